@@ -1,0 +1,1 @@
+"""Policy Arena: plays code policies against each other and keeps every match."""

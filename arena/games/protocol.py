@@ -1,0 +1,173 @@
+"""What a game is to the arena.
+
+A game has three parts that share one author-facing contract:
+
+* the *engine*, OpenSpiel, which decides what a match was worth (`Game.account`);
+* the *table*, a module of the standard library alone (`Game.table_path`).  It plays many
+  matches in lockstep, hands out messages and takes replies of one byte.  Because it needs
+  nothing, the sandbox runs the same file inside its box, next to sealed policies;
+* the *seat*, in that same module: it turns a message into the observation that authors see,
+  calls their policy, and turns the answer into a byte.
+
+Policies own choices and see only observations.  Games own rules and never see a policy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorContract:
+    """The class that an author's file defines.
+
+    Attributes:
+      class_name: what the class is called; constructed with no arguments for each match.
+      methods: name of each required method and the number of its arguments after self.
+      optional: methods that are called where they exist.
+    """
+
+    class_name: str
+    methods: Mapping[str, int]
+    optional: Mapping[str, int]
+
+
+class Seat(Protocol):
+    """One policy instance at one match: `Seat(instance)` in the table module."""
+
+    def __init__(self, policy: Any) -> None: ...
+
+    def reply(self, message: bytes) -> int:
+        """Answers one message (`MESSAGE_BYTES` long) with one byte.
+
+        Returns the action's number, or `NONE` (253) where the message asks for no action,
+        `ILLEGAL` (251) for a string that is no action, `MALFORMED` (252) for anything that is not
+        exactly a `str`.  Whatever the policy raises passes through; the caller makes it
+        `RAISED` (250).
+        """
+        ...
+
+
+class Table(Protocol):
+    """Many matches of one game, played in lockstep: `Table(deal_seeds)` in the table module.
+
+    Match m owns flat seats 2m and 2m + 1.  Both methods are cheap for whole blocks: no
+    Python loop over matches where the game allows it.
+    """
+
+    def __init__(self, deal_seeds: Sequence[int]) -> None: ...
+
+    def messages(self) -> bytes:
+        """2 * matches * MESSAGE_BYTES; a seat whose message starts with IDLE (254) is not asked."""
+        ...
+
+    def advance(self, replies: bytes) -> None:
+        """Takes 2 * matches replies, in flat seat order.
+
+        A fault code (any byte from 240 to 252) or an action that the rules do not allow ends
+        its match: the first faulty seat, seat 0 before seat 1, forfeits.  A fault code counts
+        also from a seat that was not asked (its process may have died).  Seats that were not
+        asked reply NONE (253).
+        """
+        ...
+
+    @property
+    def done(self) -> bool:
+        """True once no match goes on."""
+        ...
+
+    def moves(self, match: int) -> bytes:
+        """All moves of that match so far, one byte each, in the game's own order."""
+        ...
+
+    def fault(self, match: int) -> tuple[int, int] | None:
+        """(seat, code) of the forfeit, or None."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A match retold by the engine.
+
+    Attributes:
+      returns: of seats 0 and 1; add up to 0; forfeits counted.
+      events: one mapping per throw or hand, for replays and pages.
+    """
+
+    returns: tuple[float, float]
+    events: tuple[Mapping[str, Any], ...]
+
+
+class Game(Protocol):
+    """A repeated two-player symmetric zero-sum game."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def version(self) -> int:
+        """Rises when a return could change."""
+        ...
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def unit(self) -> str:
+        """What a return counts: "throws" or "chips", per match."""
+        ...
+
+    @property
+    def length(self) -> int:
+        """Throws or hands in a match."""
+        ...
+
+    @property
+    def has_deals(self) -> bool:
+        """Whether chance deals; then the two halves of a duplicate are one sample."""
+        ...
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """Names of the actions; a move byte is an index into them."""
+        ...
+
+    @property
+    def contract(self) -> AuthorContract: ...
+
+    @property
+    def rules(self) -> str:
+        """The rules in plain words, for people and models; tested against the engine."""
+        ...
+
+    @property
+    def table_path(self) -> Path:
+        """The table module's file."""
+        ...
+
+    def table(self, deal_seeds: Sequence[int]) -> Table: ...
+
+    def seat(self, policy: Any) -> Seat: ...
+
+    def score(self, deal_seed: int, moves: bytes, fault_seat: int | None) -> tuple[float, float]:
+        """Returns of a match from its moves, by the engine.
+
+        Raises:
+          ValueError: the moves are not a legal record of such a match.
+        """
+        ...
+
+    def account(self, deal_seed: int, moves: bytes, fault_seat: int | None) -> Account:
+        """The same, with what happened in each throw or hand."""
+        ...
+
+    def pack(self, moves: bytes) -> bytes:
+        """The moves, compactly, as they are stored."""
+        ...
+
+    def unpack(self, packed: bytes) -> bytes:
+        """The inverse of `pack`."""
+        ...

@@ -1,0 +1,139 @@
+"""The values that the arena passes around: what is to be played, and what came of it.
+
+A match is identified by its content: game, version of its rules, the two policies and a
+repetition number.  Seeds follow from that identity, so nobody's numbers depend on who else
+takes part, and playing again is recognised as playing the same match.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+import hashlib
+from dataclasses import dataclass, field
+
+SEED_BITS = 63
+
+
+class Termination(enum.StrEnum):
+    """Why a match ended.  All but `COMPLETED` are the fault of one seat, which forfeits."""
+
+    COMPLETED = "completed"
+    """The match was played to its full length."""
+    LOAD_FAILED = "load-failed"
+    """The policy's source raised, or took too long, while it was loaded or constructed."""
+    CRASHED = "crashed"
+    """The policy raised an exception."""
+    ILLEGAL_ACTION = "illegal-action"
+    """The policy returned an action that the rules do not allow here."""
+    MALFORMED_ACTION = "malformed-action"
+    """The policy returned something that is not an action at all."""
+    TIMED_OUT = "timed-out"
+    """The policy used up its processor time for one act or for the match."""
+    STALLED = "stalled"
+    """The policy used up its wall-clock time without computing (it slept or blocked)."""
+    OUT_OF_MEMORY = "out-of-memory"
+    """The policy asked for more memory than it may have."""
+    DIED = "died"
+    """The policy's process ended or was killed (exit, signal, crash in C)."""
+    BROKE_PROTOCOL = "broke-protocol"
+    """The policy's process answered with something that is not a frame."""
+
+
+def _digest(*parts: object, size: int = 16) -> bytes:
+    text = "\x1f".join(str(part) for part in parts)
+    return hashlib.blake2b(text.encode(), digest_size=size).digest()
+
+
+def _seed(*parts: object) -> int:
+    return int.from_bytes(_digest(*parts, size=8), "big") >> (64 - SEED_BITS)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Match:
+    """One match to be played.  Repetitions 2k and 2k+1 share their deal with seats swapped.
+
+    Attributes:
+      game: name of the game.
+      game_version: version of the game's rules.
+      low: the smaller of the two policies' digests.
+      high: the larger (equal to `low` only in self-play).
+      repetition: 0, 1, 2, ...
+    """
+
+    game: str
+    game_version: int
+    low: str
+    high: str
+    repetition: int
+
+    @classmethod
+    def between(cls, game: str, version: int, one: str, other: str, repetition: int) -> Match:
+        """The match of two policies, given in either order."""
+        low, high = sorted((one, other))
+        return cls(game, version, low, high, repetition)
+
+    @property
+    def id(self) -> str:
+        """32 hexadecimal digits."""
+        return _digest(
+            "match", self.game, self.game_version, self.low, self.high, self.repetition
+        ).hex()
+
+    @property
+    def seats(self) -> tuple[str, str]:
+        """Digests of the policies in seats 0 and 1."""
+        return (self.low, self.high) if self.repetition % 2 == 0 else (self.high, self.low)
+
+    @property
+    def deal(self) -> int:
+        """Number of the deal; the two halves of a duplicate have the same one."""
+        return self.repetition // 2
+
+    @property
+    def deal_seed(self) -> int:
+        """Seed of everything that chance decides in the game (63 bits)."""
+        return _seed("deal", self.game, self.game_version, self.low, self.high, self.deal)
+
+    def seat_seed(self, seat: int) -> int:
+        """Seed of the random choices of the policy in that seat (63 bits)."""
+        return _seed("seat", self.id, seat)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of a match.
+
+    Attributes:
+      match: what was played.
+      returns: of seats 0 and 1, in the game's unit; they add up to 0.
+      termination: why the match ended.
+      fault_seat: 0 or 1 where a seat forfeited, else None.
+      fault_message: what the faulty seat did, for its author (at most 2,000 characters).
+      moves: every move, one byte each, in the game's own order (see `Game`).
+      wall: what stood between the policies and the host: "native" (engine only), "inline"
+        (trusted policies in the arena's process), or the sandbox's wall and its version.
+      seconds: wall-clock time, shared evenly among matches that were played together.
+      cpu_seconds: processor time of the policies in seats 0 and 1, 0 where not measured.
+    """
+
+    match: Match
+    returns: tuple[float, float]
+    termination: Termination
+    fault_seat: int | None
+    fault_message: str
+    moves: bytes = field(repr=False)
+    wall: str
+    seconds: float
+    cpu_seconds: tuple[float, float] = (0.0, 0.0)
+
+    @property
+    def return_low(self) -> float:
+        """Return of the policy with the smaller digest."""
+        return self.returns[self.match.repetition % 2]
+
+
+@functools.lru_cache(maxsize=4096)
+def short(digest: str) -> str:
+    """The first 12 digits, for tables and messages."""
+    return digest[:12]

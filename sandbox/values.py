@@ -1,0 +1,143 @@
+"""What goes into a sandbox and what comes out: sources, limits, blocks of matches, verdicts."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+EXTERNAL = -1
+"""Program number of a seat that the host itself plays."""
+
+
+class FaultKind(enum.StrEnum):
+    """What a policy can do wrong.  The values name the arena's terminations."""
+
+    LOAD_FAILED = "load-failed"
+    CRASHED = "crashed"
+    ILLEGAL_ACTION = "illegal-action"
+    MALFORMED_ACTION = "malformed-action"
+    TIMED_OUT = "timed-out"
+    STALLED = "stalled"
+    OUT_OF_MEMORY = "out-of-memory"
+    DIED = "died"
+    BROKE_PROTOCOL = "broke-protocol"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one policy instance may use.  Time is processor time unless a name says wall.
+
+    Attributes:
+      source_bytes: size of a policy's source.
+      load_seconds: to import and construct the policy.
+      act_seconds: for one call.
+      match_seconds: for all calls of a match.
+      match_wall_seconds: wall-clock time that the referee waits for one seat in a match.
+      memory_mib: address space of a worker that plays one match.
+      message_chars: of an error message that is kept for the author.
+    """
+
+    source_bytes: int = 65_536
+    load_seconds: float = 2.0
+    act_seconds: float = 0.5
+    match_seconds: float = 20.0
+    match_wall_seconds: float = 60.0
+    memory_mib: int = 512
+    message_chars: int = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The game as the box needs it.
+
+    Attributes:
+      table_path: the game's table module (standard library only; trusted).
+      class_name: the class that a policy's source must define.
+      methods: required methods with the number of arguments after self.
+    """
+
+    table_path: Path
+    class_name: str
+    methods: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SeatPlan:
+    """One seat of one match: which program sits there and the seed of its randomness.
+
+    `program` is an index into `Block.programs`, or EXTERNAL.
+    """
+
+    program: int
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class BlockMatch:
+    """One match of a block: the seed of its deal and its two seats."""
+
+    deal_seed: int
+    seats: tuple[SeatPlan, SeatPlan]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Matches that are played together, tick by tick.
+
+    Attributes:
+      rules: of the game, the same for all matches.
+      programs: policy sources; each gets a sealed worker.
+      matches: what is to be played.
+      isolate: a fresh worker for every seat of every match; otherwise one worker for each
+        program plays all its seats of the block, each instance in its own namespace with its
+        own random streams.
+      limits: for each policy instance.
+    """
+
+    rules: Rules
+    programs: tuple[str, ...]
+    matches: tuple[BlockMatch, ...]
+    isolate: bool
+    limits: Limits = field(default_factory=Limits)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A forfeit: which seat (0 or 1), what it did, and the text for its author."""
+
+    seat: int
+    kind: FaultKind
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of one match of a block.
+
+    Attributes:
+      moves: one byte each, as the table module records them.
+      fault: None where the match was played to its end.
+      cpu_seconds: processor time of both seats (an even share where a worker plays several).
+      final: False where a worker-wide fault (time, memory, death) happened in a block that
+        was not isolated; such a match must be played again with `isolate=True`.
+    """
+
+    moves: bytes
+    fault: Fault | None
+    cpu_seconds: tuple[float, float]
+    final: bool = True
+
+
+ExternalSeats = Callable[[bytes], bytes]
+"""Plays the EXTERNAL seats of a block: messages in (MESSAGE_BYTES each, in flat seat order,
+external seats only), one reply byte each out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a policy loads: `fault` is None where it does."""
+
+    fault: FaultKind | None
+    message: str

@@ -1,0 +1,32 @@
+"""What stands between a policy and the host, as the arena sees it."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from sandbox.values import Block, ExternalSeats, Limits, Outcome, Rules, Verdict
+
+
+class Wall(Protocol):
+    """A warm box behind one kind of wall.  Not safe for use by two threads at once."""
+
+    @property
+    def name(self) -> str:
+        """Kind and version, stored with each match: "process", "gvisor/20240729.0"."""
+        ...
+
+    def play(self, block: Block, external: ExternalSeats | None = None) -> tuple[Outcome, ...]:
+        """Plays a block and returns one outcome for each of its matches.
+
+        Raises:
+          SandboxUnavailable: the box itself failed; nothing is known about the matches.
+        """
+        ...
+
+    def check(self, rules: Rules, source: str, limits: Limits) -> Verdict:
+        """Loads and constructs a policy, and asks for nothing else."""
+        ...
+
+    def close(self) -> None:
+        """Ends the box and every process in it.  Idempotent."""
+        ...
