@@ -1,0 +1,88 @@
+"""Facts about submissions, detached from any database session."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+
+class Status(enum.StrEnum):
+    """Where a version stands.  Versions are never deleted."""
+
+    QUALIFIED = "qualified"
+    """Plays in round robins and shows on leaderboards."""
+    CANDIDATE = "candidate"
+    """Scored by an oracle; stored so that every number has its source, but not an entrant."""
+    QUARANTINED = "quarantined"
+    """Its play could not be reproduced; kept, not trusted."""
+    YANKED = "yanked"
+    """Withdrawn by its author or the operator; its matches stay."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parent:
+    """One line of ancestry: which version, and how the child came from it."""
+
+    digest: str
+    relation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """What is handed in.
+
+    Attributes:
+      game: name of the game.
+      name: "author/name".
+      kind: "native", "tabular", "python", "mixture", "neural".
+      payload: the canonical text of the policy (source, or JSON).
+      status: qualified or candidate.
+      description: one line or more, in the author's words (never trusted as markup).
+      labels: short key-value pairs to filter by.
+      provenance: author, year, source, licence, model, prompt and reply digests, tokens, cost...
+      parents: versions that it came from; they must be in the registry.
+      code_digest: digest of the normalised syntax tree for source, to spot clones; else "".
+    """
+
+    game: str
+    name: str
+    kind: str
+    payload: str
+    status: Status = Status.QUALIFIED
+    description: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    provenance: Mapping[str, object] = field(default_factory=dict)
+    parents: tuple[Parent, ...] = ()
+    code_digest: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyVersion:
+    """A registered version.  `digest` is its identity; the name is a label."""
+
+    digest: str
+    game: str
+    name: str
+    number: int
+    kind: str
+    payload: str
+    status: Status
+    status_reason: str
+    description: str
+    labels: Mapping[str, str]
+    provenance: Mapping[str, object]
+    parents: tuple[Parent, ...]
+    code_digest: str
+    created: datetime
+
+    @property
+    def ref(self) -> str:
+        """author/name@number, unique within the game."""
+        return f"{self.name}@{self.number}"
+
+    @property
+    def author(self) -> str:
+        """The part of the name before the slash."""
+        return self.name.partition("/")[0]
