@@ -32,7 +32,7 @@ RAISED = 250
 FIRST_FAULT_CODE = 240
 """240 to 249 are fault codes that only the caller gives a meaning."""
 
-_LAST_ACTION = len(ACTIONS) - 1
+_ACTION_BYTES = bytes(range(len(ACTIONS)))
 
 
 class Seat:
@@ -115,7 +115,7 @@ class Table:
             raise ValueError("every match is over; there is nothing to reply to")
         if self._faults:
             replies = self._without_finished(replies)
-        if max(replies) > _LAST_ACTION:
+        if replies.translate(None, _ACTION_BYTES):  # anything left is no action
             replies = self._forfeit(replies)
         self._record += replies
         self._throw += 1
@@ -150,7 +150,7 @@ class Table:
         """Ends the matches with a fault among their replies; seat 0 is looked at before seat 1."""
         for flat, code in enumerate(replies):
             match, seat = divmod(flat, 2)
-            if code <= _LAST_ACTION or match in self._faults:
+            if code in _ACTION_BYTES or match in self._faults:
                 continue
             known = FIRST_FAULT_CODE <= code <= MALFORMED
             self._faults[match] = (seat, code if known else ILLEGAL, self._throw)
