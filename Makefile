@@ -1,0 +1,50 @@
+# Two commands do everything: `make demo` (the main job) and `make test`.
+# They need Python 3.11 or newer, make, and a package index that pip can reach.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+HOME_DIR ?= demo-home
+MATCHES ?= 2
+
+.PHONY: demo test lint setup setup-dev lock clean
+
+demo: setup
+	$(BIN)/python -m arena.demo --home $(HOME_DIR) --matches $(MATCHES)
+
+test: setup-dev
+	$(BIN)/python -m pytest
+
+lint: setup-dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+setup: $(VENV)/.run-ready
+setup-dev: $(VENV)/.dev-ready
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.run-ready: $(BIN)/python requirements.lock pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@
+
+$(VENV)/.dev-ready: $(BIN)/python requirements-dev.lock pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $(VENV)/.run-ready $@
+
+# Pins every dependency with its hashes.  The lock names no index: pip uses the one it is set up for.
+LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+	--no-annotate --no-emit-index-url --extra openai pyproject.toml
+
+lock:
+	$(LOCK) -o requirements.lock
+	$(LOCK) --group dev -o requirements-dev.lock
+
+clean:
+	rm -rf $(VENV) demo-home build *.egg-info

@@ -1,0 +1,203 @@
+"""Plays jobs: the one place where policies sit down at a table.
+
+What is stored is what the engine says: the table's record of moves is replayed through OpenSpiel
+(`Game.score`), whoever kept that record.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from arena.games import game as game_named
+from arena.games.protocol import Game, Seat
+from arena.kinds import native
+from arena.kinds.host import host_policy
+from arena.plan import Bout, Job, Player, Route
+from arena.values import Result, Termination
+from sandbox.choose import WallChoice, open_wall
+from sandbox.values import (
+    EXTERNAL,
+    Block,
+    BlockMatch,
+    FaultKind,
+    Limits,
+    Outcome,
+    Rules,
+    SeatPlan,
+)
+from sandbox.wall import Wall
+
+IDLE = 254
+NONE = 253
+FAULT_CODES = {
+    250: Termination.CRASHED,
+    251: Termination.ILLEGAL_ACTION,
+    252: Termination.MALFORMED_ACTION,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What a job came to.
+
+    Attributes:
+      results: matches whose result stands.
+      again: matches that must be played once more, each with fresh sealed workers, because a
+        worker that played several at once was at fault.
+    """
+
+    results: tuple[Result, ...]
+    again: tuple[Bout, ...] = ()
+
+
+@dataclass(slots=True)
+class BoutHandler:
+    """Plays jobs in a worker process; opens its sandbox when the first job needs it."""
+
+    wall_choice: WallChoice
+    limits: Limits = field(default_factory=Limits)
+    _wall: Wall | None = None
+
+    def run(self, job: Job) -> Played:
+        """Plays one job."""
+        game = game_named(job.game)
+        if job.route is Route.NATIVE:
+            return Played(tuple(_play_native(game, job)))
+        if job.route is Route.INLINE:
+            return Played(tuple(_play_inline(game, bout, job) for bout in job.bouts))
+        self._wall = self._wall or open_wall(self.wall_choice)
+        return play_in_box(game, job, self._wall, self.limits)
+
+    def close(self) -> None:
+        """Ends the sandbox, if one was opened."""
+        if self._wall is not None:
+            self._wall.close()
+
+
+def _play_native(game: Game, job: Job) -> Iterator[Result]:
+    payloads = {digest: player.payload for digest, player in job.players.items()}
+    for bout in job.bouts:
+        bots = (payloads[bout.players[0]], payloads[bout.players[1]])
+        yield native.play(game, bout.match, bots)
+
+
+def _seat(game: Game, bout: Bout, number: int, players: dict[str, Player] | object) -> Seat:
+    player: Player = players[bout.players[number]]  # type: ignore[index]
+    return game.seat(
+        host_policy(game.name, player.kind, player.payload, bout.match.seat_seed(number))
+    )
+
+
+def _play_inline(game: Game, bout: Bout, job: Job) -> Result:
+    """Trusted policies meet at the table.  A fault of theirs is ours, so it is raised."""
+    started, cpu = time.perf_counter(), [0.0, 0.0]
+    table = game.table([bout.match.deal_seed])
+    seats = [_seat(game, bout, number, job.players) for number in (0, 1)]
+    while not table.done:
+        messages = table.messages()
+        size = len(messages) // 2
+        replies = bytearray((NONE, NONE))
+        for number, seat in enumerate(seats):
+            message = messages[number * size : (number + 1) * size]
+            if message[0] != IDLE:
+                before = time.thread_time()
+                replies[number] = seat.reply(message)
+                cpu[number] += time.thread_time() - before
+        table.advance(bytes(replies))
+    fault = table.fault(0)
+    return Result(
+        match=bout.match,
+        returns=game.score(bout.match.deal_seed, table.moves(0), fault[0] if fault else None),
+        termination=FAULT_CODES[fault[1]] if fault else Termination.COMPLETED,
+        fault_seat=fault[0] if fault else None,
+        fault_message="",
+        moves=table.moves(0),
+        wall="inline",
+        seconds=time.perf_counter() - started,
+        cpu_seconds=(cpu[0], cpu[1]),
+    )
+
+
+def rules_of(game: Game) -> Rules:
+    """The game as a sandbox needs it."""
+    contract = game.contract
+    return Rules(game.table_path, contract.class_name, tuple(sorted(contract.methods.items())))
+
+
+def _externals(game: Game, job: Job) -> Callable[[bytes], bytes] | None:
+    """Plays the trusted seats of a block from outside the box; None where it has none."""
+    replies: list[Callable[[bytes], int]] = []
+    for bout in job.bouts:
+        for number in (0, 1):
+            if job.players[bout.players[number]].kind != "python":
+                replies.append(_seat(game, bout, number, job.players).reply)
+    if not replies:
+        return None
+
+    def answer(messages: bytes) -> bytes:
+        size = len(messages) // len(replies)
+        if size == 1:
+            return bytes(
+                NONE if message == IDLE else reply(bytes((message,)))
+                for reply, message in zip(replies, messages, strict=True)
+            )
+        return bytes(
+            NONE if messages[at] == IDLE else reply(messages[at : at + size])
+            for reply, at in zip(replies, range(0, len(messages), size), strict=True)
+        )
+
+    return answer
+
+
+def _block(game: Game, job: Job, limits: Limits) -> Block:
+    programs = sorted(d for d, player in job.players.items() if player.kind == "python")
+    number = {digest: index for index, digest in enumerate(programs)}
+    matches = tuple(
+        BlockMatch(
+            bout.match.deal_seed,
+            (
+                SeatPlan(number.get(bout.players[0], EXTERNAL), bout.match.seat_seed(0)),
+                SeatPlan(number.get(bout.players[1], EXTERNAL), bout.match.seat_seed(1)),
+            ),
+        )
+        for bout in job.bouts
+    )
+    sources = tuple(job.players[digest].payload for digest in programs)
+    return Block(rules_of(game), sources, matches, job.isolate, limits)
+
+
+def play_in_box(game: Game, job: Job, wall: Wall, limits: Limits) -> Played:
+    """Plays a block of matches in which at least one seat is a Python policy."""
+    started = time.perf_counter()
+    outcomes = wall.play(_block(game, job, limits), _externals(game, job))
+    seconds = (time.perf_counter() - started) / len(job.bouts)
+    mode = wall.name if job.isolate else f"{wall.name}+lockstep"
+    results: list[Result] = []
+    again: list[Bout] = []
+    for bout, outcome in zip(job.bouts, outcomes, strict=True):
+        if outcome.final:
+            results.append(_result(game, bout, outcome, mode, seconds))
+        else:
+            again.append(bout)
+    return Played(tuple(results), tuple(again))
+
+
+def _result(game: Game, bout: Bout, outcome: Outcome, wall: str, seconds: float) -> Result:
+    fault = outcome.fault
+    return Result(
+        match=bout.match,
+        returns=game.score(bout.match.deal_seed, outcome.moves, fault.seat if fault else None),
+        termination=_termination(fault.kind) if fault else Termination.COMPLETED,
+        fault_seat=fault.seat if fault else None,
+        fault_message=fault.message if fault else "",
+        moves=outcome.moves,
+        wall=wall,
+        seconds=seconds,
+        cpu_seconds=outcome.cpu_seconds,
+    )
+
+
+def _termination(kind: FaultKind) -> Termination:
+    return Termination(kind.value)

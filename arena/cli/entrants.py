@@ -1,0 +1,273 @@
+"""Commands about policies: submit, check, list, show, yank."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.syntax import Syntax
+from rich.table import Table
+
+from arena.cli.session import Session, game_option, notice, optional_game, session_options
+from arena.cli.walls import open_reported_wall, sandbox_options
+from arena.enrol import Enrolled, enrol, trial
+from arena.errors import UsageFault
+from arena.games.protocol import Game
+from arena.submission import Rejection, prepare
+from registry.values import PolicyVersion, Status
+from sandbox.choose import WallChoice
+from sandbox.values import Limits
+
+
+def _labels(
+    context: click.Context, option: click.Parameter, values: tuple[str, ...]
+) -> dict[str, str]:
+    labels = {}
+    for value in values:
+        key, equals, text = value.partition("=")
+        if not equals or not key:
+            raise click.BadParameter(f"{value!r} is not of the form KEY=VALUE")
+        labels[key] = text
+    return labels
+
+
+def _rejected(session: Session, rejection: Rejection) -> None:
+    reason = f"{rejection.kind}: {rejection.message}"
+    session.answer(
+        {"ref": None, "digest": None, "status": "rejected", "reason": reason},
+        lambda out: out.print(f"[bold red]rejected[/]  {plain(reason)}"),
+    )
+    sys.exit(1)
+
+
+def plain(text: str) -> str:
+    """Text that nobody vouches for, safe to print through rich."""
+    from rich.markup import escape
+
+    return escape(
+        "".join(c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text)
+    )
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@game_option
+@click.option("--name", required=True, metavar="AUTHOR/NAME", help="What it is called.")
+@click.option("--description", default="", metavar="TEXT", help="One line about its idea.")
+@click.option("--label", "labels", multiple=True, callback=_labels, metavar="K=V", help="Label.")
+@sandbox_options
+@session_options
+def submit(
+    session: Session,
+    file: Path,
+    game: Game,
+    name: str,
+    description: str,
+    labels: Mapping[str, str],
+    wall: WallChoice,
+) -> None:
+    """Checks a policy FILE, tries it in the sandbox, and registers it as a new version."""
+    limits = Limits()
+    prepared = prepare(game, file, name=name, description=description, labels=labels)
+    if isinstance(prepared, Rejection):
+        _rejected(session, prepared)
+        return
+    home = session.home()
+    with open_reported_wall(wall) as box:
+        outcome = enrol(home.registry, game, prepared, box, limits)
+    if isinstance(outcome, Rejection):
+        _rejected(session, outcome)
+        return
+    _taken(session, outcome, game)
+
+
+def _taken(session: Session, outcome: Enrolled, game: Game) -> None:
+    version = outcome.version
+    reason = "" if outcome.created else "the same content was registered before"
+    document = {
+        "ref": version.ref,
+        "digest": version.digest,
+        "status": version.status.value,
+        "reason": reason,
+    }
+
+    def human(out: Console) -> None:
+        out.print(f"[bold green]{version.status.value}[/]  {version.ref}  {version.digest}")
+        if reason:
+            out.print(reason)
+        out.print(f"play it:  arena play --game {game.name} --only {version.ref}")
+
+    session.answer(document, human)
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@game_option
+@sandbox_options
+@session_options
+def check(session: Session, file: Path, game: Game, wall: WallChoice) -> None:
+    """Runs the checks of `submit` on a FILE and stores nothing."""
+    prepared = prepare(game, file, name="check/check", description="", labels={})
+    if isinstance(prepared, Rejection):
+        _rejected(session, prepared)
+        return
+    with open_reported_wall(wall) as box:
+        failed = trial(game, prepared.payload, box, Limits())
+    if failed is not None:
+        _rejected(session, failed)
+        return
+    session.answer(
+        {"ref": None, "digest": None, "status": "ok", "reason": ""},
+        lambda out: out.print(f"[bold green]ok[/]  {file} plays {game.title}"),
+    )
+
+
+def _summary(version: PolicyVersion) -> dict[str, Any]:
+    return {
+        "ref": version.ref,
+        "digest": version.digest,
+        "game": version.game,
+        "kind": version.kind,
+        "status": version.status.value,
+        "description": version.description,
+        "labels": dict(version.labels),
+        "created": version.created.isoformat(),
+    }
+
+
+@click.command(name="list")
+@optional_game
+@click.option("--author", metavar="NAME", help="Only this author's.")
+@click.option("--kind", metavar="KIND", help="native, tabular, python, mixture.")
+@click.option("--status", type=click.Choice([s.value for s in Status]), help="Only these.")
+@click.option("--label", "labels", multiple=True, callback=_labels, metavar="K=V", help="Label.")
+@click.option("--search", "text", metavar="TEXT", help="In names and descriptions.")
+@session_options
+def list_(
+    session: Session,
+    game: Game | None,
+    author: str | None,
+    kind: str | None,
+    status: str | None,
+    labels: Mapping[str, str],
+    text: str | None,
+) -> None:
+    """Lists registered policies."""
+    found = session.home().registry.find(
+        game=game.name if game else None,
+        author=author,
+        kind=kind,
+        status=Status(status) if status else None,
+        labels=labels,
+        text=text,
+    )
+
+    def human(out: Console) -> None:
+        table = Table("policy", "game", "kind", "status", "digest", "description", box=None)
+        for version in found:
+            table.add_row(
+                version.ref,
+                version.game,
+                version.kind,
+                version.status.value,
+                version.digest[:12],
+                plain(version.description.partition("\n")[0][:72]),
+            )
+        out.print(table)
+        out.print(f"{len(found)} policies")
+
+    session.answer({"policies": [_summary(v) for v in found]}, human)
+
+
+def find_version(session: Session, game: Game | None, ref: str) -> PolicyVersion:
+    """The version that REF names; without a game, whichever game it is in.
+
+    Raises:
+      UsageFault: the same ref exists in two games.
+      UnknownPolicy: there is none.
+    """
+    from arena.games import GAMES
+    from registry import UnknownPolicy
+
+    registry = session.home().registry
+    if game is not None:
+        return registry.get(game.name, ref)
+    found, error = [], None
+    for name in GAMES:
+        try:
+            found.append(registry.get(name, ref))
+        except UnknownPolicy as unknown:
+            error = error or unknown
+    if len(found) > 1:
+        raise UsageFault(f"{ref} exists in {' and '.join(v.game for v in found)}: add --game")
+    if not found:
+        assert error is not None
+        raise error
+    return found[0]
+
+
+@click.command()
+@click.argument("ref")
+@optional_game
+@click.option("--source", is_flag=True, help="Print the source or payload and nothing else.")
+@session_options
+def show(session: Session, ref: str, game: Game | None, source: bool) -> None:
+    """Shows a policy: who wrote it, when, from what, and where it stands."""
+    version = find_version(session, game, ref)
+    document = {
+        **_summary(version),
+        "status_reason": version.status_reason,
+        "provenance": dict(version.provenance),
+        "parents": [{"digest": p.digest, "relation": p.relation} for p in version.parents],
+    }
+    if source:
+        document["source"] = version.payload
+
+    def human(out: Console) -> None:
+        if source:
+            if out.is_terminal and version.kind == "python":
+                out.print(Syntax(version.payload, "python", background_color="default"))
+            else:
+                click.echo(version.payload, nl=not version.payload.endswith("\n"))
+            return
+        for key, value in _facts(version):
+            out.print(f"[bold]{key:12}[/] {plain(value)}")
+
+    session.answer(document, human)
+
+
+def _facts(version: PolicyVersion) -> list[tuple[str, str]]:
+    facts = [
+        ("policy", version.ref),
+        ("game", version.game),
+        ("kind", version.kind),
+        ("status", " ".join(filter(None, (version.status.value, version.status_reason)))),
+        ("digest", version.digest),
+        ("registered", version.created.isoformat(timespec="seconds")),
+        ("description", version.description),
+    ]
+    facts += [(f"{key}", str(value)) for key, value in sorted(version.provenance.items())]
+    facts += [("label", f"{key}={value}") for key, value in sorted(version.labels.items())]
+    facts += [("parent", f"{p.digest[:12]} ({p.relation})") for p in version.parents]
+    return [(key, value) for key, value in facts if value]
+
+
+@click.command()
+@click.argument("ref")
+@game_option
+@click.option("--reason", default="", help="Why; shown with the policy.")
+@session_options
+def yank(session: Session, ref: str, game: Game, reason: str) -> None:
+    """Withdraws a policy from round robins.  Its matches stay."""
+    registry = session.home().registry
+    version = registry.get(game.name, ref)
+    version = registry.set_status(version.digest, Status.YANKED, reason)
+    session.answer(_summary(version), lambda out: out.print(f"yanked  {version.ref}"))
+
+
+COMMANDS: tuple[click.Command, ...] = (submit, check, list_, show, yank)

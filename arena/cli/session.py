@@ -1,0 +1,168 @@
+"""What every command shares: the home, how to answer, and how errors become exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+import click
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from arena.errors import ArenaError, UsageFault
+from arena.games import game as game_named
+from arena.games.protocol import Game
+from arena.home import Home, open_home
+from arena.store import StoreError
+from registry import MalformedName, RegistryError, UnknownPolicy, AmbiguousRef
+from sandbox.errors import SandboxError
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+USAGE = (UsageFault, UnknownPolicy, AmbiguousRef, MalformedName)
+FAILURES = (ArenaError, RegistryError, SandboxError, StoreError)
+
+
+@dataclass(frozen=True)
+class Session:
+    """One invocation: which home, and whether the answer is JSON."""
+
+    home_path: Path
+    registry_url: str | None
+    as_json: bool
+
+    def home(self) -> Home:
+        """Opens the home; creates it and enrols the house on first use."""
+        return open_home(self.home_path, self.registry_url)
+
+    def answer(self, document: Mapping[str, Any], human: Callable[[Console], None]) -> None:
+        """Prints the answer: one JSON document on stdout, or something for people."""
+        if self.as_json:
+            click.echo(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
+        else:
+            human(terminal())
+
+
+def terminal(stderr: bool = False) -> Console:
+    """A console that does not cut tables short when output goes to a file."""
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() else int(os.environ.get("COLUMNS", "150"))
+    return Console(stderr=stderr, width=width, highlight=False)
+
+
+@contextmanager
+def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar on stderr; yields a function that takes (done, to do)."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=terminal(stderr=True), transient=False) as bar:
+        task = bar.add_task(title, total=None)
+
+        def tell(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total)
+
+        yield tell
+
+
+def notice(text: str) -> None:
+    """One line for people, on stderr."""
+    click.echo(text, err=True)
+
+
+def _fail(session: Session | None, error: Exception, code: int) -> None:
+    click.echo(f"error: {error}", err=True)
+    if session is not None and session.as_json:
+        click.echo(json.dumps({"error": {"kind": type(error).__name__, "message": str(error)}}))
+    sys.exit(code)
+
+
+def command(function: Callable[P, T]) -> Callable[P, T]:
+    """Turns known errors into a message and an exit code: 2 usage, 1 the operation failed."""
+
+    @wraps(function)
+    def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        session = kwargs.get("session")
+        session = session if isinstance(session, Session) else None
+        try:
+            return function(*args, **kwargs)
+        except USAGE as error:
+            _fail(session, error, 2)
+        except FAILURES as error:
+            _fail(session, error, 1)
+        except KeyboardInterrupt:
+            click.echo("stopped; what was stored is kept, run the same command to go on", err=True)
+            sys.exit(130)
+        raise AssertionError("unreachable")
+
+    return run
+
+
+def session_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds --home, --registry and --json, and hands the command a `Session`."""
+
+    @click.option(
+        "--home",
+        "home_path",
+        envvar="ARENA_HOME",
+        default="./arena-home",
+        show_default=True,
+        type=click.Path(path_type=Path, file_okay=False),
+        help="Folder of the tournament [env ARENA_HOME].",
+    )
+    @click.option(
+        "--registry",
+        "registry_url",
+        envvar="ARENA_REGISTRY",
+        metavar="URL",
+        help="Registry on a server, such as postgresql+psycopg://host/name [env ARENA_REGISTRY].",
+    )
+    @click.option("--json", "as_json", is_flag=True, help="Print one JSON document on stdout.")
+    @wraps(function)
+    def run(home_path: Path, registry_url: str | None, as_json: bool, **kwargs: Any) -> Any:
+        return command(function)(session=Session(home_path, registry_url, as_json), **kwargs)
+
+    return run
+
+
+class GameType(click.ParamType[Game]):
+    """A game by name."""
+
+    name = "game"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Game:
+        if not isinstance(value, str):
+            game: Game = value
+            return game
+        try:
+            return game_named(value)
+        except UsageFault as error:
+            self.fail(str(error), param, ctx)
+
+
+game_option = click.option(
+    "--game", "game", type=GameType(), required=True, metavar="rrps|leduc", help="Which game."
+)
+optional_game = click.option(
+    "--game", "game", type=GameType(), metavar="rrps|leduc", help="Which game."
+)

@@ -1,0 +1,52 @@
+"""The main job on real input, as `make demo` runs it.
+
+Every step is an `arena` command, printed before it runs, so that the demo is also a transcript
+to copy from.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import time
+from pathlib import Path
+
+import click
+
+from arena.cli import main as arena
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+
+
+def steps(home: Path, matches: int) -> list[list[str]]:
+    """The commands of the demo, as argument lists."""
+    at = ["--home", str(home)]
+    rrps, leduc = EXAMPLES / "rrps_patterns.py", EXAMPLES / "leduc_counter.py"
+    return [
+        ["doctor", "--quick"],
+        ["submit", str(rrps), "--game", "rrps", "--name", "demo/patterns", *at],
+        ["submit", str(leduc), "--game", "leduc", "--name", "demo/counter", *at],
+        ["play", "--game", "rrps", "--matches", str(matches), *at],
+        ["play", "--game", "leduc", "--matches", str(10 * matches), *at],
+        ["leaderboard", "--game", "rrps", "--limit", "12", *at],
+        ["leaderboard", "--game", "leduc", *at],
+        ["evaluate", "demo/patterns", "--game", "rrps", "--matches", str(matches), *at],
+    ]
+
+
+@click.command()
+@click.option("--home", default="demo-home", type=click.Path(path_type=Path), help="Its folder.")
+@click.option("--matches", default=2, type=click.IntRange(1), help="Matches a pair (Leduc: x10).")
+def demo(home: Path, matches: int) -> None:
+    """Enrols the house, submits two policies, plays both games and shows the leaderboards."""
+    started = time.monotonic()
+    for arguments in steps(home, matches):
+        click.secho(f"\n$ arena {shlex.join(arguments)}", bold=True)
+        arena.main(arguments, prog_name="arena", standalone_mode=False)
+    click.echo(f"\nThe demo took {time.monotonic() - started:.0f} s.  For the full table:")
+    click.echo(f"  .venv/bin/arena play --game rrps --matches 16 --home {home}")
+    click.echo(f"  .venv/bin/arena leaderboard --game rrps --home {home}")
+
+
+if __name__ == "__main__":
+    sys.exit(demo())

@@ -1,0 +1,70 @@
+"""Takes a policy in: static checks, a trial in the sandbox, then the registry.
+
+A policy that fails is never stored.  Its author gets the reason.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from arena.bouts import rules_of
+from arena.games.protocol import Game
+from arena.submission import Rejection
+from registry import Registry
+from registry.values import PolicyVersion, Submission
+from sandbox.values import Block, BlockMatch, Limits, SeatPlan
+from sandbox.wall import Wall
+
+TRIAL_SEED = 20_260_101
+
+
+@dataclass(frozen=True, slots=True)
+class Enrolled:
+    """A policy that was taken in.  `created` is False where the same content was known."""
+
+    version: PolicyVersion
+    created: bool
+
+
+def trial(game: Game, source: str, wall: Wall, limits: Limits) -> Rejection | None:
+    """Loads the policy in the sandbox and lets it play one whole match against itself.
+
+    Returns:
+      None where it played to the end without a fault.
+    """
+    rules = rules_of(game)
+    loaded = wall.check(rules, source, limits)
+    if loaded.fault is not None:
+        return Rejection(loaded.fault.value, loaded.message)
+    seats = (SeatPlan(0, TRIAL_SEED), SeatPlan(0, TRIAL_SEED + 1))
+    block = Block(rules, (source,), (BlockMatch(TRIAL_SEED, seats),), True, limits)
+    (outcome,) = wall.play(block)
+    if outcome.fault is None:
+        return None
+    where = f"after {len(outcome.moves)} moves of a trial match against itself"
+    return Rejection(outcome.fault.kind.value, f"{outcome.fault.message} ({where})")
+
+
+def enrol(
+    registry: Registry,
+    game: Game,
+    submission: Submission | Rejection,
+    wall: Wall,
+    limits: Limits,
+) -> Enrolled | Rejection:
+    """Tries a prepared submission and registers it.
+
+    Args:
+      registry: where it goes.
+      game: what it plays.
+      submission: from `arena.submission.prepare`; a rejection passes through.
+      wall: the sandbox of the trial.
+      limits: what the policy may use.
+    """
+    if isinstance(submission, Rejection):
+        return submission
+    failed = trial(game, submission.payload, wall, limits)
+    if failed is not None:
+        return failed
+    version, created = registry.submit(submission)
+    return Enrolled(version, created)

@@ -1,0 +1,41 @@
+"""The arena's own errors.  What an entrant does wrong is never one of them (see `Termination`).
+
+    ArenaError
+    ├── UsageFault        the request itself cannot be carried out as it stands (exit code 2)
+    │   └── UnknownGame
+    ├── HomeUnusable      the home cannot be created, read or written
+    │   └── HomeTooNew    a newer version of the arena wrote it
+    ├── WorkerDied        a worker process of ours ended in the middle of its work
+    └── ReplayDiffers     a stored match could not be reproduced
+
+The registry and the sandbox have roots of their own (`RegistryError`, `SandboxError`) because
+they do not know the arena; the command line shows all three the same way.
+"""
+
+
+class ArenaError(Exception):
+    """Root of the arena's errors."""
+
+
+class UsageFault(ArenaError):
+    """The request cannot be carried out as it stands; the message says what to change."""
+
+
+class UnknownGame(UsageFault):
+    """There is no game of that name."""
+
+
+class HomeUnusable(ArenaError):
+    """The home folder cannot be used; the message says why and what to do."""
+
+
+class HomeTooNew(HomeUnusable):
+    """The home was written by a newer version."""
+
+
+class WorkerDied(ArenaError):
+    """A worker process ended unexpectedly; what it was playing was not stored."""
+
+
+class ReplayDiffers(ArenaError):
+    """A match played again came out differently."""

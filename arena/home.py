@@ -1,0 +1,95 @@
+"""A home: one folder with everything that a tournament keeps.
+
+home.json          format of the folder
+registry.sqlite    who takes part (or a PostgreSQL server, by URL)
+matches.duckdb     what was played
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from arena.errors import HomeTooNew, HomeUnusable
+from arena.house import house_submissions
+from arena.store import MatchStore
+from registry import Registry
+
+FORMAT = 1
+"""Rises when an older arena could not read a newer home."""
+
+
+@dataclass(frozen=True)
+class Home:
+    """An open home.  The registry and the store open when they are first used."""
+
+    path: Path
+    registry_url: str
+
+    @cached_property
+    def registry(self) -> Registry:
+        """Who takes part."""
+        return Registry.open(self.registry_url)
+
+    @cached_property
+    def store(self) -> MatchStore:
+        """What was played."""
+        return MatchStore(self.path / "matches.duckdb")
+
+
+def _format_of(path: Path) -> int | None:
+    """Format of the home at `path`; None where there is none yet."""
+    marker = path / "home.json"
+    try:
+        return int(json.loads(marker.read_text())["format"])
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise HomeUnusable(f"{marker} cannot be read: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise HomeUnusable(
+            f"{marker} is not a home's marker ({error}); point --home at a home or a new folder"
+        ) from error
+
+
+def _create(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        fresh = path / f"home.json.{os.getpid()}"
+        fresh.write_text(json.dumps({"format": FORMAT}) + "\n")
+        fresh.replace(path / "home.json")
+    except OSError as error:
+        raise HomeUnusable(
+            f"the home {path} cannot be created: {error.strerror}; "
+            "choose another folder with --home or ARENA_HOME"
+        ) from error
+
+
+def open_home(path: Path, registry_url: str | None = None) -> Home:
+    """Opens a home, creating it and enrolling the house on first use.
+
+    Args:
+      path: the folder.
+      registry_url: SQLAlchemy URL of a shared registry; by default a SQLite file in the folder.
+
+    Raises:
+      HomeTooNew: a newer version of the arena wrote it; nothing is touched.
+      HomeUnusable: it cannot be created or read.
+      RegistryError: the registry cannot be opened.
+    """
+    found = _format_of(path)
+    if found is not None and found > FORMAT:
+        raise HomeTooNew(
+            f"the home {path} has format {found}, this arena reads up to {FORMAT}: "
+            "update policy-arena, or point --home at another folder"
+        )
+    home = Home(path, registry_url or f"sqlite:///{path / 'registry.sqlite'}")
+    if found is None:
+        _create(path)
+    missing = home.registry.missing(house_submissions())
+    if missing:
+        home.registry.submit_many(missing)
+    return home

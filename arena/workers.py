@@ -1,0 +1,149 @@
+"""Worker processes: each builds a handler once and then runs one job at a time.
+
+Processes, not threads: native bots share one random stream per process, and OpenSpiel holds the
+interpreter's lock.  A worker dies with its parent, however the parent ends.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import multiprocessing
+import multiprocessing.connection
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from types import TracebackType
+from typing import Any, Generic, Protocol, TypeVar
+
+from arena.errors import WorkerDied
+
+JobT = TypeVar("JobT")
+AnswerT = TypeVar("AnswerT")
+_PR_SET_PDEATHSIG = 1
+
+
+class Handler(Protocol):
+    """What a worker builds once and keeps."""
+
+    def run(self, job: Any) -> Any: ...
+
+    def close(self) -> None: ...
+
+
+def _die_with_parent(parent: int) -> None:
+    """Linux: the kernel kills this process when its parent ends; elsewhere the pipe's end does."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != parent:
+            os._exit(1)
+
+
+def _work(pipe: Connection, build: Callable[[], Handler], parent: int) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    _die_with_parent(parent)
+    handler: Handler | None = None
+    try:
+        while True:
+            job = pipe.recv()
+            try:
+                handler = handler or build()
+                answer: tuple[bool, Any] = (True, handler.run(job))
+            except Exception as error:  # noqa: BLE001 - handed to the parent, which raises it
+                answer = (False, error)
+            pipe.send(answer)
+    except (EOFError, OSError):
+        pass
+    finally:
+        if handler is not None:
+            handler.close()
+
+
+class WorkerPool(Generic[JobT, AnswerT]):
+    """A fixed number of worker processes.
+
+    Args:
+      count: number of processes, at least 1.
+      build: makes a worker's handler; runs in the worker, so it must be picklable.
+    """
+
+    def __init__(self, count: int, build: Callable[[], Handler]) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._workers: dict[Connection, Any] = {}
+        for _ in range(count):
+            ours, theirs = context.Pipe()
+            process = context.Process(target=_work, args=(theirs, build, os.getpid()), daemon=False)
+            process.start()
+            theirs.close()
+            self._workers[ours] = process
+
+    def run(
+        self, jobs: Iterator[JobT], more: Callable[[], JobT | None] = lambda: None
+    ) -> Iterator[AnswerT]:
+        """Runs jobs and yields their answers as they come, in no particular order.
+
+        Args:
+          jobs: taken lazily, one whenever a worker is free.
+          more: asked when a worker is free, before `jobs`: work that came up on the way.
+
+        Raises:
+          WorkerDied: a worker process ended in the middle of a job.
+          Exception: whatever a job raised.
+        """
+        idle = list(self._workers)
+        busy: set[Connection] = set()
+        while True:
+            while idle:
+                job = more() or next(jobs, None)
+                if job is None:
+                    break
+                pipe = idle.pop()
+                pipe.send(job)
+                busy.add(pipe)
+            if not busy:
+                return
+            ready = set(multiprocessing.connection.wait(list(busy)))
+            for pipe in [pipe for pipe in busy if pipe in ready]:
+                busy.remove(pipe)
+                yield self._answer(pipe)
+                idle.append(pipe)
+
+    def _answer(self, pipe: Connection) -> AnswerT:
+        try:
+            good, answer = pipe.recv()
+        except (EOFError, OSError) as error:
+            process = self._workers[pipe]
+            process.join(5)
+            raise WorkerDied(
+                f"a worker process ended with status {process.exitcode} in the middle of its job; "
+                "nothing of that job was stored, run the same command again to go on"
+            ) from error
+        if not good:
+            raise answer
+        result: AnswerT = answer
+        return result
+
+    def close(self) -> None:
+        """Ends the workers.  A worker that is still busy is killed."""
+        for pipe in self._workers:
+            with suppress(OSError):
+                pipe.close()
+        for process in self._workers.values():
+            process.join(2)
+            if process.is_alive():
+                process.kill()
+                process.join()
+        self._workers.clear()
+
+    def __enter__(self) -> WorkerPool[JobT, AnswerT]:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
