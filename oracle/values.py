@@ -1,0 +1,219 @@
+"""One question and its answer: "write a policy that beats this mixture".
+
+The oracle never plays by itself: whoever asks hands it an `Evaluate` function.  It never stores by
+itself either: every model call goes through the `Model` that it is given, which keeps it.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from arena.games.protocol import Game
+
+
+class Rejected(enum.StrEnum):
+    """Why a reply did not become a candidate that can be scored.  Never a score."""
+
+    BLOCKED = "blocked"
+    """The model's provider withheld the reply."""
+    EMPTY = "empty"
+    TRUNCATED = "truncated"
+    NO_CODE = "no-code"
+    NOT_A_POLICY = "not-a-policy"
+    """It has code, but not a policy of the game's contract (the reason names the check)."""
+    BAD_EDIT = "bad-edit"
+    """A SEARCH/REPLACE block that cannot be applied."""
+    DUPLICATE = "duplicate"
+    """The same program was scored before."""
+    FAULTY = "faulty"
+    """It forfeits in the trial match."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opponent:
+    """One member of the mixture that is to be beaten.
+
+    Attributes:
+      digest: its identity.
+      ref: its label.
+      source: its program.
+      weight: its probability in the meta-strategy, after filtering as it was before.
+    """
+
+    digest: str
+    ref: str
+    source: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """What a candidate returned against one opponent."""
+
+    digest: str
+    mean: float
+    stderr: float
+    matches: int
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Expected return u of a candidate against the meta-strategy, in the game's unit.
+
+    Attributes:
+      u: mean return against an opponent drawn from sigma.
+      stderr: of u.
+      against: per opponent in the support of sigma, heaviest first.
+    """
+
+    u: float
+    stderr: float
+    against: tuple[Against, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A reply that is no candidate: the kind, and a text that tells the model what to mend."""
+
+    kind: Rejected
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A program that was scored.
+
+    Attributes:
+      source: the program.
+      digest: its identity in the registry, where it is a version of status candidate.
+      score: against the task's meta-strategy.
+      parent: digest of the program that it was made from, "" where there is none.
+      call: key of the model call that wrote it, "" for programs that no model wrote.
+    """
+
+    source: str
+    digest: str
+    score: Score
+    parent: str
+    call: str
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A best response that is wanted.
+
+    Attributes:
+      game: what is played.
+      opponents: the whole support of sigma, heaviest first, unfiltered.
+      incumbent: the program to improve on, as the paper's prompt shows it ("" for none).
+      seed: of every random choice of the oracle.
+      key: names the task within its run ("k03"); calls are stored under it.
+    """
+
+    game: Game
+    opponents: tuple[Opponent, ...]
+    incumbent: str
+    seed: int
+    key: str
+
+
+class Evaluate(Protocol):
+    """Scores programs against the task's meta-strategy on common seeds.
+
+    All programs of one call are played together.  Scoring a program twice gives the same score
+    and costs nothing.  `effort` in (0, 1] asks for a share of the full number of matches: the
+    first matches of the full evaluation, so that more effort extends what was played.
+    """
+
+    def __call__(
+        self, sources: Sequence[str], *, effort: float = 1.0
+    ) -> tuple[Score | Failure, ...]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One step of an oracle, for the report: what was tried and what came of it."""
+
+    number: int
+    parent: str
+    call: str
+    digest: str
+    score: Score | None
+    failure: Failure | None
+    kept: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """An oracle's answer.
+
+    Attributes:
+      best: the candidate to add to the population.
+      attempts: everything that was tried, in order.
+    """
+
+    best: Candidate
+    attempts: tuple[Attempt, ...]
+
+
+class OracleExhausted(Exception):
+    """The oracle tried all that it may and has no valid program to offer."""
+
+
+class Oracle(Protocol):
+    """Writes a best response to a task's mixture."""
+
+    @property
+    def name(self) -> str:
+        """One of zero-shot, best-of-n, linear, alpha-evolve."""
+        ...
+
+    def respond(self, task: Task, evaluate: Evaluate) -> Response:
+        """Answers a task.
+
+        Raises:
+          OracleExhausted: nothing valid was found.
+          BudgetSpent: the model's budget is used up; what was done is kept.
+        """
+        ...
+
+
+class Writer(Protocol):
+    """Writes programs: a language model with its prompts, or the grammar.
+
+    The seam that lets every oracle variant work with either.
+    """
+
+    @property
+    def name(self) -> str:
+        """Such as grammar or gemini:gemini-2.5-pro."""
+        ...
+
+    def write(self, task: Task, draft: Draft) -> Draft: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What a writer starts from and what it returns.
+
+    Attributes:
+      key: names this draft within the task ("a02", "i1g03"); equal keys give equal drafts.
+      source: the program so far ("" for a fresh one); in the answer, the program written.
+      score: what the program so far scored, None where it was not scored.
+      failure: why the previous attempt was no candidate, to be fed back; in the answer, why
+        this one is none.
+      inspirations: other programs with their scores, best first.
+      edit: whether edits (SEARCH/REPLACE) are wanted rather than a full program.
+      call: in the answer, key of the model call.
+    """
+
+    key: str
+    source: str = ""
+    score: Score | None = None
+    failure: Failure | None = None
+    inspirations: tuple[tuple[str, Score], ...] = ()
+    edit: bool = False
+    call: str = ""
