@@ -6,6 +6,7 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import NamedTuple
 
 
 class Status(enum.StrEnum):
@@ -42,7 +43,9 @@ class Submission:
       description: one line or more, in the author's words (never trusted as markup).
       labels: short key-value pairs to filter by.
       provenance: author, year, source, licence, model, prompt and reply digests, tokens, cost...
-      parents: versions that it came from; they must be in the registry.
+        Anything that JSON can hold.
+      parents: versions that it came from; they must be in the registry, or stand before it
+        in the same `submit_many`.
       code_digest: digest of the normalised syntax tree for source, to spot clones; else "".
     """
 
@@ -86,3 +89,42 @@ class PolicyVersion:
     def author(self) -> str:
         """The part of the name before the slash."""
         return self.name.partition("/")[0]
+
+
+class Registered(NamedTuple):
+    """What came of handing in a submission.
+
+    `created` is False where the same content was there already; `version` is then the one that
+    was there, under the name, number and status that it has.
+    """
+
+    version: PolicyVersion
+    created: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StatusChange:
+    """One entry of a version's status history, oldest first; the first is its registration."""
+
+    status: Status
+    reason: str
+    changed: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """A movable name for a version.
+
+    Attributes:
+      game: aliases of different games do not meet.
+      name: without a slash: "champion".
+      digest: the version that it points to.
+      protected: whether it stays where it is unless its move is asked for explicitly.
+      changed: when it was last set.
+    """
+
+    game: str
+    name: str
+    digest: str
+    protected: bool
+    changed: datetime

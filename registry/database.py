@@ -1,0 +1,301 @@
+"""One database behind the registry, SQLite or PostgreSQL: transactions and what can go wrong.
+
+Writers take turns: SQLite's `BEGIN IMMEDIATE`, on PostgreSQL an advisory lock that lasts as
+long as the transaction.  So whatever a writer reads first (the highest number of a name) still
+holds when it writes.  Readers see one consistent state and never wait for writers.
+
+SQLite connections are opened for each transaction and never kept: a kept one would not survive
+a fork, and a registry whose folder turns read-only could not be read any more.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+import sqlalchemy as sa
+from sqlalchemy import event
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, OperationalError
+from sqlalchemy.pool import NullPool
+from sqlmodel import Session
+
+from registry import migrate
+from registry.errors import RegistryReadOnly, RegistryUnavailable
+from registry.schema import HEAD
+
+PATIENCE_SECONDS = 60.0
+"""How long a transaction waits for its turn."""
+_BUSY_SECONDS = 5.0
+_WRITE_LOCK = 0x706F6C6963796172
+"""Key of the writers' advisory lock on PostgreSQL (the letters "policyar")."""
+
+_SQLITE_HINTS = (
+    ("readonly", "it may not be written: check who owns the file and its folder"),
+    ("unable to open", "it cannot be opened: check that the folder exists and may be written"),
+    ("full", "the disk is full: free some space and run again"),
+    ("disk i/o", "the disk failed or is full: check its space and its quota"),
+    ("locked", f"other processes kept it busy for {PATIENCE_SECONDS:.0f} seconds: run again"),
+    ("protocol", f"other processes kept it busy for {PATIENCE_SECONDS:.0f} seconds: run again"),
+    ("not a database", "the file is no SQLite database: move it away, or use another home"),
+    ("malformed", "the file is damaged: restore it from a copy"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """A registry's database, its tables up to date.
+
+    Attributes:
+      engine: SQLAlchemy's engine.
+      where: path or URL without its password, for messages.
+      read_only: whether writing is refused.
+    """
+
+    engine: sa.Engine
+    where: str
+    read_only: bool
+
+    @classmethod
+    def open(cls, target: str | Path, *, read_only: bool = False) -> Database:
+        """Connects, and creates or migrates the tables where that is needed and allowed.
+
+        Raises:
+          RegistryTooNew: a newer version of this software wrote it.
+          RegistryReadOnly: it may not be written, and `read_only` was not asked for.
+          RegistryUnavailable: it cannot be used for another reason.
+        """
+        url = _postgres_url(target)
+        if url is None:
+            path = _sqlite_path(target)
+            if not read_only:
+                _check_writable(path)
+            engine, where = _sqlite_engine(path, read_only=read_only), str(path)
+        else:
+            engine = _postgres_engine(url, read_only=read_only)
+            where = url.render_as_string(hide_password=True)
+        database = cls(engine, where, read_only)
+        database._bring_up_to_date()
+        return database
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        """A session that sees one consistent state."""
+        with self._transaction(writes=False) as connection, Session(connection) as session:
+            yield session
+
+    @contextmanager
+    def writing(self) -> Iterator[Session]:
+        """A session whose changes are stored when the block ends, unless it raises.
+
+        Raises:
+          RegistryReadOnly: the registry was opened for reading only.
+        """
+        if self.read_only:
+            raise RegistryReadOnly(f"the registry {self.where} was opened for reading only")
+        with self._transaction(writes=True) as connection, Session(connection) as session:
+            yield session
+            session.flush()
+
+    def close(self) -> None:
+        """Closes kept connections.  Idempotent."""
+        self.engine.dispose()
+
+    @contextmanager
+    def _transaction(self, *, writes: bool, migrates: bool = False) -> Iterator[sa.Connection]:
+        try:
+            with self.engine.connect() as connection:
+                options = {"arena_writes": writes, "arena_migrates": migrates}
+                connection = connection.execution_options(**options)
+                if connection.dialect.name == "postgresql" and not writes:
+                    connection = connection.execution_options(isolation_level="REPEATABLE READ")
+                with connection.begin():
+                    yield connection
+        except IntegrityError:
+            raise  # Ours: the write lock rules it out.
+        except DBAPIError as error:
+            raise _unavailable(error, self.where) from error
+
+    def _bring_up_to_date(self) -> None:
+        with self._transaction(writes=False) as connection:
+            revision = migrate.current_revision(connection)
+        if revision == HEAD:
+            return
+        if self.read_only:
+            self._refuse(revision)
+        if self.engine.dialect.name == "sqlite":
+            self._use_wal()
+        with self._transaction(writes=True, migrates=True) as connection:
+            migrate.migrate(connection, self.where)
+
+    def _refuse(self, revision: str | None) -> NoReturn:
+        if revision is None:
+            raise RegistryUnavailable(
+                f"there is no registry in {self.where}, and it was opened for reading only"
+            )
+        migrate.refuse_unknown(revision, self.where)
+        raise RegistryUnavailable(
+            f"the registry {self.where} was written by an older version (its tables are at "
+            f"revision {revision}): open it once for writing to bring them to {HEAD}"
+        )
+
+    def _use_wal(self) -> None:
+        """Write-ahead log: readers and a writer do not block each other.  Kept in the file."""
+        with self.engine.connect() as connection:
+            raw = connection.connection.driver_connection
+            assert isinstance(raw, sqlite3.Connection)
+            try:
+                _patiently(lambda: raw.execute("PRAGMA journal_mode=WAL").fetchone())
+            except sqlite3.Error as error:
+                raise _unavailable(error, self.where) from error
+
+
+def _postgres_url(target: str | Path) -> sa.URL | None:
+    if isinstance(target, Path) or "://" not in target:
+        return None
+    try:
+        url = sa.make_url(target)
+    except (ArgumentError, ValueError) as error:
+        raise RegistryUnavailable(f"the registry's URL cannot be read: {error}") from error
+    backend = url.drivername.partition("+")[0]
+    if backend in ("postgresql", "postgres"):
+        return url.set(drivername="postgresql+psycopg")
+    if backend == "sqlite":
+        return None
+    raise RegistryUnavailable(
+        f"no registry can be kept in {backend!r}: give a path (SQLite) or a postgresql:// URL"
+    )
+
+
+def _sqlite_path(target: str | Path) -> Path:
+    if isinstance(target, str) and "://" in target:
+        name = sa.make_url(target).database
+        if not name or name == ":memory:":
+            raise RegistryUnavailable("a registry needs a file: give sqlite:///PATH")
+        target = name
+    return Path(target).absolute()
+
+
+def _check_writable(path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RegistryUnavailable(
+            f"the folder {path.parent} for the registry cannot be made: {error.strerror}"
+        ) from error
+    if path.is_dir():
+        raise RegistryUnavailable(f"the registry {path} is a folder; give the path of a file")
+    # SQLite writes its log beside the file, so that the folder counts as well.
+    for part in (path.parent, path):
+        if part.exists() and not os.access(part, os.W_OK):
+            raise RegistryReadOnly(
+                f"the registry {path} cannot be written: {part} is read-only; check who owns "
+                "it, or use another home"
+            )
+
+
+def _sqlite_engine(path: Path, *, read_only: bool) -> sa.Engine:
+    engine = sa.create_engine(
+        "sqlite://",
+        creator=lambda: _connect_sqlite(path, read_only=read_only),
+        poolclass=NullPool,
+    )
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _connect_sqlite(path: Path, *, read_only: bool) -> sqlite3.Connection:
+    mode = "rwc"
+    if read_only:
+        mode = "rw" if os.access(path.parent, os.W_OK) and os.access(path, os.W_OK) else "ro"
+        if mode == "ro" and not path.with_name(path.name + "-wal").exists():
+            # A file in WAL mode cannot be opened where its log cannot be made, unless it is
+            # declared to stay as it is.  No log means that nobody has it open to write.
+            mode = "ro&immutable=1"
+    return sqlite3.connect(
+        f"{path.as_uri()}?mode={mode}",
+        uri=True,
+        timeout=_BUSY_SECONDS,
+        isolation_level=None,  # BEGIN is ours.
+        check_same_thread=False,
+    )
+
+
+def _begin_sqlite(connection: sa.Connection) -> None:
+    options = connection.get_execution_options()
+    raw = connection.connection.driver_connection
+    assert isinstance(raw, sqlite3.Connection)
+    raw.execute(f"PRAGMA foreign_keys={'OFF' if options.get('arena_migrates') else 'ON'}")
+    begin = "BEGIN IMMEDIATE" if options.get("arena_writes") else "BEGIN"
+
+    def start() -> None:
+        raw.execute(begin)
+        try:
+            # A plain BEGIN takes no lock yet: take it here, where waiting can be repeated.
+            raw.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+        except sqlite3.Error:
+            raw.execute("ROLLBACK")
+            raise
+
+    try:
+        _patiently(start)
+    except sqlite3.Error as error:
+        raise OperationalError(begin, None, error) from error
+
+
+def _patiently(attempt: Callable[[], object]) -> None:
+    """Repeats while other processes hold the database.
+
+    SQLite waits by itself for a plain lock, but answers "busy" at once in some moments around
+    the opening, closing and recovery of the log.
+    """
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    pause = 0.002
+    while True:
+        try:
+            attempt()
+            return
+        except sqlite3.OperationalError as error:
+            text = str(error)
+            held = "locked" in text or "locking protocol" in text
+            if not held or time.monotonic() > deadline:
+                raise
+        time.sleep(pause)
+        pause = min(2 * pause, 0.1)
+
+
+def _postgres_engine(url: sa.URL, *, read_only: bool) -> sa.Engine:
+    settings = f"-c lock_timeout={PATIENCE_SECONDS:.0f}s"
+    if read_only:
+        settings += " -c default_transaction_read_only=on"
+    engine = sa.create_engine(
+        url,
+        pool_pre_ping=True,
+        pool_size=2,
+        connect_args={"connect_timeout": 10, "options": settings},
+    )
+    event.listen(engine, "begin", _begin_postgres)
+    return engine
+
+
+def _begin_postgres(connection: sa.Connection) -> None:
+    if connection.get_execution_options().get("arena_writes"):
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_WRITE_LOCK})")
+
+
+def _unavailable(error: Exception, where: str) -> RegistryUnavailable:
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    text = " ".join(str(cause).split())
+    lowered = text.lower()
+    for mark, hint in _SQLITE_HINTS:
+        if isinstance(cause, sqlite3.Error) and mark in lowered:
+            kind = RegistryReadOnly if mark == "readonly" else RegistryUnavailable
+            return kind(f"the registry {where} cannot be used: {hint} ({text})")
+    if "read-only transaction" in lowered:
+        return RegistryReadOnly(f"the registry {where} cannot be written: {text}")
+    return RegistryUnavailable(f"the registry {where} cannot be used: {text}")

@@ -1,0 +1,1 @@
+"""Alembic's scripts for the registry, shipped with the package and run when it is opened."""

@@ -1,0 +1,209 @@
+"""How things in the registry may be called, what identifies them, and what a reference means."""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from registry.errors import MalformedName, MalformedSubmission
+from registry.values import Status, Submission
+
+MIN_PREFIX = 6
+"""Fewest hexadecimal digits by which a version can be called."""
+DIGEST_DIGITS = 32
+MAX_LABEL_CHARS = 256
+MAX_DESCRIPTION_CHARS = 20_000
+MAX_REASON_CHARS = 4_000
+
+_PART = r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}"
+_NAME = re.compile(rf"{_PART}/{_PART}")
+_NUMBERED = re.compile(rf"({_PART}/{_PART})@([1-9][0-9]{{0,8}})")
+_BARE = re.compile(_PART)
+_HEX = re.compile(rf"[0-9a-f]{{{MIN_PREFIX},{DIGEST_DIGITS}}}")
+_WORD = re.compile(r"[a-z][a-z0-9_-]{0,31}")
+_RELATION = re.compile(r"[a-z][a-z0-9_-]{0,63}")
+
+_RULE = (
+    "each part starts with a letter or digit, goes on with letters, digits and . _ + - , "
+    "and has at most 64 characters"
+)
+
+
+class RefForm(enum.Enum):
+    """The ways of writing a reference."""
+
+    NAME = enum.auto()
+    NUMBERED = enum.auto()
+    BARE = enum.auto()
+    """An alias, a digest, or a digest's beginning."""
+
+
+class ParsedRef(NamedTuple):
+    """A reference taken apart: `number` is 0 unless the form is NUMBERED."""
+
+    form: RefForm
+    text: str
+    number: int
+
+
+def digest_of(game: str, kind: str, payload: str) -> str:
+    """Identity of a policy: 32 hexadecimal digits (BLAKE2b, 128 bits) of its content."""
+    content = "\x1f".join(("policy", game, kind, payload))
+    return hashlib.blake2b(content.encode(), digest_size=DIGEST_DIGITS // 2).hexdigest()
+
+
+def check_name(name: str) -> str:
+    """Returns the name where it is a well-formed "author/name".
+
+    Raises:
+      MalformedName: it is not; the message says how names are written.
+    """
+    if not _NAME.fullmatch(name):
+        raise MalformedName(
+            f"{_shown(name)} is not a policy's name: write AUTHOR/NAME, as in ada/copycat; {_RULE}"
+        )
+    return name
+
+
+def check_alias(alias: str) -> str:
+    """Returns the alias where it is well formed and cannot be mistaken for a digest.
+
+    Raises:
+      MalformedName: it is not.
+    """
+    if not _BARE.fullmatch(alias):
+        raise MalformedName(f"{_shown(alias)} is not an alias: one word, no slash; {_RULE}")
+    if _HEX.fullmatch(alias.lower()):
+        raise MalformedName(f"the alias {_shown(alias)} would read as the beginning of a digest")
+    return alias
+
+
+def parse_ref(ref: str) -> ParsedRef:
+    """Takes a reference apart.
+
+    Raises:
+      MalformedName: it is none of author/name, author/name@number, an alias, a digest or the
+        beginning of one.
+    """
+    if numbered := _NUMBERED.fullmatch(ref):
+        return ParsedRef(RefForm.NUMBERED, numbered[1], int(numbered[2]))
+    if _NAME.fullmatch(ref):
+        return ParsedRef(RefForm.NAME, ref, 0)
+    if _BARE.fullmatch(ref):
+        return ParsedRef(RefForm.BARE, ref, 0)
+    raise MalformedName(
+        f"{_shown(ref)} does not refer to a policy: write AUTHOR/NAME, AUTHOR/NAME@NUMBER, an "
+        f"alias, or at least {MIN_PREFIX} digits of a digest"
+    )
+
+
+def digest_prefix(text: str) -> str | None:
+    """The text in lower case where it can be a digest or the beginning of one, else None."""
+    lowered = text.lower()
+    return lowered if _HEX.fullmatch(lowered) else None
+
+
+def check_submission(submission: Submission) -> None:
+    """Refuses what could not be stored, or not be found again, on either database.
+
+    Raises:
+      MalformedName: the name is not well formed.
+      MalformedSubmission: another field is not.
+    """
+    check_name(submission.name)
+    _check_word("game", submission.game)
+    _check_word("kind", submission.kind)
+    if submission.status not in (Status.QUALIFIED, Status.CANDIDATE):
+        raise MalformedSubmission(
+            f"{submission.name}: a version enters as qualified or candidate, "
+            f"not as {submission.status}"
+        )
+    _check_text(submission.name, "payload", submission.payload, None)
+    _check_text(submission.name, "description", submission.description, MAX_DESCRIPTION_CHARS)
+    _check_text(submission.name, "code digest", submission.code_digest, MAX_LABEL_CHARS)
+    _check_labels(submission.name, submission.labels)
+    for parent in submission.parents:
+        if not _RELATION.fullmatch(parent.relation):
+            raise MalformedSubmission(
+                f"{submission.name}: {_shown(parent.relation)} is not a relation to a parent: "
+                "one word in lower case, as in refined-from"
+            )
+    plain_provenance(submission)
+
+
+def check_reason(reason: str) -> str:
+    """Returns the reason of a status change where it can be stored.
+
+    Raises:
+      MalformedSubmission: it cannot.
+    """
+    _check_text("status", "reason", reason, MAX_REASON_CHARS)
+    return reason
+
+
+def plain_provenance(submission: Submission) -> dict[str, object]:
+    """The provenance as plain JSON values, keys sorted, so that equal ones are stored alike.
+
+    Raises:
+      MalformedSubmission: JSON cannot hold it (NaN, a date, ...), or a database cannot.
+    """
+    name = submission.name
+    try:
+        text = json.dumps(dict(submission.provenance), sort_keys=True, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise MalformedSubmission(
+            f"{name}: its provenance cannot be written as JSON: {error}"
+        ) from error
+    if "\\u0000" in text or "\\ud" in text:
+        _check_leaves(name, json.loads(text))
+    plain: dict[str, object] = json.loads(text)
+    return plain
+
+
+def _check_leaves(name: str, value: object) -> None:
+    if isinstance(value, str):
+        _check_text(name, "provenance", value, None)
+    elif isinstance(value, list):
+        for item in value:
+            _check_leaves(name, item)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            _check_leaves(name, key)
+            _check_leaves(name, item)
+
+
+def _check_labels(name: str, labels: Mapping[str, str]) -> None:
+    for key, value in labels.items():
+        if not _BARE.fullmatch(key):
+            raise MalformedSubmission(f"{name}: {_shown(key)} is not a label's key; {_RULE}")
+        _check_text(name, f"label {key}", value, MAX_LABEL_CHARS)
+
+
+def _check_word(field: str, value: str) -> None:
+    if not _WORD.fullmatch(value):
+        raise MalformedSubmission(
+            f"{_shown(value)} is not a {field}: one word in lower case of at most 32 characters"
+        )
+
+
+def _check_text(name: str, field: str, value: str, limit: int | None) -> None:
+    if limit is not None and len(value) > limit:
+        raise MalformedSubmission(
+            f"{name}: its {field} has {len(value):,} characters; at most {limit:,} are kept"
+        )
+    if "\0" in value:
+        raise MalformedSubmission(f"{name}: its {field} contains a NUL character")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise MalformedSubmission(
+            f"{name}: its {field} is not valid Unicode at character {error.start}"
+        ) from error
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 80 else text[:77] + "...")

@@ -1,0 +1,116 @@
+"""The registry's tables.  `migrations/` builds them; a test holds the two together.
+
+Versions are append-only but for their status.  Rows refer to each other by digest.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import JSON, Column, DateTime, Dialect, Index, TypeDecorator, UniqueConstraint
+from sqlmodel import Field, SQLModel
+
+HEAD = "0001"
+"""Newest revision of `migrations/`: a database at this revision is ready to use."""
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """A moment in UTC.  SQLite keeps no time zone, so it is put back on reading."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """To UTC."""
+        return None if value is None else value.astimezone(UTC)
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """To UTC, where it says nothing of its zone it is already."""
+        if value is None or value.tzinfo is not None:
+            return value if value is None else value.astimezone(UTC)
+        return value.replace(tzinfo=UTC)
+
+
+class VersionRow(SQLModel, table=True):
+    """A policy version.  `position` is the order of registration; `sought` what text finds."""
+
+    __tablename__ = "policy_version"
+    __table_args__ = (
+        UniqueConstraint("game", "name", "number", name="uq_policy_version_ref"),
+        UniqueConstraint("digest", name="uq_policy_version_digest"),
+        Index("ix_policy_version_game_author", "game", "author"),
+        Index("ix_policy_version_game_status", "game", "status"),
+        Index("ix_policy_version_code_digest", "code_digest"),
+    )
+
+    position: int | None = Field(default=None, primary_key=True)
+    digest: str
+    game: str
+    name: str
+    author: str
+    number: int
+    kind: str
+    status: str
+    status_reason: str
+    description: str
+    sought: str
+    code_digest: str
+    created: datetime = Field(sa_column=Column(UtcDateTime(), nullable=False))
+    provenance: dict[str, Any] = Field(sa_column=Column(JSON(), nullable=False))
+    payload: str
+
+
+class LabelRow(SQLModel, table=True):
+    """One label of one version."""
+
+    __tablename__ = "policy_label"
+    __table_args__ = (Index("ix_policy_label_key_value", "key", "value"),)
+
+    digest: str = Field(primary_key=True, foreign_key="policy_version.digest")
+    key: str = Field(primary_key=True)
+    value: str
+
+
+class ParentRow(SQLModel, table=True):
+    """One line of ancestry; `place` keeps the order in which parents were named."""
+
+    __tablename__ = "policy_parent"
+    __table_args__ = (Index("ix_policy_parent_parent", "parent"),)
+
+    child: str = Field(primary_key=True, foreign_key="policy_version.digest")
+    place: int = Field(primary_key=True)
+    parent: str = Field(foreign_key="policy_version.digest")
+    relation: str
+
+
+class StatusRow(SQLModel, table=True):
+    """One entry of a version's status history."""
+
+    __tablename__ = "policy_status"
+    __table_args__ = (Index("ix_policy_status_digest", "digest"),)
+
+    position: int | None = Field(default=None, primary_key=True)
+    digest: str = Field(foreign_key="policy_version.digest")
+    status: str
+    reason: str
+    changed: datetime = Field(sa_column=Column(UtcDateTime(), nullable=False))
+
+
+class AliasRow(SQLModel, table=True):
+    """A movable name for a version."""
+
+    __tablename__ = "policy_alias"
+
+    game: str = Field(primary_key=True)
+    name: str = Field(primary_key=True)
+    digest: str = Field(foreign_key="policy_version.digest")
+    protected: bool
+    changed: datetime = Field(sa_column=Column(UtcDateTime(), nullable=False))
+
+
+TABLES = tuple(
+    SQLModel.metadata.tables[name]
+    for name in ("policy_version", "policy_label", "policy_parent", "policy_status", "policy_alias")
+)
+"""The tables themselves, for the migrations and their tests."""
