@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from arena.house.rrps import rrps_submissions
-from registry.values import Submission
+from registry import Submission
 
 
 def house_submissions(game: str | None = None) -> tuple[Submission, ...]:

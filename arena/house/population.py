@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 from arena.errors import UsageFault
 from arena.house import house_submissions
-from registry.naming import digest_of
-from registry.values import Submission
+from registry import Submission, digest_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,7 @@ class Population:
 
 _MEMBERS = {
     "rrps-43@1": ("rrps", None),
-    "leduc-3@1": ("leduc", ("house/always-call", "house/always-fold", "house/cfr-plus")),
+    "leduc-3@1": ("leduc", ("house/AlwaysCall", "house/AlwaysFold", "house/CFR+")),
 }
 """Name to game and members; None for all of the house."""
 _DEFAULT = {"rrps": "rrps-43@1", "leduc": "leduc-3@1"}

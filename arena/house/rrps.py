@@ -5,7 +5,7 @@ from __future__ import annotations
 from arena.games.rrps import RRPS
 from arena.house.roshambo import BOTS, PORT, Bot
 from arena.kinds.native import payload_of
-from registry.values import Submission
+from registry import Submission
 
 
 def rrps_submissions() -> tuple[Submission, ...]:

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-import random
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from arena.errors import UsageFault
-from arena.games.rrps import RRPS
 from arena.house import house_submissions
 from arena.house.population import default_population, population
 from arena.house.roshambo import BOTS, FIRST, SECOND
-from arena.house.starters import STARTERS
-from arena.kinds.native import NativeAgent, bot_names, bot_of
-from registry.naming import check_submission, digest_of
-
-ROOT = Path(__file__).parents[2]
+from arena.kinds.native import bot_names, bot_of
+from registry import digest_of
+from registry.naming import check_submission
 
 
 def test_every_bot_of_the_engine_is_in_the_house() -> None:
@@ -65,43 +59,3 @@ def test_unknown_populations_are_refused() -> None:
         population("rrps-43@2")
     with pytest.raises(UsageFault, match="'chess'"):
         default_population("chess")
-
-
-def author_policy(path: Path, seed: int) -> Any:
-    namespace: dict[str, Any] = {"__name__": "policy"}
-    exec(compile(path.read_text(), str(path), "exec"), namespace)
-    namespace["random"] = random.Random(seed)
-    return namespace[RRPS.contract.class_name]()
-
-
-def mean_return(path: Path, bot: str, matches: int = 4) -> float:
-    total = 0.0
-    for seed in range(matches):
-        table = RRPS.table([0])
-        seats = [RRPS.seat(author_policy(path, seed)), RRPS.seat(NativeAgent(bot, seed))]
-        while not table.done:
-            messages = table.messages()
-            table.advance(bytes(seat.reply(messages[n : n + 1]) for n, seat in enumerate(seats)))
-        assert table.fault(0) is None
-        total += RRPS.score(0, table.moves(0), None)[0]
-    return total / matches
-
-
-@pytest.mark.parametrize(
-    "path",
-    [STARTERS["rrps"].path, ROOT / "examples" / "rrps_patterns.py"],
-    ids=lambda path: path.stem,
-)
-def test_starter_and_example_play_decently(path: Path) -> None:
-    assert mean_return(path, "rotatebot") > 900
-    assert mean_return(path, "copybot") > 900
-    assert mean_return(path, "switchbot") > 100
-    assert mean_return(path, "greenberg") > -200
-
-
-def test_starters_say_what_they_are() -> None:
-    starter = STARTERS["rrps"]
-    assert (starter.game, starter.name) == ("rrps", "starter/rrps")
-    assert "class Agent" in starter.source
-    assert starter.provenance["author"]
-    assert "class RepeatedLeducPokerBot" in STARTERS["leduc"].source

@@ -20,7 +20,7 @@ from arena.games import game
 from arena.house.rrps import rrps_submissions
 from arena.kinds.native import bot_of, play
 from arena.values import Match
-from registry.naming import digest_of
+from registry import digest_of
 
 FOLDER = Path(__file__).parent
 CROSS_TABLE = FOLDER / "rrps_cross_table.csv"
