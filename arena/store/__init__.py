@@ -1,0 +1,25 @@
+"""The store of matches: one DuckDB file that many processes append to and read at once."""
+
+from arena.store.errors import (
+    StoreBusy,
+    StoreCorrupt,
+    StoreError,
+    StoreFull,
+    StoreTooNew,
+    StoreUnwritable,
+)
+from arena.store.store import MatchStore
+from arena.store.values import GameCount, MatchRow, StoredRepetitions
+
+__all__ = [
+    "GameCount",
+    "MatchRow",
+    "MatchStore",
+    "StoreBusy",
+    "StoreCorrupt",
+    "StoreError",
+    "StoreFull",
+    "StoreTooNew",
+    "StoreUnwritable",
+    "StoredRepetitions",
+]

@@ -1,0 +1,91 @@
+"""What can go wrong with the match store, and how DuckDB's complaints are read.
+
+    StoreError (an ArenaError)
+    ├── StoreBusy         somebody else held the store for too long
+    ├── StoreFull         the disk (or a quota, or a file size limit) is full
+    ├── StoreUnwritable   the file or its folder may not be written, or not be read
+    ├── StoreCorrupt      the file is damaged, or is no match store at all
+    └── StoreTooNew       a newer version of the arena wrote it
+
+All of them leave what was stored as it was.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from arena.errors import ArenaError
+
+
+class StoreError(ArenaError):
+    """The match store could not do what it was asked to."""
+
+
+class StoreBusy(StoreError):
+    """Another process held the store for longer than the timeout."""
+
+
+class StoreFull(StoreError):
+    """There is no room for what was to be stored; nothing of it was."""
+
+
+class StoreUnwritable(StoreError):
+    """The permissions of the file or of its folder do not allow the access."""
+
+
+class StoreCorrupt(StoreError):
+    """The file is damaged or is not a match store."""
+
+
+class StoreTooNew(StoreError):
+    """The file was written by a newer version of the arena, or of DuckDB."""
+
+
+# DuckDB reports trouble with the file under several exception classes: a full
+# disk in a commit is a TransactionException, damage may be a plain Error.  So the text decides.
+_READINGS: tuple[tuple[type[StoreError], tuple[str, ...], str], ...] = (
+    (
+        StoreFull,
+        ("No space left on device", "File too large", "Disk quota exceeded"),
+        "there is no room left for the match store {path}; nothing of this batch was stored. "
+        "Make room and run again: what was stored before is kept",
+    ),
+    (
+        StoreUnwritable,
+        ("Permission denied", "Read-only file system", "Operation not permitted"),
+        "the match store {path} cannot be opened: check the permissions of the file and its folder",
+    ),
+    (
+        StoreTooNew,
+        ("newer version", "newer DuckDB", "storage version"),
+        "the match store {path} was written by a newer DuckDB: update this installation",
+    ),
+    (
+        StoreCorrupt,
+        (
+            "not a valid DuckDB database file",
+            "Could not read enough bytes",
+            "Corrupt database file",
+            "does not match stored checksum",
+            "Failed to load metadata",
+            "erialization",
+            "deserialize",
+        ),
+        "the match store {path} is damaged or is not a match store; restore it from a backup, or "
+        "move it away to start an empty one (every match can be played again)",
+    ),
+    (
+        StoreBusy,
+        ("Could not set lock on file", "Conflicting lock is held"),
+        "another program opened the match store {path} without the arena's lock: close it",
+    ),
+)
+
+
+def reading_of(error: Exception, path: Path) -> StoreError | None:
+    """The store's own error for a DuckDB error, or None where the file is not to blame."""
+    text = str(error)
+    for kind, signs, explanation in _READINGS:
+        if any(sign in text for sign in signs):
+            return kind(f"{explanation.format(path=path)} (DuckDB says: {text})")
+    return None

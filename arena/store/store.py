@@ -1,0 +1,238 @@
+"""The match store's public face."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+
+from arena.games import game as game_of_name
+from arena.games.protocol import Game
+from arena.store import append as appending
+from arena.store import export as exporting
+from arena.store import queries
+from arena.store.database import Database
+from arena.store.schema import Connection
+from arena.store.values import GameCount, MatchRow, StoredRepetitions
+from arena.values import Match, Result
+
+TIMEOUT_SECONDS = 60.0
+
+
+class MatchStore:
+    """Every match ever played at a home, and sums over them for each pair.
+
+    The object holds nothing open: each method opens the file, under a lock that readers share and
+    a writer has alone, and closes it again.  It may be used from many processes and threads.  All
+    methods raise `StoreError` where the file cannot be used.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        timeout: float = TIMEOUT_SECONDS,
+        game_named: Callable[[str], Game] = game_of_name,
+    ) -> None:
+        """Nothing is touched yet; the first access creates the file where there is none.
+
+        Args:
+          path: of the DuckDB file.
+          timeout: seconds that an access waits for others.
+          game_named: finds the game that can unpack a match's moves.
+        """
+        self.path = path
+        self._database = Database(path, timeout)
+        self._game_named = game_named
+
+    def reading(self) -> AbstractContextManager[Connection]:
+        """A read-only DuckDB connection for questions of your own; keep it short."""
+        return self._database.reading()
+
+    def writing(self) -> AbstractContextManager[Connection]:
+        """The only connection, in one transaction; nobody else reads or writes meanwhile."""
+        return self._database.writing()
+
+    def append(self, game: Game, results: Iterable[Result]) -> int:
+        """Stores results in one transaction; matches that are stored already are ignored.
+
+        When it returns, the results survive the death of the process.
+
+        Args:
+          game: what all of them were played at.
+          results: of any pairs and repetitions, in any order.
+
+        Returns:
+          How many were new.
+
+        Raises:
+          ValueError: a result is not of this game and version, or its returns do not add up to 0.
+          StoreError: nothing was stored.
+        """
+        incoming = appending.incoming_table(game, results)
+        if not incoming.num_rows:
+            return 0
+        with self.writing() as connection:
+            return appending.append(connection, game, incoming)
+
+    def get(self, match_id: str) -> Result | None:
+        """The result of a match, with its moves unpacked; None where it is not stored.
+
+        Args:
+          match_id: all 32 digits.
+
+        Raises:
+          ValueError: it is not an id, or the match was played by rules of another version.
+          UnknownGame: it was played at a game that this installation does not have.
+        """
+        _check_digits(match_id, exactly=True)
+        with self.reading() as connection:
+            packed = queries.get(connection, match_id)
+        if packed is None:
+            return None
+        game = self._game_named(packed.match.game)
+        if game.version != packed.match.game_version:
+            raise ValueError(
+                f"match {match_id} was played by version {packed.match.game_version} of the rules "
+                f"of {game.name}; this installation has version {game.version} and cannot tell it"
+            )
+        return replace(packed, moves=game.unpack(packed.moves))
+
+    def find(self, prefix: str, limit: int = 20) -> list[Match]:
+        """Stored matches whose id begins with some hexadecimal digits, in id order.
+
+        Raises:
+          ValueError: `prefix` has other characters than hexadecimal digits, or too many.
+        """
+        _check_digits(prefix, exactly=False)
+        with self.reading() as connection:
+            return queries.find(connection, prefix.lower(), limit)
+
+    def find_ids(self, prefix: str, limit: int = 20) -> list[str]:
+        """The ids of `find`."""
+        return [match.id for match in self.find(prefix, limit)]
+
+    def matches(
+        self,
+        game: str,
+        version: int,
+        *,
+        of: str | None = None,
+        against: str | None = None,
+        faults_only: bool = False,
+        newest_first: bool = False,
+        limit: int | None = None,
+        offset: int = 0,
+    ) -> list[MatchRow]:
+        """Stored matches without their moves, in the order in which they were stored.
+
+        Args:
+          game: name of the game.
+          version: of its rules.
+          of: only matches of this policy.
+          against: only matches against this policy.
+          faults_only: only forfeits.
+          newest_first: the last stored first.
+          limit: how many at most.
+          offset: how many to leave out first.
+        """
+        with self.reading() as connection:
+            return queries.matches(
+                connection,
+                game,
+                version,
+                of=of,
+                against=against,
+                faults_only=faults_only,
+                newest_first=newest_first,
+                limit=limit,
+                offset=offset,
+            )
+
+    def pair_stats(
+        self, game: str, version: int, *, among: Collection[str] | None = None
+    ) -> pa.Table:
+        """Sums over the stored matches of each pair of policies, in each half of its deals.
+
+        Cost grows with the number of pairs, not of matches.  Halves are deals of even and of odd
+        number (repetitions, where the game has no deals), for cross-fitting.
+
+        Args:
+          game: name of the game.
+          version: of its rules.
+          among: only pairs of these digests.
+
+        Returns:
+          One row for each pair and half that has matches: `low`, `high` (digests,
+          dictionary-encoded), `half` (0 or 1), `matches`, `total` and `total_squares` (of the
+          return to low), `wins`, `draws`, `losses` (as low sees them), `forfeits_low`,
+          `forfeits_high`, `seconds`; and for a cluster-robust error, with s_d the sum of returns
+          to low over the m_d matches of deal d: `deals` (their number), `deal_squares` (sum of
+          s_d^2), `deal_cross` (of s_d m_d) and `deal_sizes` (of m_d^2).  Returns are in the
+          game's unit.
+        """
+        with self.reading() as connection:
+            return queries.pair_stats(connection, game, version, among)
+
+    def returns_in_id_order(
+        self, game: str, version: int, max_repetition: int | None = None
+    ) -> pa.Table:
+        """Every return, in the order of match ids: no order of play can influence a rating.
+
+        Args:
+          game: name of the game.
+          version: of its rules.
+          max_repetition: only repetitions up to this one, inclusive.
+
+        Returns:
+          Columns `low`, `high` (digests, dictionary-encoded) and `return_low`.
+        """
+        with self.reading() as connection:
+            return queries.returns_in_id_order(connection, game, version, max_repetition)
+
+    def repetitions(
+        self, game: str, version: int, digests: Collection[str], below: int
+    ) -> StoredRepetitions:
+        """Which repetitions 0..below-1 are stored for the pairs of some policies.
+
+        Rows are looked at only for pairs whose stored repetitions have a gap.
+        """
+        with self.reading() as connection:
+            return queries.repetitions(connection, game, version, digests, below)
+
+    def counts(self) -> tuple[GameCount, ...]:
+        """How much is stored, for each game and version."""
+        with self.reading() as connection:
+            return queries.counts(connection)
+
+    def fingerprint(self, game: str, version: int) -> str:
+        """A word that changes exactly when a match of this game is stored; a key for caches.
+
+        It differs between stores, also if they have as many matches.
+        """
+        with self.reading() as connection:
+            return queries.fingerprint(connection, game, version)
+
+    def export(self, folder: Path) -> tuple[Path, ...]:
+        """Writes `matches.parquet` (without moves) and `pairs.parquet` into a folder.
+
+        The folder is made where it is missing; files of those names are replaced, each at once.
+        Writers wait until it is done.
+
+        Returns:
+          The files.
+        """
+        with self.reading() as connection:
+            return exporting.export(connection, folder)
+
+
+def _check_digits(digits: str, *, exactly: bool) -> None:
+    length_fits = len(digits) == queries.ID_DIGITS if exactly else len(digits) <= queries.ID_DIGITS
+    if not length_fits or set(digits.lower()) - set("0123456789abcdef"):
+        raise ValueError(
+            f"{digits!r} is not {'a match id' if exactly else 'the beginning of a match id'}: "
+            f"ids have {queries.ID_DIGITS} hexadecimal digits"
+        )
