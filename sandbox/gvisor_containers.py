@@ -1,0 +1,126 @@
+"""Containers of ours: what each is started with, whose it is, and removing those left behind.
+
+A container ends with its box, which ends when its standard input does, which ends when the
+process that started it does.  Should the daemon itself have been in the way of that, the label
+says whose container it was, and the next wall to be opened removes it.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from dataclasses import dataclass
+
+from sandbox.errors import SandboxUnavailable
+from sandbox.gvisor_docker import RUNTIME, ask_docker
+from sandbox.gvisor_owner import Owner
+
+LABEL = "policy-arena.owner"
+_NAME = "policy-arena-box"
+
+# The referee is root in the container, which is nobody on the host, and needs these four to
+# give each policy a user of its own in an empty root folder, and to kill it.
+_CAPABILITIES = ("SETUID", "SETGID", "KILL", "SYS_CHROOT")
+# Counts gVisor's own threads as well: 512 is too few for a busy box.
+_PROCESSES = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class ContainerLimits:
+    """What one whole box may use; each policy in it is limited by `sandbox.values.Limits`.
+
+    Attributes:
+      memory_mib: of all processes in the box together, gVisor's own memory included.
+      cpus: processors' worth of time.
+    """
+
+    memory_mib: int = 2048
+    cpus: float = 2.0
+
+
+def new_name() -> str:
+    """A name that no other container has."""
+    return f"{_NAME}-{os.getpid()}-{secrets.token_hex(6)}"
+
+
+def run_command(name: str, image: str, limits: ContainerLimits, box: tuple[str, ...]) -> list[str]:
+    """The command that starts a container and connects its standard streams to ours.
+
+    Args:
+      name: from `new_name`.
+      image: tag of the image, which must be there already.
+      limits: of the whole box.
+      box: arguments for the image's interpreter.
+    """
+    environment = {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    command = [
+        "docker", "run", "--rm", "--interactive", "--pull", "never",
+        "--runtime", RUNTIME,
+        "--name", name,
+        "--label", f"{LABEL}={Owner.current().text()}",
+        "--network", "none", "--ipc", "none",
+        "--read-only",
+        "--cap-drop", "ALL",
+        "--security-opt", "no-new-privileges",
+        "--user", "0:0",
+        "--pids-limit", str(_PROCESSES),
+        "--memory", f"{limits.memory_mib}m", "--memory-swap", f"{limits.memory_mib}m",
+        "--cpus", f"{min(limits.cpus, float(os.cpu_count() or 1)):g}",
+        "--log-driver", "none",
+        "--hostname", "box",
+        "--entrypoint", "python3",
+    ]  # fmt: skip
+    for capability in _CAPABILITIES:
+        command += ["--cap-add", capability]
+    for variable, value in environment.items():
+        command += ["--env", f"{variable}={value}"]
+    return [*command, image, *box]
+
+
+def remove(name: str) -> None:
+    """Removes a container, running or not; one that is gone already is fine.
+
+    Raises:
+      SandboxUnavailable: Docker does not answer or cannot remove it.
+    """
+    try:
+        ask_docker("rm", "--force", name)
+    except SandboxUnavailable as error:
+        said = str(error).lower()
+        if "no such container" not in said and "already in progress" not in said:
+            raise
+
+
+def sweep() -> tuple[str, ...]:
+    """Removes the containers whose owners have ended; returns their names.
+
+    Raises:
+      SandboxUnavailable: Docker does not answer.
+    """
+    listed = ask_docker(
+        "ps", "--all", "--no-trunc", "--filter", f"label={LABEL}",
+        "--format", f'{{{{.Names}}}}\t{{{{.Label "{LABEL}"}}}}',
+    )  # fmt: skip
+    removed = []
+    for line in listed.splitlines():
+        name, _, label = line.partition("\t")
+        owner = Owner.parse(label)
+        if owner is not None and owner.is_certainly_gone():
+            remove(name)
+            removed.append(name)
+    return tuple(removed)
+
+
+def ours() -> tuple[str, ...]:
+    """Names of the containers that belong to this process.
+
+    Raises:
+      SandboxUnavailable: Docker does not answer.
+    """
+    listed = ask_docker(
+        "ps", "--all", "--filter", f"label={LABEL}",
+        "--format", f'{{{{.Names}}}}\t{{{{.Label "{LABEL}"}}}}',
+    )  # fmt: skip
+    current = Owner.current()
+    rows = [line.partition("\t") for line in listed.splitlines()]
+    return tuple(name for name, _, label in rows if Owner.parse(label) == current)
