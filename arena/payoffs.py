@@ -1,0 +1,307 @@
+"""Payoff tables: who wins how much against whom, how surely, from the store's pair statistics.
+
+A table is computed from stored matches each time it is needed and never kept by hand.  It is
+antisymmetric: what one policy wins, the other loses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int32]
+
+_SUMS = ("matches", "total", "deals", "deal_squares", "deal_cross", "deal_sizes")
+_VIEWS = ("wins", "draws", "losses", "forfeits_low", "forfeits_high")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PayoffTable:
+    """Payoffs of n policies against each other; every entry is what the row's policy got.
+
+    Arrays are read-only, with zeros on the diagonal.  Means and errors are in the game's unit per
+    match and NaN where they are not known: a mean where nothing was played, an error where fewer
+    than two deals were.
+
+    Attributes:
+      digests: (n,) the policies.
+      mean: (n, n) mean return, antisymmetric.
+      stderr: (n, n) cluster-robust standard error of the mean; the matches of one deal are one
+        cluster (Liang and Zeger 1986, doi:10.1093/biomet/73.1.13, with factor C / (C - 1)).
+      count: (n, n) matches.
+      deals: (n, n) clusters: deals, or matches where the game has no deals.
+      half_mean: (2, n, n) the same on deals of even and of odd number, for cross-fitting.
+      half_stderr: (2, n, n).
+      half_count: (2, n, n).
+      half_deals: (2, n, n).
+      wins: (n, n) matches that the row's policy won; its losses are `wins.T`.
+      draws: (n, n).
+      forfeits: (n, n) matches that the row's policy forfeited.
+    """
+
+    digests: tuple[str, ...]
+    mean: Floats
+    stderr: Floats
+    count: Counts
+    deals: Counts
+    half_mean: Floats
+    half_stderr: Floats
+    half_count: Counts
+    half_deals: Counts
+    wins: Counts
+    draws: Counts
+    forfeits: Counts
+
+    def __post_init__(self) -> None:
+        n = len(self.digests)
+        if len(set(self.digests)) != n:
+            raise ValueError("a payoff table was given the same policy twice")
+        for name in _ARRAYS:
+            array = getattr(self, name)
+            if array.shape != ((2, n, n) if name.startswith("half") else (n, n)):
+                raise ValueError(f"{name} has shape {array.shape}, but there are {n} policies")
+            array.setflags(write=False)
+
+    @property
+    def losses(self) -> Counts:
+        """(n, n) matches that the row's policy lost."""
+        return self.wins.T
+
+    def index(self) -> dict[str, int]:
+        """Position of each digest."""
+        return {digest: place for place, digest in enumerate(self.digests)}
+
+    def missing(self) -> tuple[tuple[str, str], ...]:
+        """Pairs (in table order) that never met."""
+        rows, columns = np.nonzero(np.triu(self.count == 0, k=1))
+        return tuple(
+            (self.digests[row], self.digests[column])
+            for row, column in zip(rows.tolist(), columns.tolist(), strict=True)
+        )
+
+    def restrict(self, digests: Sequence[str]) -> PayoffTable:
+        """The table of some of its policies, in the order given.
+
+        Raises:
+          ValueError: one of them is not in this table.
+        """
+        index = self.index()
+        unknown = [digest for digest in digests if digest not in index]
+        if unknown:
+            raise ValueError(
+                f"{len(unknown)} of the policies asked for are not among the {len(index)} of this "
+                f"payoff table, the first is {unknown[0]}"
+            )
+        chosen = np.array([index[digest] for digest in digests], dtype=np.intp)
+        parts = {name: getattr(self, name)[..., chosen[:, None], chosen] for name in _ARRAYS}
+        return PayoffTable(tuple(digests), **parts)
+
+    @classmethod
+    def from_pair_stats(cls, pair_stats: pa.Table, digests: Sequence[str]) -> PayoffTable:
+        """Builds the table of some policies.
+
+        Args:
+          pair_stats: as `MatchStore.pair_stats` returns it; at most one row for each pair and
+            half.  Self-play and pairs with anybody else are left out.
+          digests: the policies, in the order wanted; those who never played have no means.
+
+        Returns:
+          A table of len(digests) policies.
+        """
+        n = len(digests)
+        low = _places(pair_stats.column("low"), digests)
+        high = _places(pair_stats.column("high"), digests)
+        pairs, rows = _rows_of_pairs(low, high, pair_stats.column("half").to_numpy(), n)
+        halves = {name: _gather(pair_stats, name, rows) for name in _SUMS}
+        whole = {name: parts[0] + parts[1] for name, parts in halves.items()}
+        seen = {name: _gather(pair_stats, name, rows).sum(axis=0) for name in _VIEWS}
+
+        square = _Square(n, *np.divmod(pairs, n))
+        mean, stderr = _mean_and_error(whole)
+        half_mean, half_stderr = _mean_and_error(halves)
+        return cls(
+            digests=tuple(digests),
+            mean=square.floats(mean, 0.0 - mean),
+            stderr=square.floats(stderr, stderr),
+            count=square.counts(whole["matches"], whole["matches"]),
+            deals=square.counts(whole["deals"], whole["deals"]),
+            half_mean=square.floats(half_mean, 0.0 - half_mean),
+            half_stderr=square.floats(half_stderr, half_stderr),
+            half_count=square.counts(halves["matches"], halves["matches"]),
+            half_deals=square.counts(halves["deals"], halves["deals"]),
+            wins=square.counts(seen["wins"], seen["losses"]),
+            draws=square.counts(seen["draws"], seen["draws"]),
+            forfeits=square.counts(seen["forfeits_low"], seen["forfeits_high"]),
+        )
+
+    def to_arrow(self, names: Mapping[str, str] | None = None) -> pa.Table:
+        """One row for each unordered pair, self-pairs included so that no policy is lost.
+
+        Args:
+          names: what to call the policies in two further columns, `policy_name` and
+            `opponent_name`; by digest.
+
+        Returns:
+          `policy`, `opponent` (digests), every array of this class as a column (of the policy's
+          view; halves as `even_...` and `odd_...`), and `losses`, `opponent_forfeits`.
+        """
+        rows, columns = np.triu_indices(len(self.digests))
+        digests = np.array(self.digests, dtype=object)
+        table: dict[str, object] = {"policy": digests[rows], "opponent": digests[columns]}
+        if names is not None:
+            called = np.array([names.get(digest, "") for digest in self.digests], dtype=object)
+            table |= {"policy_name": called[rows], "opponent_name": called[columns]}
+        for name in _ARRAYS:
+            array = getattr(self, name)
+            if name.startswith("half"):
+                for half, part in zip(_HALVES, array, strict=True):
+                    table[name.replace("half", half)] = part[rows, columns]
+            else:
+                table[name] = array[rows, columns]
+        table["losses"] = self.losses[rows, columns]
+        table["opponent_forfeits"] = self.forfeits[columns, rows]
+        # Unknown means are empty cells, not the word "nan".
+        return pa.table({name: pa.array(v, from_pandas=True) for name, v in table.items()})
+
+    def to_csv(self, path: Path, names: Mapping[str, str] | None = None) -> None:
+        """Writes what `to_arrow` returns; `from_csv` reads it back without loss."""
+        pa.csv.write_csv(self.to_arrow(names), path)
+
+    @classmethod
+    def from_csv(cls, path: Path) -> PayoffTable:
+        """Reads what `to_csv` wrote.
+
+        Raises:
+          ValueError: the file is no such table.
+        """
+        text = {"policy": pa.string(), "opponent": pa.string()}
+        try:
+            # Digests may look like numbers.
+            table = pa.csv.read_csv(path, convert_options=pa.csv.ConvertOptions(column_types=text))
+            policy, opponent = (table.column(name).to_pylist() for name in text)
+            digests = tuple(
+                one for one, other in zip(policy, opponent, strict=True) if one == other
+            )
+            rows, columns = np.triu_indices(len(digests))
+            if len(rows) != table.num_rows or policy != [digests[row] for row in rows]:
+                raise ValueError("its rows are not the unordered pairs of its policies")
+            square = _Square(len(digests), rows, columns)
+            arrays: dict[str, Any] = {n: _read_floats(square, table, n) for n in _FLOATS}
+            arrays |= {name: _read_counts(square, table, name) for name in _COUNTS}
+            return cls(digests, **arrays)
+        except (KeyError, pa.ArrowInvalid, ValueError) as error:
+            raise ValueError(f"{path} is not a payoff table written by to_csv: {error}") from error
+
+
+_FLOATS = ("mean", "stderr", "half_mean", "half_stderr")
+_COUNTS = ("count", "deals", "half_count", "half_deals", "wins", "draws", "forfeits")
+_HALVES = ("even", "odd")
+_ARRAYS = _FLOATS + _COUNTS
+
+
+class _Square:
+    """Spreads values of p pairs, (p,) or (2, p), over square matrices, (n, n) or (2, n, n)."""
+
+    def __init__(self, n: int, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> None:
+        self._n = n
+        # One flat index into a matrix is twice as fast as two.
+        self._upper = rows * n + columns
+        self._lower = columns * n + rows
+
+    def floats(self, upper: Floats, lower: Floats) -> Floats:
+        matrix = np.full((*upper.shape[:-1], self._n * self._n), np.nan)
+        matrix[..., self._lower] = lower
+        matrix[..., self._upper] = upper
+        matrix[..., :: self._n + 1] = 0.0
+        return matrix.reshape(*upper.shape[:-1], self._n, self._n)
+
+    def counts(self, upper: Floats, lower: Floats) -> Counts:
+        matrix = np.zeros((*upper.shape[:-1], self._n * self._n), dtype=np.int32)
+        matrix[..., self._lower] = lower
+        matrix[..., self._upper] = upper
+        return matrix.reshape(*upper.shape[:-1], self._n, self._n)
+
+
+def _places(column: pa.ChunkedArray, digests: Sequence[str]) -> NDArray[np.intp]:
+    """Position of each digest of a column among `digests`, -1 where it is not among them."""
+    index = {digest: place for place, digest in enumerate(digests)}
+    places = [np.zeros(0, dtype=np.intp)]
+    for chunk in column.chunks:
+        encoded = chunk if pa.types.is_dictionary(chunk.type) else chunk.dictionary_encode()
+        known = [index.get(digest, -1) for digest in encoded.dictionary.to_pylist()]
+        places.append(np.array(known, dtype=np.intp)[encoded.indices.to_numpy()])
+    return np.concatenate(places)
+
+
+def _rows_of_pairs(
+    low: NDArray[np.intp], high: NDArray[np.intp], half: NDArray[np.uint8], n: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Finds the rows of each pair of two different known policies.
+
+    Returns:
+      (p,) pairs as low * n + high, and (2, p) the row of each half, -1 where there is none.
+    """
+    source = np.nonzero((low >= 0) & (high >= 0) & (low != high))[0]
+    row_of = np.full((2, n * n), -1, dtype=np.int32)
+    row_of[half[source], low[source] * n + high[source]] = source
+    if np.count_nonzero(row_of >= 0) != len(source):
+        raise ValueError("pair statistics have more than one row for a pair and half")
+    pairs = np.nonzero(np.maximum(row_of[0], row_of[1]) >= 0)[0]
+    return pairs, row_of[:, pairs].astype(np.intp)
+
+
+def _gather(pair_stats: pa.Table, name: str, rows: NDArray[np.intp]) -> Floats:
+    """(2, p) a column's values of both halves of each pair, 0 where there is no row."""
+    if not rows.size:
+        return np.zeros(rows.shape)
+    values: Floats = pair_stats.column(name).to_numpy()[rows].astype(np.float64, copy=False)
+    values[rows < 0] = 0.0
+    return values
+
+
+def _mean_and_error(sums: Mapping[str, Floats]) -> tuple[Floats, Floats]:
+    """Mean of all matches, and its standard error with deals as clusters.
+
+    With s_d the sum over the m_d matches of deal d and r the mean, the residual of a deal is
+    s_d - r m_d; its square summed over deals needs only the three sums that the store keeps.
+    """
+    matches, deals = sums["matches"], sums["deals"]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = sums["total"] / matches
+        residuals = (
+            sums["deal_squares"] - 2.0 * mean * sums["deal_cross"] + mean**2 * sums["deal_sizes"]
+        )
+        variance = np.maximum(residuals, 0.0) * deals / (deals - 1.0) / matches**2
+        stderr = np.where(deals >= 2, np.sqrt(variance), np.nan)
+    return mean, stderr
+
+
+_OTHER_VIEW = {"wins": "losses", "forfeits": "opponent_forfeits"}
+
+
+def _read_floats(square: _Square, table: pa.Table, name: str) -> Floats:
+    """One array of means or errors from its columns."""
+    upper = _read_columns(table, name)
+    return square.floats(upper, 0.0 - upper if name.endswith("mean") else upper)
+
+
+def _read_counts(square: _Square, table: pa.Table, name: str) -> Counts:
+    """One array of counts from its columns."""
+    return square.counts(
+        _read_columns(table, name), _read_columns(table, _OTHER_VIEW.get(name, name))
+    )
+
+
+def _read_columns(table: pa.Table, name: str) -> Floats:
+    if name.startswith("half"):
+        return np.stack([_read_columns(table, name.replace("half", half)) for half in _HALVES])
+    values: Floats = table.column(name).to_numpy().astype(np.float64)
+    return values
