@@ -1,0 +1,162 @@
+"""SEARCH/REPLACE blocks: finding them in a reply and applying them to a program.
+
+As in the paper's prompt (appendix, "Prompt for Repeated Leduc Poker"), a block replaces *all*
+places that match it exactly.  Where nothing matches exactly, trailing blanks are forgiven, then
+one uniform shift of the indentation if it is unique.  Otherwise the block is refused, with the
+lines that come closest.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from oracle.values import Failure, Rejected
+
+_HEAD = re.compile(r"^[ \t]*<{5,9} ?SEARCH>?[ \t]*$")
+_MIDDLE = re.compile(r"^[ \t]*={5,9}[ \t]*$")
+_TAIL = re.compile(r"^[ \t]*>{5,9} ?REPLACE[ \t]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Lines to look for, and the lines that take their place."""
+
+    search: tuple[str, ...]
+    replace: tuple[str, ...]
+
+
+def _bad(reason: str) -> Failure:
+    return Failure(Rejected.BAD_EDIT, reason)
+
+
+def parse_edits(reply: str) -> tuple[Edit, ...] | Failure:
+    """The blocks of a reply, in order; a failure where one is malformed or there is none."""
+    found: list[Edit] = []
+    part: str | None = None  # None outside of blocks, else "search" or "replace"
+    search: list[str] = []
+    replace: list[str] = []
+    for number, line in enumerate(reply.replace("\r\n", "\n").split("\n"), 1):
+        if _HEAD.match(line):
+            if part is not None:
+                return _bad(f"line {number}: a SEARCH begins inside another block")
+            part, search, replace = "search", [], []
+        elif part is not None and _MIDDLE.match(line):
+            if part == "replace":
+                return _bad(f"line {number}: a block has two dividers")
+            part = "replace"
+        elif _TAIL.match(line):
+            if part != "replace":
+                return _bad(f"line {number}: REPLACE without a SEARCH and a divider before it")
+            found.append(Edit(tuple(search), tuple(replace)))
+            part = None
+        elif part is not None:
+            (search if part == "search" else replace).append(line)
+    if part is not None:
+        return _bad("the last block does not end with a REPLACE line; the reply may be cut off")
+    if not found:
+        return _bad("there is no SEARCH/REPLACE block in the reply")
+    return tuple(found)
+
+
+def apply_edits(source: str, edits: tuple[Edit, ...]) -> str | Failure:
+    """The program after all edits, in order; a failure leaves it unused."""
+    lines = source.replace("\r\n", "\n").split("\n")
+    for number, edit in enumerate(edits, 1):
+        changed = _apply(lines, edit, f"block {number}")
+        if isinstance(changed, Failure):
+            return changed
+        lines = changed
+    after = "\n".join(lines)
+    if after == source.replace("\r\n", "\n"):
+        return _bad("the blocks change nothing")
+    return after
+
+
+def _apply(lines: list[str], edit: Edit, name: str) -> list[str] | Failure:
+    if not any(line.strip() for line in edit.search):
+        return _bad(f"{name}: its SEARCH part is empty; quote the lines that it replaces")
+    for same in (str.__eq__, _same_but_trailing_blanks):
+        places = _places(lines, edit.search, same)
+        if places:
+            return _replaced(lines, places, len(edit.search), edit.replace)
+    shifted = [
+        (at, shift)
+        for at in range(len(lines) - len(edit.search) + 1)
+        if (shift := _shift(lines[at : at + len(edit.search)], edit.search)) is not None
+    ]
+    if len(shifted) == 1:
+        at, shift = shifted[0]
+        moved = tuple(_moved(line, shift) for line in edit.replace)
+        return _replaced(lines, [at], len(edit.search), moved)
+    if shifted:
+        return _bad(
+            f"{name}: its SEARCH part only matches with another indentation, in {len(shifted)} "
+            "places; quote it exactly, with more lines around it"
+        )
+    return _bad(f"{name}: its SEARCH part is not in the program. {_nearest(lines, edit.search)}")
+
+
+def _same_but_trailing_blanks(one: str, other: str) -> bool:
+    return one.rstrip() == other.rstrip()
+
+
+def _places(
+    lines: list[str], search: tuple[str, ...], same: Callable[[str, str], bool]
+) -> list[int]:
+    """Where the search lines stand; places do not overlap."""
+    found: list[int] = []
+    at = 0
+    while at + len(search) <= len(lines):
+        if all(same(lines[at + k], line) for k, line in enumerate(search)):
+            found.append(at)
+            at += len(search)
+        else:
+            at += 1
+    return found
+
+
+def _replaced(
+    lines: list[str], places: list[int], length: int, replace: tuple[str, ...]
+) -> list[str]:
+    result = list(lines)
+    for at in reversed(places):
+        result[at : at + length] = replace
+    return result
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _shift(window: list[str], search: tuple[str, ...]) -> int | None:
+    """By how many columns the window is indented more than the search; None if not uniformly."""
+    shifts = set()
+    for line, wanted in zip(window, search, strict=True):
+        if line.strip() != wanted.strip():
+            return None
+        if wanted.strip():
+            shifts.add(_indent(line) - _indent(wanted))
+    return shifts.pop() if len(shifts) == 1 else None
+
+
+def _moved(line: str, shift: int) -> str:
+    if not line.strip():
+        return line
+    return " " * shift + line if shift >= 0 else line[min(-shift, _indent(line)) :]
+
+
+def _nearest(lines: list[str], search: tuple[str, ...]) -> str:
+    """A sentence that shows the lines of the program that read most like the search."""
+    wanted = "\n".join(search)
+    best, likeness = 0, 0.0
+    for at in range(max(1, len(lines) - len(search) + 1)):
+        matcher = difflib.SequenceMatcher(None, "\n".join(lines[at : at + len(search)]), wanted)
+        if matcher.real_quick_ratio() <= likeness or matcher.quick_ratio() <= likeness:
+            continue
+        if matcher.ratio() > likeness:
+            best, likeness = at, matcher.ratio()
+    shown = "\n".join(lines[best : best + len(search)])
+    return f"The nearest lines are {best + 1} to {best + len(search)}:\n{shown}"

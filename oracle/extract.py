@@ -1,0 +1,147 @@
+"""Finds the program in a model's reply.
+
+Strict on purpose: a program is taken only from code that parses and defines the contract's class,
+never pieced together from prose.  Every refusal has a kind and a reason that is worth sending
+back to the model.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from dataclasses import dataclass
+
+from oracle.values import Failure, Rejected
+
+MAX_REPLY_CHARS = 400_000
+"""Longer replies are refused before anything looks at them."""
+_FENCE = re.compile(r"^( {0,3})(`{3,}|~{3,})[ \t]*([\w+.#-]*)[^\n`]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class CodeBlock:
+    """A fenced block of a reply.
+
+    Attributes:
+      language: the word behind the opening fence, in lower case.
+      text: what stands between the fences.
+      closed: whether the closing fence is there.
+    """
+
+    language: str
+    text: str
+    closed: bool
+
+
+def code_blocks(reply: str) -> tuple[CodeBlock, ...]:
+    """The fenced blocks of a reply, in order (CommonMark 0.31, section 4.5).
+
+    A closing fence has the opening one's character, at least its length, and nothing behind it.
+    """
+    found: list[CodeBlock] = []
+    opening: re.Match[str] | None = None
+    lines: list[str] = []
+    for line in reply.replace("\r\n", "\n").split("\n"):
+        fence = _FENCE.match(line)
+        if opening is None:
+            if fence:
+                opening, lines = fence, []
+            continue
+        if fence and _closes(fence, opening, line):
+            found.append(CodeBlock(opening[3].lower(), "\n".join(lines), True))
+            opening = None
+            continue
+        indent = len(opening[1])
+        lines.append(line[indent:] if not line[:indent].strip() else line)
+    if opening is not None:
+        found.append(CodeBlock(opening[3].lower(), "\n".join(lines), False))
+    return tuple(found)
+
+
+def _closes(fence: re.Match[str], opening: re.Match[str], line: str) -> bool:
+    same = fence[2][0] == opening[2][0] and len(fence[2]) >= len(opening[2])
+    return same and line.strip() == fence[2]
+
+
+def _parse(source: str) -> ast.Module | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # SyntaxWarning on odd escapes: not ours to show
+            return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _defines(source: str, class_name: str) -> bool:
+    tree = _parse(source)
+    return tree is not None and any(
+        isinstance(node, ast.ClassDef) and node.name == class_name for node in tree.body
+    )
+
+
+def _widest(reply: str) -> str | None:
+    """From the first opening fence to the last: a fence in a docstring cuts a program up."""
+    span = re.search(r"^```[\w+-]*\n(.*)^```[ \t]*$", reply.replace("\r\n", "\n"), re.S | re.M)
+    return span[1] if span else None
+
+
+def extract_program(reply: str | None, class_name: str, *, cut_off: bool = False) -> str | Failure:
+    """The policy's source in a reply, or why there is none.
+
+    The last closed block that defines the class wins; then the widest span between fences; then
+    an unclosed last block, or the bare reply, where that is a whole program.
+
+    Args:
+      reply: the model's text; None where it gave none.
+      class_name: the class that a policy defines.
+      cut_off: whether the model ran into its output limit; then nothing unclosed is trusted.
+    """
+    if reply is None or not reply.strip():
+        return Failure(Rejected.EMPTY, "the reply was empty; answer with one Python code block")
+    if len(reply) > MAX_REPLY_CHARS:
+        return Failure(Rejected.NO_CODE, f"the reply has {len(reply):,} characters; be brief")
+    blocks = code_blocks(reply)
+    whole = [b for b in blocks if b.closed and _defines(b.text, class_name)]
+    if whole:
+        return _tidy(whole[-1].text)
+    widest = _widest(reply)
+    if widest is not None and _defines(widest, class_name):
+        return _tidy(widest)
+    if not cut_off:
+        if blocks and not blocks[-1].closed and _defines(blocks[-1].text, class_name):
+            return _tidy(blocks[-1].text)
+        if not blocks and _defines(reply, class_name):
+            return _tidy(reply)
+    return _why_not(reply, blocks, class_name, cut_off)
+
+
+def _tidy(source: str) -> str:
+    return source.strip("\n") + "\n"
+
+
+def _why_not(reply: str, blocks: tuple[CodeBlock, ...], class_name: str, cut_off: bool) -> Failure:
+    if cut_off or any(not block.closed for block in blocks):
+        return Failure(
+            Rejected.TRUNCATED,
+            "the reply ended inside the code; write a shorter program and close the code block",
+        )
+    if not blocks:
+        return Failure(
+            Rejected.NO_CODE,
+            "the reply has no code block; put the whole program between ```python and ```",
+        )
+    candidates = [b.text for b in blocks if f"class {class_name}" in b.text] or [blocks[-1].text]
+    try:
+        ast.parse(candidates[-1])
+    except SyntaxError as error:
+        text = (error.text or "").strip()[:120]
+        return Failure(
+            Rejected.NOT_A_POLICY, f"syntax error in line {error.lineno}: {error.msg}: {text}"
+        )
+    except (ValueError, RecursionError, MemoryError) as error:
+        return Failure(Rejected.NOT_A_POLICY, f"the program cannot be parsed: {error}")
+    return Failure(
+        Rejected.NOT_A_POLICY,
+        f"no code block defines the class {class_name} at its top level",
+    )

@@ -1,0 +1,108 @@
+"""SEARCH/REPLACE blocks: all exact matches, then forgiven blanks, then one unique indent."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oracle.edits import Edit, apply_edits, parse_edits
+from oracle.values import Failure, Rejected
+
+SOURCE = "class A:\n    x = 1\n    y = 2\n\n    def f(self):\n        x = 1\n        return x\n"
+
+
+def block(search, replace):
+    return f"<<<<<<< SEARCH\n{search}\n=======\n{replace}\n>>>>>>> REPLACE\n"
+
+
+def edited(reply, source=SOURCE):
+    edits = parse_edits(reply)
+    return edits if isinstance(edits, Failure) else apply_edits(source, edits)
+
+
+def refused(reply, source=SOURCE):
+    answer = edited(reply, source)
+    assert isinstance(answer, Failure), answer
+    assert answer.kind is Rejected.BAD_EDIT
+    return answer.reason
+
+
+@given(st.text(max_size=300), st.text(max_size=300))
+def test_any_text_gives_a_program_or_a_reason(reply, source):
+    assert isinstance(edited(reply, source), (str, Failure))
+
+
+def test_an_exact_match_is_replaced():
+    assert edited(block("    y = 2", "    y = 3\n    z = 4")) == SOURCE.replace(
+        "    y = 2", "    y = 3\n    z = 4"
+    )
+
+
+def test_all_exact_matches_are_replaced():
+    source = "a\nb\na\nb\na\n"
+    assert edited(block("a", "c"), source) == "c\nb\nc\nb\nc\n"
+
+
+def test_overlapping_matches_are_taken_from_the_top():
+    assert edited(block("a\na", "b"), "a\na\na\n") == "b\na\n"
+
+
+def test_blocks_apply_in_order():
+    assert edited(block("    y = 2", "    y = 3") + block("    y = 3", "    y = 4")) == (
+        SOURCE.replace("y = 2", "y = 4")
+    )
+
+
+def test_trailing_blanks_are_forgiven():
+    assert edited(block("    y = 2   ", "    y = 3")) == SOURCE.replace("y = 2", "y = 3")
+
+
+def test_a_unique_shift_of_the_indentation_is_forgiven():
+    assert edited(block("x = 1\nreturn x", "x = 5\nreturn x")) == SOURCE.replace(
+        "        x = 1\n        return x", "        x = 5\n        return x"
+    )
+
+
+def test_an_ambiguous_shift_is_refused():
+    assert "2 places" in refused(block("x = 1", "x = 5"))
+
+
+def test_lines_can_be_deleted():
+    (edit,) = parse_edits("<<<<<<< SEARCH\n    y = 2\n=======\n>>>>>>> REPLACE\n")
+    assert edit == Edit(("    y = 2",), ())
+    assert apply_edits(SOURCE, (edit,)) == SOURCE.replace("    y = 2\n", "")
+
+
+def test_what_is_not_there_is_refused_with_the_nearest_lines():
+    reason = refused(block("    y = 20", "    y = 3"))
+    assert "y = 2" in reason
+    assert "3 to 3" in reason
+
+
+@pytest.mark.parametrize(
+    ("reply", "part"),
+    [
+        ("no blocks here", "no SEARCH/REPLACE block"),
+        ("<<<<<<< SEARCH\na\n=======\nb\n", "cut off"),
+        ("<<<<<<< SEARCH\n<<<<<<< SEARCH\n", "inside another"),
+        ("<<<<<<< SEARCH\na\n=======\nb\n=======\n", "two dividers"),
+        (">>>>>>> REPLACE\n", "without a SEARCH"),
+        ("<<<<<<< SEARCH\n\n=======\nb\n>>>>>>> REPLACE\n", "empty"),
+        (block("    y = 2", "    y = 2"), "change nothing"),
+    ],
+)
+def test_malformed_blocks_are_refused_with_a_reason(reply, part):
+    assert part in refused(reply)
+
+
+@given(
+    st.lists(st.sampled_from(["a = 1", "  b = 2", "c()", ""]), min_size=1, max_size=12),
+    st.data(),
+)
+def test_replacing_any_quoted_lines_changes_exactly_them(lines, data):
+    start = data.draw(st.integers(0, len(lines) - 1))
+    end = data.draw(st.integers(start + 1, len(lines)))
+    quoted = lines[start:end]
+    if not any(line.strip() for line in quoted) or lines.count(quoted[0]) > 1:
+        return
+    answer = edited(block("\n".join(quoted), "NEW"), "\n".join(lines))
+    assert answer == "\n".join([*lines[:start], "NEW", *lines[end:]])

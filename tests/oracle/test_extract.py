@@ -1,0 +1,94 @@
+"""Replies to programs: strict, named refusals, and never an exception."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oracle.extract import CodeBlock, code_blocks, extract_program
+from oracle.values import Failure, Rejected
+
+POLICY = "class Agent:\n\n    def act(self, observation):\n        return 'ROCK'\n"
+OTHER = POLICY.replace("ROCK", "PAPER")
+
+
+def fenced(code, language="python", fence="```"):
+    return f"{fence}{language}\n{code}{fence}\n"
+
+
+def refusal(reply, **options):
+    answer = extract_program(reply, "Agent", **options)
+    assert isinstance(answer, Failure), answer
+    assert answer.reason
+    return answer.kind
+
+
+@given(st.text(max_size=300))
+def test_any_text_gives_a_program_or_a_reason(text):
+    answer = extract_program(text, "Agent")
+    assert isinstance(answer, (str, Failure))
+
+
+@given(
+    st.sampled_from(["", "Here it is:\n\n", "1. Idea\n2. Code\n\n"]),
+    st.sampled_from(["", "python", "py", "Python title=x"]),
+    st.sampled_from(["```", "````", "~~~"]),
+    st.sampled_from(["", "\nIt plays rock."]),
+)
+def test_a_fenced_program_comes_back_as_it_is(before, language, fence, after):
+    assert extract_program(before + fenced(POLICY, language, fence) + after, "Agent") == POLICY
+
+
+def test_the_last_program_wins():
+    assert extract_program(fenced(POLICY) + "Better:\n" + fenced(OTHER), "Agent") == OTHER
+
+
+def test_a_later_block_that_is_no_program_does_not_count():
+    reply = fenced(POLICY) + "Use it like this:\n" + fenced("agent = Agent()\n")
+    assert extract_program(reply, "Agent") == POLICY
+
+
+def test_a_fence_inside_a_docstring():
+    docstring = '    """Plays:\n\n```\nrock\n```\n    """\n'
+    code = POLICY.replace("\n\n", f"\n{docstring}\n", 1)
+    assert extract_program(fenced(code), "Agent") == code
+
+
+def test_windows_line_ends_and_indented_fences():
+    assert extract_program(fenced(POLICY).replace("\n", "\r\n"), "Agent") == POLICY
+    indented = "".join(f"  {line}\n" for line in fenced(POLICY).splitlines())
+    assert extract_program(indented, "Agent") == POLICY
+
+
+def test_bare_code_and_unclosed_code_count_only_when_whole():
+    assert extract_program(POLICY, "Agent") == POLICY
+    assert extract_program("```python\n" + POLICY, "Agent") == POLICY
+    assert refusal("```python\n" + POLICY, cut_off=True) is Rejected.TRUNCATED
+    assert refusal("```python\n" + POLICY[:-20]) is Rejected.TRUNCATED
+
+
+@pytest.mark.parametrize(
+    ("reply", "kind"),
+    [
+        (None, Rejected.EMPTY),
+        ("  \n", Rejected.EMPTY),
+        ("I cannot help with that.", Rejected.NO_CODE),
+        (fenced("x = 1\n"), Rejected.NOT_A_POLICY),
+        (fenced("class Agent(:\n  pass\n"), Rejected.NOT_A_POLICY),
+        ("x" * 500_000, Rejected.NO_CODE),
+    ],
+)
+def test_refusals_have_a_kind(reply, kind):
+    assert refusal(reply) is kind
+
+
+def test_a_syntax_error_is_told_with_its_line():
+    answer = extract_program(fenced("class Agent:\n    def act(self o):\n        pass\n"), "Agent")
+    assert isinstance(answer, Failure)
+    assert "line 2" in answer.reason
+
+
+def test_blocks_know_their_language_and_whether_they_are_closed():
+    assert code_blocks("a\n```Python\nx\n```\nb\n~~~\ny") == (
+        CodeBlock("python", "x", True),
+        CodeBlock("", "y", False),
+    )
