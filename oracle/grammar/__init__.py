@@ -1,0 +1,1 @@
+"""A grammar of readable policies: the oracle that needs no model."""

@@ -1,0 +1,288 @@
+"""The text that rendered RRPS policies are put together from.
+
+Each part is a piece of Python that stands alone: the renderer picks the predictors that a genome
+names and leaves out the others, so that a policy never carries code that it does not use.
+"""
+
+from __future__ import annotations
+
+HEADER = """import math
+import random
+
+MOVES = ("ROCK", "PAPER", "SCISSORS")
+INDEX = {move: number for number, move in enumerate(MOVES)}  # move m is beaten by (m + 1) % 3
+"""
+
+HISTORY = '''
+class History:
+    """What was played so far.  `mine` and `theirs` hold moves 0, 1, 2; `joint` both as one number.
+
+    `my_code` and `their_code` are the last CODE_LENGTH moves of each side, read as one number in
+    base 3, newest move in the lowest digit: the last k moves are then code % 3**k.
+    """
+
+    CODE_LENGTH = 8
+
+    def __init__(self):
+        self.mine, self.theirs, self.joint = bytearray(), bytearray(), bytearray()
+        self.my_code = self.their_code = 0
+
+    def append(self, mine, theirs):
+        self.mine.append(mine)
+        self.theirs.append(theirs)
+        self.joint.append(3 * mine + theirs)
+        size = 3**self.CODE_LENGTH
+        self.my_code = (3 * self.my_code + mine) % size
+        self.their_code = (3 * self.their_code + theirs) % size
+'''
+
+LEADER = '''
+def leader(row):
+    """The largest of three counts and how sure it is: 0 (a tie, nearly) to 4."""
+    a, b, c = row
+    if a >= b:
+        if a >= c:
+            move, lead = 0, a - (b if b > c else c)
+        else:
+            move, lead = 2, c - a
+    elif b >= c:
+        move, lead = 1, b - (a if a > c else c)
+    else:
+        move, lead = 2, c - b
+    if lead < 1.1:
+        return move, 0 if lead < 0.4 else 1
+    return move, 2 if lead < 2.2 else 3 if lead < 4.5 else 4
+'''
+
+CONTEXT = '''
+class Context:
+    """Counts what one side did after each combination of recent moves (a Markov model).
+
+    `mine` and `theirs` say how many recent moves of each side make up the situation; with 0 and 0
+    it is a plain frequency count.  Old counts fade by `memory` each time a situation returns.
+    """
+
+    def __init__(self, of_me, mine, theirs, memory):
+        self.of_me, self.memory = of_me, memory
+        self.my_size, self.their_size = 3**mine, 3**theirs
+        self.table, self.row = {}, None
+        self.guess, self.sure = -1, 0
+
+    def learn(self, history):
+        row = self.row
+        if row is not None:
+            memory = self.memory
+            if memory < 1.0:
+                row[0] *= memory
+                row[1] *= memory
+                row[2] *= memory
+            row[(history.mine if self.of_me else history.theirs)[-1]] += 1.0
+        situation = (
+            history.my_code % self.my_size * self.their_size + history.their_code % self.their_size
+        )
+        row = self.row = self.table.get(situation)
+        if row is None:
+            self.row = self.table[situation] = [0.0, 0.0, 0.0]
+            self.guess = -1
+        else:
+            self.guess, self.sure = leader(row)
+'''
+
+MATCH = '''
+class LongestMatch:
+    """Finds the latest earlier copy of the recent past and guesses what came after it.
+
+    It tries a few lengths up to `mine` (or `theirs`) moves and believes the longest that is known.
+    """
+
+    LENGTHS = (2, 3, 4, 6, 8, 11, 15, 20, 30)
+
+    def __init__(self, of_me, mine, theirs, memory):
+        self.of_me = of_me
+        self.source = "joint" if mine and theirs else "mine" if mine else "theirs"
+        self.lengths = [n for n in self.LENGTHS if n <= max(mine, theirs)]
+        self.last_seen, self.endings = {}, []
+        self.guess, self.sure = -1, 0
+
+    def learn(self, history):
+        past = getattr(history, self.source)
+        now, last_seen = len(past), self.last_seen
+        for ending in self.endings:
+            last_seen[ending] = now - 1
+        self.endings = [bytes(past[-n:]) for n in self.lengths if n <= now]
+        self.guess = -1
+        for sure in range(len(self.endings) - 1, -1, -1):
+            when = last_seen.get(self.endings[sure])
+            if when is not None:
+                self.guess = (history.mine if self.of_me else history.theirs)[when]
+                self.sure = sure
+                return
+'''
+
+LAG = '''
+class Lag:
+    """Guesses a repeat of the move that one side made some throws ago."""
+
+    def __init__(self, of_me, mine, theirs, memory):
+        self.of_me, self.lag = of_me, max(mine, theirs)
+        self.source = "mine" if mine else "theirs"
+        self.guess, self.sure = -1, 0
+
+    def learn(self, history):
+        past = getattr(history, self.source)
+        self.guess = past[-self.lag] if len(past) >= self.lag else -1
+'''
+
+RANK = '''
+class Rank:
+    """Counts what they do for each order of one side's move counts (who leads, who is tied).
+
+    Sees players who keep their own moves balanced, and players who beat my most frequent move.
+    """
+
+    def __init__(self, of_me, mine, theirs, memory):
+        self.of_me, self.memory = of_me, memory
+        self.source = "mine" if mine else "theirs"
+        self.counts, self.table, self.row = [0.0, 0.0, 0.0], {}, None
+        self.guess, self.sure = -1, 0
+
+    def learn(self, history):
+        row = self.row
+        if row is not None:
+            row[0] *= 0.97
+            row[1] *= 0.97
+            row[2] *= 0.97
+            row[(history.mine if self.of_me else history.theirs)[-1]] += 1.0
+        counts, memory = self.counts, self.memory
+        if memory < 1.0:
+            counts[0] *= memory
+            counts[1] *= memory
+            counts[2] *= memory
+        counts[getattr(history, self.source)[-1]] += 1.0
+        a, b, c = counts
+        situation = ((a > b) - (a < b), (b > c) - (b < c), (a > c) - (a < c))
+        row = self.row = self.table.get(situation)
+        if row is None:
+            self.row = self.table[situation] = [0.0, 0.0, 0.0]
+            self.guess = -1
+        else:
+            self.guess, self.sure = leader(row)
+'''
+
+PREDICTORS = {
+    "context": ("Context", CONTEXT),
+    "match": ("LongestMatch", MATCH),
+    "lag": ("Lag", LAG),
+    "rank": ("Rank", RANK),
+}
+"""Kind of a part -> the name of its class and the class's text."""
+
+AGENT_BODY = '''
+    def __init__(self):
+        self.history = History()
+        self.predictors = [kind(*settings) for kind, *settings in PREDICTORS]
+        # Per predictor, sureness and last mistake: how often they played guess, guess + 1 and
+        # guess + 2; the logarithms of these shares; and how many throws were counted.
+        self.records = [self.fresh_records(p.of_me) for p in self.predictors]
+        self.mistakes = [0] * len(self.predictors)
+        self.weights = [FIRST_WEIGHT] * len(self.predictors)
+        self.forecast = (1 / 3, 1 / 3, 1 / 3)
+        # The last judge: what they played relative to the forecast's favourite, by its strength.
+        self.verdicts = [[1 / 3, 1 / 3, 1 / 3, 1.5] for _ in range(6)]
+        self.favourite, self.strength = 0, 0
+
+    @staticmethod
+    def fresh_records(of_me):
+        """At first a guess of theirs is trusted a little, and they are expected to beat mine."""
+        shares = [(1.0 - TRUST) / 2] * 3
+        shares[1 if of_me else 0] = TRUST
+        logs = [math.log(share) for share in shares]
+        return [[*shares, *logs, PATIENCE] for _ in range(27)]
+
+    def act(self, observation):
+        if observation["my_action"] is None:
+            return random.choice(MOVES)
+        mine, theirs = INDEX[observation["my_action"]], INDEX[observation["opponent_action"]]
+        self.history.append(mine, theirs)
+        self.judge(theirs)
+        self.blend(theirs)
+        return self.choose()
+
+    def judge(self, theirs):
+        """Notes how the last forecast's favourite did: right, or off by one or by two."""
+        verdict = self.verdicts[self.strength]
+        step = max(1.0 / verdict[3], JUDGE_RATE)
+        verdict[3] += 1.0
+        for off in range(3):
+            verdict[off] -= step * verdict[off]
+        verdict[(theirs - self.favourite) % 3] += step
+
+    def blend(self, theirs):
+        """Scores the last guesses, lets every predictor learn, and forecasts their next move.
+
+        The forecast's logarithm is a weighted sum of the predictors' logarithms; the weights
+        follow the gradient of the probability that was given to what they really played.
+        """
+        weights, mistakes = self.weights, self.mistakes
+        p0, p1, p2 = self.forecast
+        z0 = z1 = z2 = 0.0
+        for i, predictor in enumerate(self.predictors):
+            records, guess = self.records[i], predictor.guess
+            if guess >= 0:
+                row = records[predictor.sure + 9 * mistakes[i]]
+                if guess == 0:
+                    logs = row[3], row[4], row[5]
+                elif guess == 1:
+                    logs = row[5], row[3], row[4]
+                else:
+                    logs = row[4], row[5], row[3]
+                gain = logs[theirs] - p0 * logs[0] - p1 * logs[1] - p2 * logs[2]
+                weight = weights[i] + RATE * gain
+                weights[i] = weight if weight > 0.0 else 0.0
+                mistakes[i] = off = (theirs - guess) % 3
+                step = 1.0 / row[6]
+                row[6] += 1.0
+                if step < FORGET:
+                    step = FORGET
+                keep = 1.0 - step
+                row[0] *= keep
+                row[1] *= keep
+                row[2] *= keep
+                row[off] += step
+                row[3] = math.log(row[0] + 0.005)
+                row[4] = math.log(row[1] + 0.005)
+                row[5] = math.log(row[2] + 0.005)
+            predictor.learn(self.history)
+            guess = predictor.guess
+            if guess >= 0:
+                row, weight = records[predictor.sure + 9 * mistakes[i]], weights[i]
+                if guess == 0:
+                    z0 += weight * row[3]
+                    z1 += weight * row[4]
+                    z2 += weight * row[5]
+                elif guess == 1:
+                    z1 += weight * row[3]
+                    z2 += weight * row[4]
+                    z0 += weight * row[5]
+                else:
+                    z2 += weight * row[3]
+                    z0 += weight * row[4]
+                    z1 += weight * row[5]
+        top = max(z0, z1, z2)
+        z0, z1, z2 = math.exp(z0 - top), math.exp(z1 - top), math.exp(z2 - top)
+        total = z0 + z1 + z2
+        self.forecast = (z0 / total, z1 / total, z2 / total)
+
+    def choose(self):
+        """The reply that pays best if the judge is right, or a random move if none pays enough."""
+        share = max(self.forecast)
+        self.favourite = self.forecast.index(share)
+        self.strength = sum(share >= bound for bound in (0.4, 0.5, 0.65, 0.8, 0.95))
+        right, one_off, two_off, _ = self.verdicts[self.strength]
+        # Reply favourite + 1 beats the favourite and loses to favourite + 2, and so on.
+        payoffs = (right - two_off, one_off - right, two_off - one_off)
+        best = max(payoffs)
+        if best < EDGE:
+            return random.choice(MOVES)
+        return MOVES[(self.favourite + 1 + payoffs.index(best)) % 3]
+'''

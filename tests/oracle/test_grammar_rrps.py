@@ -1,0 +1,110 @@
+"""Sentences of the rock-paper-scissors grammar: programs that obey the contract and say so."""
+
+from __future__ import annotations
+
+import ast
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oracle.grammar import genome as genomes
+from oracle.grammar import rrps
+
+MOVES = ("ROCK", "PAPER", "SCISSORS")
+seeds = st.integers(0, 2**32)
+
+
+def agent(source: str) -> Any:
+    namespace: dict[str, Any] = {"__name__": "policy"}
+    exec(compile(source, "<policy>", "exec"), namespace)
+    return namespace["Agent"]()
+
+
+def play(source: str, seed: int, throws: int, period: int = 0) -> list[str]:
+    """Moves of the policy against a cycle (or random moves where the period is 0)."""
+    theirs = random.Random(seed)
+    state = random.getstate()
+    random.setstate(random.Random(seed).getstate())
+    try:
+        policy, mine, other, moves = agent(source), None, None, []
+        for throw in range(throws):
+            mine = policy.act({"my_action": mine, "opponent_action": other})
+            other = MOVES[throw % period] if period else theirs.choice(MOVES)
+            moves.append(mine)
+    finally:
+        random.setstate(state)
+    return moves
+
+
+@settings(max_examples=40, deadline=None)
+@given(seeds)
+def test_every_sentence_obeys_the_contract(seed: int) -> None:
+    rng = random.Random(seed)
+    genome = rrps.random_genome(rng)
+    for _ in range(3):
+        genome = rrps.mutate(genome, rng)
+    source = genomes.write_source(genome)
+    assert set(play(source, seed, 60)) <= set(MOVES)
+
+
+@settings(max_examples=20, deadline=None)
+@given(seeds)
+def test_a_sentence_is_standalone_and_documented(seed: int) -> None:
+    source = genomes.write_source(rrps.random_genome(random.Random(seed)))
+    tree = ast.parse(source)
+    imports = {
+        name.name for node in tree.body if isinstance(node, ast.Import) for name in node.names
+    }
+    assert imports == {"math", "random"}
+    assert not any(isinstance(node, ast.ImportFrom) for node in ast.walk(tree))
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    assert all(ast.get_docstring(node) for node in classes)
+    (policy,) = (node for node in classes if node.name == "Agent")
+    assert "Made by a grammar" in (ast.get_docstring(policy) or "")
+    assert max(len(line) for line in source.splitlines() if not line.startswith("#")) <= 100
+
+
+@given(seeds)
+def test_equal_seeds_give_equal_genomes_and_text(seed: int) -> None:
+    first, second = (rrps.random_genome(random.Random(seed)) for _ in range(2))
+    assert first == second
+    assert genomes.write_source(first) == genomes.write_source(second)
+
+
+@given(seeds)
+def test_a_source_tells_its_genome(seed: int) -> None:
+    genome = rrps.random_genome(random.Random(seed))
+    assert genomes.read_source(genomes.write_source(genome)) == genome
+    assert genomes.from_json(genomes.to_json(genome)) == genome
+
+
+@given(seeds, seeds)
+def test_children_come_from_their_parents(one: int, other: int) -> None:
+    rng = random.Random(one ^ other)
+    mother = rrps.random_genome(random.Random(one))
+    father = rrps.random_genome(random.Random(other))
+    child = rrps.crossover(mother, father, rng)
+    assert set(child.parts) <= {*mother.parts, *father.parts}
+    assert len(set(child.parts)) == len(child.parts)
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"game": "chess"}', '{"game": "rrps", "parts": 3}'])
+def test_other_text_is_no_genome(text: str) -> None:
+    with pytest.raises(genomes.NotGrammarMade):
+        genomes.from_json(text)
+
+
+def test_the_same_seed_plays_the_same_moves() -> None:
+    source = genomes.write_source(rrps.full_genome())
+    assert play(source, 7, 200) == play(source, 7, 200)
+    assert play(source, 7, 200) != play(source, 8, 200)
+
+
+def test_the_full_sentence_locks_on_to_a_cycle() -> None:
+    moves = play(genomes.write_source(rrps.full_genome()), 3, 300, period=3)
+    answers = {"ROCK": "PAPER", "PAPER": "SCISSORS", "SCISSORS": "ROCK"}
+    won = [move == answers[MOVES[throw % 3]] for throw, move in enumerate(moves)]
+    assert all(won[50:])
