@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from arena.errors import UnknownGame
+from arena.games.leduc import LEDUC
 from arena.games.protocol import Account, AuthorContract, Game, Seat, Table
 from arena.games.rrps import RRPS
 
-GAMES: Mapping[str, Game] = MappingProxyType({one.name: one for one in (RRPS,)})
+GAMES: Mapping[str, Game] = MappingProxyType({one.name: one for one in (RRPS, LEDUC)})
 """Name to game."""
 
 
