@@ -17,13 +17,14 @@ import pyarrow as pa
 
 from arena.games.protocol import Game
 from arena.store.schema import Connection
-from arena.values import Match, Result
+from arena.values import Result
 
 MESSAGE_CHARS = 2_000
 MICROS = 1_000_000
 
 _INCOMING = pa.schema(
     [
+        ("place", pa.int32()),
         ("id", pa.string()),
         ("low", pa.string()),
         ("high", pa.string()),
@@ -47,38 +48,36 @@ def incoming_table(game: Game, results: Iterable[Result]) -> pa.Table:
     Raises:
       ValueError: a result is not of this game and version, or contradicts itself.
     """
-    rows: dict[Match, tuple[Any, ...]] = {}
+    unique: dict[str, Result] = {}
     for result in results:
-        match = result.match
-        if match not in rows:
-            _check(game, result)
-            rows[match] = _row(game, result)
-    columns = zip(*rows.values(), strict=True) if rows else ([] for _ in _INCOMING)
-    arrays = [
-        pa.array(column, field.type) for column, field in zip(columns, _INCOMING, strict=True)
-    ]
+        unique.setdefault(result.match.id, result)
+    chosen = unique.values()
+    for result in chosen:
+        _check(game, result)
+    low_seats = [result.match.repetition % 2 for result in chosen]
+    cpu = [result.cpu_seconds for result in chosen]
+    columns: dict[str, Iterable[Any]] = {
+        "place": range(len(chosen)),
+        "id": list(unique),
+        "low": [result.match.low for result in chosen],
+        "high": [result.match.high for result in chosen],
+        "repetition": [result.match.repetition for result in chosen],
+        "return_low": [result.return_low for result in chosen],
+        "termination": [result.termination.value for result in chosen],
+        "fault_seat": [result.fault_seat for result in chosen],
+        "fault_message": [_storable(result.fault_message) for result in chosen],
+        "moves": [game.pack(result.moves) for result in chosen],
+        "wall": [result.wall for result in chosen],
+        "micros": [round(result.seconds * MICROS) for result in chosen],
+        "cpu_micros_low": [
+            round(both[seat] * MICROS) for both, seat in zip(cpu, low_seats, strict=True)
+        ],
+        "cpu_micros_high": [
+            round(both[1 - seat] * MICROS) for both, seat in zip(cpu, low_seats, strict=True)
+        ],
+    }
+    arrays = [pa.array(columns[field.name], field.type) for field in _INCOMING]
     return pa.Table.from_arrays(arrays, schema=_INCOMING)
-
-
-def _row(game: Game, result: Result) -> tuple[Any, ...]:
-    match = result.match
-    low_seat = match.repetition % 2
-    cpu = result.cpu_seconds
-    return (
-        match.id,
-        match.low,
-        match.high,
-        match.repetition,
-        result.returns[low_seat],
-        result.termination.value,
-        result.fault_seat,
-        _storable(result.fault_message),
-        game.pack(result.moves),
-        result.wall,
-        round(result.seconds * MICROS),
-        round(cpu[low_seat] * MICROS),
-        round(cpu[1 - low_seat] * MICROS),
-    )
 
 
 def _check(game: Game, result: Result) -> None:
@@ -169,7 +168,8 @@ _NUMBER_PAIRS = """
 
 _STAGE = """
     create temp table staged as
-    select p.pair, i.* exclude (low, high), i.repetition // $span as deal
+    select i.place, p.pair, i.repetition, i.repetition // $span as deal, i.return_low, i.fault_seat,
+           i.micros
     from incoming as i
     join policies as l on l.digest = i.low
     join policies as h on h.digest = i.high
@@ -198,9 +198,10 @@ _FRESH = """
 
 _INSERT_MATCHES = """
     insert into matches
-    select id::uuid, pair, repetition, return_low, termination, fault_seat, fault_message,
-           moves, wall, micros, cpu_micros_low, cpu_micros_high, $now::timestamp
-    from fresh
+    select i.id::uuid, f.pair, i.repetition, i.return_low, i.termination, i.fault_seat,
+           i.fault_message, i.moves, i.wall, i.micros, i.cpu_micros_low, i.cpu_micros_high,
+           $now::timestamp
+    from incoming as i join fresh as f using (place)
 """
 
 # With (m, s) a deal's number of matches and sum of returns before and (n, t) of what is added,

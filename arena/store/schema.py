@@ -14,6 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import duckdb
+
 from arena.store.errors import StoreCorrupt, StoreTooNew
 
 Connection = Any
@@ -49,7 +51,8 @@ def _first_tables(connection: Connection) -> None:
             id uuid not null, pair integer not null, repetition integer not null,
             return_low double not null, termination varchar not null,
             fault_seat utinyint, fault_message varchar not null,
-            moves blob not null, wall varchar not null,
+            moves blob not null using compression zstd,    -- as the game packs them
+            wall varchar not null,
             micros bigint not null, cpu_micros_low bigint not null, cpu_micros_high bigint not null,
             played_at timestamp not null                   -- UTC
         );
@@ -65,23 +68,19 @@ VERSION = len(MIGRATIONS)
 
 
 def version_of(connection: Connection, path: Path) -> int:
-    """The version of the tables in a file; 0 where there are none yet.
+    """The version of the tables in a file.
 
     Raises:
       StoreCorrupt: the file is a DuckDB database of somebody else's.
       StoreTooNew: a newer version of the arena wrote it.
     """
-    tables = {
-        name for (name,) in connection.execute("select table_name from duckdb_tables()").fetchall()
-    }
-    if not tables:
-        return 0
-    if not {"schema_history", "matches", "tallies"} <= tables:
+    try:
+        found = connection.execute("select max(version) from schema_history").fetchone()
+    except duckdb.CatalogException as error:
         raise StoreCorrupt(
-            f"{path} is a DuckDB database but no match store (its tables: "
-            f"{', '.join(sorted(tables))[:200]}); name another file"
-        )
-    version = int(connection.execute("select max(version) from schema_history").fetchone()[0])
+            f"{path} is a DuckDB database but no match store; name another file"
+        ) from error
+    version = int(found[0])
     if version > VERSION:
         raise StoreTooNew(
             f"{path} is a match store of version {version}, and this installation knows versions "

@@ -1,0 +1,151 @@
+"""Measures the match store: rows a second by batch size, the cost of its questions, its size.
+
+    python benchmarks/store.py                      # a million matches of 44 policies
+    python benchmarks/store.py --policies 1000 --matches 2000000 --move-bytes 0
+
+Results are random but legal: what a match was does not matter to the store.  Every batch is one
+transaction under the lock, opened and closed as `arena play` does it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import random
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from arena.games.protocol import Game
+from arena.schedule import Schedule
+from arena.store import MatchStore
+from arena.values import Match, Result, Termination
+
+
+@dataclass(frozen=True)
+class DealtGame:
+    """All that the store wants to know of a game: names, deals, and moves that are packed."""
+
+    name: str = "benchmark"
+    version: int = 1
+    has_deals: bool = True
+
+    def pack(self, moves: bytes) -> bytes:
+        """Moves are made in their packed form."""
+        return moves
+
+    def unpack(self, packed: bytes) -> bytes:
+        """They stay so."""
+        return packed
+
+
+GAME = cast(Game, DealtGame())
+
+
+def results(matches: Iterator[Match], move_bytes: int, seed: int) -> Iterator[Result]:
+    """A random result for each match; its moves do not compress."""
+    rng = random.Random(seed)
+    for match in matches:
+        total = float(rng.randint(-150, 150))
+        yield Result(
+            match=match,
+            returns=(total, -total),
+            termination=Termination.COMPLETED,
+            fault_seat=None,
+            fault_message="",
+            moves=rng.randbytes(move_bytes),
+            wall="native",
+            seconds=rng.uniform(0.003, 0.03),
+        )
+
+
+def timed(work: Callable[[], object], times: int = 1) -> float:
+    """Seconds of the fastest of some runs."""
+    best = float("inf")
+    for _ in range(times):
+        started = time.perf_counter()
+        work()
+        best = min(best, time.perf_counter() - started)
+    return best
+
+
+def append_rate(store: MatchStore, batches: Sequence[list[Result]]) -> float:
+    """Rows a second, each batch on its own."""
+    return sum(map(len, batches)) / timed(
+        lambda: [store.append(GAME, batch) for batch in batches], times=1
+    )
+
+
+def fill(store: MatchStore, stream: Iterator[Result], count: int, batch_size: int) -> float:
+    """Stores `count` results; returns rows a second, the making of results not counted."""
+    spent, left = 0.0, count
+    while left:
+        batch = list(itertools.islice(stream, min(batch_size, left)))
+        spent += timed(lambda batch=batch: store.append(GAME, batch))  # type: ignore[misc]
+        left -= len(batch)
+    return count / spent
+
+
+def main() -> None:
+    """Prints the tables."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--matches", type=int, default=1_000_000, help="stored before measuring")
+    parser.add_argument("--policies", type=int, default=44, help="that play a round robin")
+    parser.add_argument("--move-bytes", type=int, default=500, help="packed moves of a match")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="arena-store-") as folder:
+        measure(Path(folder) / "matches.duckdb", options)
+
+
+def measure(path: Path, options: argparse.Namespace) -> None:
+    """Fills a store and asks it everything."""
+    store = MatchStore(path, game_named=lambda name: GAME)
+    digests = [f"{number:064x}" for number in range(options.policies)]
+    pairs = len(digests) * (len(digests) - 1) // 2
+    a_pair = 2 + -(-(options.matches + 200_000) // pairs)
+    plan = Schedule.round_robin(store, GAME, digests, a_pair)
+    stream = results(iter(plan), options.move_bytes, options.seed)
+    print("rows/s   stored before   batch")
+    for stage in ("empty", "full"):
+        if stage == "full":
+            rate = fill(store, stream, options.matches, 100_000)
+            print(f"{rate:>9,.0f}  (filling)      100,000 x {options.matches / 100_000:g}")
+            size = path.stat().st_size / sum(count.matches for count in store.counts())
+        for batch_size, times in ((50, 40), (500, 10), (5_000, 4), (50_000, 1)):
+            batches = [list(itertools.islice(stream, batch_size)) for _ in range(times)]
+            stored = sum(count.matches for count in store.counts())
+            rate = append_rate(store, batches)
+            print(
+                f"{rate:>9,.0f}  {stored:>13,}   {batch_size:,} ({1e3 * batch_size / rate:.1f} ms)"
+            )
+    stored = sum(count.matches for count in store.counts())
+    some = store.matches(GAME.name, 1, limit=1, offset=stored // 2)[0]
+    questions: tuple[tuple[str, Callable[[], object]], ...] = (
+        ("pair_stats", lambda: store.pair_stats(GAME.name, 1)),
+        ("pair_stats among 10", lambda: store.pair_stats(GAME.name, 1, among=digests[:10])),
+        ("fingerprint", lambda: store.fingerprint(GAME.name, 1)),
+        ("counts", store.counts),
+        ("get", lambda: store.get(some.id)),
+        ("find by 8 digits", lambda: store.find(some.id[:8])),
+        ("matches of one, 20 newest", lambda: _newest(store, some.seats[0])),
+        ("returns in id order", lambda: store.returns_in_id_order(GAME.name, 1)),
+        ("schedule", lambda: Schedule.round_robin(store, GAME, digests, a_pair)),
+    )
+    print(f"\nseconds  question, {stored:,} matches of {pairs:,} pairs stored")
+    for name, ask in questions:
+        print(f"{timed(ask, times=3):>7.3f}  {name}")
+    print(f"\n{size:.0f} bytes a match, {options.move_bytes} of them moves")
+
+
+def _newest(store: MatchStore, digest: str) -> object:
+    return store.matches(GAME.name, 1, of=digest, newest_first=True, limit=20)
+
+
+if __name__ == "__main__":
+    main()
