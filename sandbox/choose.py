@@ -1,0 +1,98 @@
+"""Opens the strongest wall that works here, and never a weaker one than was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sandbox.errors import SandboxError, SandboxRefused
+from sandbox.process import ProcessWall
+from sandbox.self_check import contained, self_check
+from sandbox.wall import Wall
+
+KINDS = ("auto", "gvisor", "gvisor-rootless", "process")
+_GVISOR_FIRST = ("gvisor", "gvisor-rootless")
+
+
+@dataclass(frozen=True, slots=True)
+class WallChoice:
+    """Which wall to open.
+
+    Attributes:
+      kind: "gvisor", "gvisor-rootless", "process", or "auto" for the strongest that works.
+      require_gvisor: nothing weaker than gVisor will do.
+      allow_unsealed: where the platform cannot seal a process, run the code all the same; only
+        for code that the user vouches for.
+    """
+
+    kind: str = "auto"
+    require_gvisor: bool = False
+    allow_unsealed: bool = False
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"no wall is called {self.kind!r}; there are {', '.join(KINDS)}")
+
+
+def _gvisor() -> Wall:
+    from sandbox.gvisor import GVisorWall
+
+    return GVisorWall()
+
+
+def _rootless() -> Wall:
+    from sandbox.rootless import RootlessWall
+
+    return RootlessWall()
+
+
+def _openers(choice: WallChoice) -> dict[str, Callable[[], Wall]]:
+    return {
+        "gvisor": _gvisor,
+        "gvisor-rootless": _rootless,
+        "process": lambda: ProcessWall(allow_unsealed=choice.allow_unsealed),
+    }
+
+
+def open_wall(choice: WallChoice | None = None) -> Wall:
+    """Opens a wall.
+
+    With "auto", each kind is tried from the strongest down, and taken only if it passes its own
+    self-check; the wall's name says which it is.
+
+    Raises:
+      SandboxRefused: nothing that is strong enough works here; the message says what was tried.
+      SandboxUnavailable: the one wall that was asked for does not start.
+    """
+    choice = choice or WallChoice()
+    openers = _openers(choice)
+    if choice.kind != "auto":
+        if choice.require_gvisor and choice.kind not in _GVISOR_FIRST:
+            raise SandboxRefused(
+                f"gVisor is required, so the wall {choice.kind!r} will not do; "
+                "choose gvisor, gvisor-rootless or auto"
+            )
+        return openers[choice.kind]()
+    kinds = _GVISOR_FIRST if choice.require_gvisor else KINDS[1:]
+    tried = []
+    for kind in kinds:
+        try:
+            wall = openers[kind]()
+        except (SandboxError, ImportError) as error:
+            tried.append(f"{kind}: {error}")
+            continue
+        if choice.allow_unsealed and wall.name.startswith("unsealed"):
+            return wall
+        try:
+            findings = self_check(wall)
+        except SandboxError as error:
+            tried.append(f"{kind}: {error}")
+            wall.close()
+            continue
+        if contained(findings):
+            return wall
+        wall.close()
+        escaped = ", ".join(finding.name for finding in findings if not finding.contained)
+        tried.append(f"{kind}: not held back: {escaped}")
+    wanted = "gVisor is required and" if choice.require_gvisor else "no sandbox works here:"
+    raise SandboxRefused(f"{wanted} no wall passed its self-check\n  " + "\n  ".join(tried))
