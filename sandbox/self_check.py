@@ -63,10 +63,7 @@ ATTACKS: tuple[Attack, ...] = (
     Attack("reads the environment", "return '{secret}' in repr(dict(os.environ))"),
     Attack(
         "connects to the host",
-        "line = sys.modules['_socket'].socket()\n"
-        "line.connect(('127.0.0.1', {port}))\n"
-        "return True",
-    ),
+        "line = sys.modules['_socket'].socket()\nline.connect(('127.0.0.1', {port}))\nreturn True",
     ),
     Attack("forks", "pid = os.fork()\nif pid == 0:\n    os._exit(0)\nreturn True"),
     Attack("executes a program", "os.execv('/bin/sh', ['sh', '-c', 'exit 0'])\nreturn True"),
