@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
 
 import sqlalchemy as sa
 from sqlalchemy import event
@@ -54,12 +53,12 @@ class Database:
     Attributes:
       engine: SQLAlchemy's engine.
       where: path or URL without its password, for messages.
-      read_only: whether writing is refused.
+      obstacle: why it cannot be written; "" where it can.
     """
 
     engine: sa.Engine
     where: str
-    read_only: bool
+    obstacle: str
 
     @classmethod
     def open(cls, target: str | Path, *, read_only: bool = False) -> Database:
@@ -67,19 +66,19 @@ class Database:
 
         Raises:
           RegistryTooNew: a newer version of this software wrote it.
-          RegistryReadOnly: it may not be written, and `read_only` was not asked for.
+          RegistryReadOnly: it has to be made or brought up to date, and cannot be written.
           RegistryUnavailable: it cannot be used for another reason.
         """
         url = _postgres_url(target)
         if url is None:
             path = _sqlite_path(target)
-            if not read_only:
-                _check_writable(path)
-            engine, where = _sqlite_engine(path, read_only=read_only), str(path)
+            obstacle = "it was opened for reading only" if read_only else _obstacle(path)
+            engine, where = _sqlite_engine(path, read_only=bool(obstacle)), str(path)
         else:
+            obstacle = "it was opened for reading only" if read_only else ""
             engine = _postgres_engine(url, read_only=read_only)
             where = url.render_as_string(hide_password=True)
-        database = cls(engine, where, read_only)
+        database = cls(engine, where, obstacle)
         database._bring_up_to_date()
         return database
 
@@ -94,10 +93,10 @@ class Database:
         """A session whose changes are stored when the block ends, unless it raises.
 
         Raises:
-          RegistryReadOnly: the registry was opened for reading only.
+          RegistryReadOnly: the registry can only be read.
         """
-        if self.read_only:
-            raise RegistryReadOnly(f"the registry {self.where} was opened for reading only")
+        if self.obstacle:
+            raise RegistryReadOnly(f"the registry {self.where} cannot be written: {self.obstacle}")
         with self._transaction(writes=True) as connection, Session(connection) as session:
             yield session
             session.flush()
@@ -126,23 +125,17 @@ class Database:
             revision = migrate.current_revision(connection)
         if revision == HEAD:
             return
-        if self.read_only:
-            self._refuse(revision)
+        if revision is not None:
+            migrate.refuse_unknown(revision, self.where)
+        if self.obstacle:
+            lack = "there is none yet" if revision is None else f"it is at the old {revision}"
+            raise RegistryReadOnly(
+                f"the registry {self.where} cannot be used: {lack}, and {self.obstacle}"
+            )
         if self.engine.dialect.name == "sqlite":
             self._use_wal()
         with self._transaction(writes=True, migrates=True) as connection:
             migrate.migrate(connection, self.where)
-
-    def _refuse(self, revision: str | None) -> NoReturn:
-        if revision is None:
-            raise RegistryUnavailable(
-                f"there is no registry in {self.where}, and it was opened for reading only"
-            )
-        migrate.refuse_unknown(revision, self.where)
-        raise RegistryUnavailable(
-            f"the registry {self.where} was written by an older version (its tables are at "
-            f"revision {revision}): open it once for writing to bring them to {HEAD}"
-        )
 
     def _use_wal(self) -> None:
         """Write-ahead log: readers and a writer do not block each other.  Kept in the file."""
@@ -173,30 +166,30 @@ def _postgres_url(target: str | Path) -> sa.URL | None:
 
 
 def _sqlite_path(target: str | Path) -> Path:
-    if isinstance(target, str) and "://" in target:
-        name = sa.make_url(target).database
-        if not name or name == ":memory:":
-            raise RegistryUnavailable("a registry needs a file: give sqlite:///PATH")
-        target = name
-    return Path(target).absolute()
+    """A path, or what follows sqlite:/// as it stands (a folder's name may hold % or ?)."""
+    text = str(target)
+    name = text.partition("://")[2].removeprefix("/") if "://" in text else text
+    if not name or name == ":memory:":
+        raise RegistryUnavailable("a registry needs a file: give its path, or sqlite:///PATH")
+    path = Path(name).absolute()
+    if path.is_dir():
+        raise RegistryUnavailable(f"the registry {path} is a folder; give the path of a file")
+    return path
 
 
-def _check_writable(path: Path) -> None:
+def _obstacle(path: Path) -> str:
+    """Why the file cannot be written, or ""; makes its folder."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise RegistryUnavailable(
             f"the folder {path.parent} for the registry cannot be made: {error.strerror}"
         ) from error
-    if path.is_dir():
-        raise RegistryUnavailable(f"the registry {path} is a folder; give the path of a file")
     # SQLite writes its log beside the file, so that the folder counts as well.
     for part in (path.parent, path):
         if part.exists() and not os.access(part, os.W_OK):
-            raise RegistryReadOnly(
-                f"the registry {path} cannot be written: {part} is read-only; check who owns "
-                "it, or use another home"
-            )
+            return f"{part} is read-only; check who owns it, or use another home"
+    return ""
 
 
 def _sqlite_engine(path: Path, *, read_only: bool) -> sa.Engine:
@@ -212,6 +205,8 @@ def _sqlite_engine(path: Path, *, read_only: bool) -> sa.Engine:
 def _connect_sqlite(path: Path, *, read_only: bool) -> sqlite3.Connection:
     mode = "rwc"
     if read_only:
+        if not path.exists():
+            raise sqlite3.OperationalError("unable to open: there is no such file")
         mode = "rw" if os.access(path.parent, os.W_OK) and os.access(path, os.W_OK) else "ro"
         if mode == "ro" and not path.with_name(path.name + "-wal").exists():
             # A file in WAL mode cannot be opened where its log cannot be made, unless it is

@@ -44,13 +44,16 @@ class Registry:
     def open(cls, target: str | Path, *, read_only: bool = False) -> Self:
         """Opens a registry; makes it, or brings its tables up to date, where that is needed.
 
+        A registry that is there but may not be written can be read all the same: whatever
+        writes raises `RegistryReadOnly`.
+
         Args:
-          target: path of an SQLite file, or a postgresql:// URL.
-          read_only: refuse to write; works where nothing can be written.
+          target: path of an SQLite file, or an sqlite:/// or postgresql:// URL.
+          read_only: refuse to write in any case, and make nothing.
 
         Raises:
           RegistryTooNew: a newer version of this software wrote it.
-          RegistryReadOnly: it cannot be written, and `read_only` was not asked for.
+          RegistryReadOnly: it has to be made or brought up to date, and cannot be written.
           RegistryUnavailable: it cannot be used for another reason.
         """
         return cls(Database.open(target, read_only=read_only))
@@ -144,6 +147,13 @@ class Registry:
                 missing[0],
             )
         return {digest: found[digest] for digest in wanted}
+
+    def missing(self, submissions: Iterable[Submission]) -> list[Submission]:
+        """Those of the submissions whose content is not registered, in their order."""
+        by_digest = {naming.digest_of(one.game, one.kind, one.payload): one for one in submissions}
+        with self.database.reading() as session:
+            there = set(rows.existing_digests(session, by_digest))
+        return [one for digest, one in by_digest.items() if digest not in there]
 
     def find(
         self,
