@@ -109,16 +109,17 @@ def _node(rounds: Rounds) -> Node:
     return Node(rounds, public, None, (), (paid[0], paid[1]), None)
 
 
-def _after(node: Node, action: int) -> Rounds:
-    before, after = node.rounds
-    return (before, (*after, action)) if node.public else ((*before, action), after)
+def line_after(node: Node, action: int) -> Rounds:
+    """The actions of both rounds once the player to act has done that."""
+    before, later = node.rounds
+    return (before, (*later, action)) if node.public else ((*before, action), later)
 
 
 def _betting_tree() -> tuple[Node, ...]:
     """All nodes, decisions first, short lines before long ones."""
     found = [_node(((), ()))]
     for node in found:
-        found.extend(_node(_after(node, action)) for action in node.legal)
+        found.extend(_node(line_after(node, action)) for action in node.legal)
     found.sort(key=lambda node: (node.actor is None, len(sum(node.rounds, ())), node.rounds))
     return tuple(found)
 
@@ -133,7 +134,8 @@ NODE_AFTER = {node.rounds: number for number, node in enumerate(NODES)}
 
 _NEXT = tuple(
     bytes(
-        NODE_AFTER[_after(node, reply)] if reply in node.legal else _NOWHERE for reply in range(256)
+        NODE_AFTER[line_after(node, reply)] if reply in node.legal else _NOWHERE
+        for reply in range(256)
     )
     for node in NODES
 )
@@ -180,7 +182,7 @@ def dealt(deal_seed: int) -> tuple[int, tuple[int, ...]]:
 
 
 def hand_returns(node: Node, ranks: tuple[int, int], public: int) -> tuple[int, int]:
-    """What players 0 and 1, whose cards have these ranks, win in a hand that ended there."""
+    """What players 0 and 1, with cards of these ranks, win in a hand that ended there."""
     if node.folded is not None:
         won = node.paid[node.folded]
         return (-won, won) if node.folded == 0 else (won, -won)
@@ -278,8 +280,7 @@ class _Match:
     """Where one match stands.
 
     Attributes:
-      hand: number of the hand that goes on, from 0; `deals` are all hands' cards.
-      flip: the seat of player 0 in it.
+      hand: number of the hand that goes on, from 0; `flip` is the seat of player 0 in it.
       node: its decision; an end once the last hand is over and its outcome is being told.
       asked: the flat seat that decides.
       ended: of the hand before: the last three bytes of what players 0 and 1 are told.
