@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from sandbox.errors import SandboxUnavailable
 from sandbox.gvisor_docker import RUNTIME, ask_docker
 from sandbox.gvisor_owner import Owner
+from sandbox.link import BOX_ENVIRONMENT
 
 LABEL = "policy-arena.owner"
 _NAME = "policy-arena-box"
@@ -43,16 +44,18 @@ def new_name() -> str:
     return f"{_NAME}-{os.getpid()}-{secrets.token_hex(6)}"
 
 
-def run_command(name: str, image: str, limits: ContainerLimits, box: tuple[str, ...]) -> list[str]:
+def run_command(
+    name: str, image: str, limits: ContainerLimits, python: str, box: list[str]
+) -> list[str]:
     """The command that starts a container and connects its standard streams to ours.
 
     Args:
       name: from `new_name`.
       image: tag of the image, which must be there already.
       limits: of the whole box.
-      box: arguments for the image's interpreter.
+      python: the image's interpreter.
+      box: its arguments.
     """
-    environment = {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     command = [
         "docker", "run", "--rm", "--interactive", "--pull", "never",
         "--runtime", RUNTIME,
@@ -68,11 +71,11 @@ def run_command(name: str, image: str, limits: ContainerLimits, box: tuple[str, 
         "--cpus", f"{min(limits.cpus, float(os.cpu_count() or 1)):g}",
         "--log-driver", "none",
         "--hostname", "box",
-        "--entrypoint", "python3",
+        "--entrypoint", python,
     ]  # fmt: skip
     for capability in _CAPABILITIES:
         command += ["--cap-add", capability]
-    for variable, value in environment.items():
+    for variable, value in BOX_ENVIRONMENT.items():
         command += ["--env", f"{variable}={value}"]
     return [*command, image, *box]
 

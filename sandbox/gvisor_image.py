@@ -16,20 +16,22 @@ from pathlib import Path
 
 from sandbox.errors import SandboxUnavailable
 from sandbox.gvisor_docker import ask_docker
+from sandbox.link import BOX_FOLDER
 
 REPOSITORY = "policy-arena-box"
 LABEL = "policy-arena.box-files"
+BOX_INSIDE = "/opt/box"
+SITE_INSIDE = "/opt/site"
 _HERE = Path(__file__).resolve().parent
 _DOCKERFILE = _HERE / "Dockerfile"
 _REQUIREMENTS = _HERE / "gvisor_requirements.txt"
-_BOX = _HERE / "box"
 # What wheels of numpy are tagged with, newest first, for the C library of current bases.
 _LINUX_TAGS = ("manylinux_2_28", "manylinux_2_27", "manylinux_2_17", "manylinux2014")
 
 
 def box_files() -> tuple[Path, ...]:
     """The box's own files, in the order in which they are digested."""
-    return tuple(sorted(_BOX.glob("*.py")))
+    return tuple(sorted(BOX_FOLDER.glob("*.py")))
 
 
 def files_digest() -> str:

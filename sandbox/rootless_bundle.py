@@ -7,14 +7,15 @@ so a policy that broke the seal and gVisor's file permissions would still find n
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import sys
 from pathlib import Path
 from typing import Any
 
-_BOX = Path(__file__).resolve().parent / "box"
+from sandbox.link import BOX_ENVIRONMENT, BOX_FOLDER, box_command
+from sandbox.process import base_python, numpy_folder
+
 BOX_INSIDE = "/opt/box"
 SITE_INSIDE = "/opt/site"
 # Where a dynamic linker looks, and what it looks it up in.
@@ -22,26 +23,18 @@ _LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/et
 _CAPABILITIES = ("CAP_SETUID", "CAP_SETGID", "CAP_KILL", "CAP_SYS_CHROOT")
 
 
-def interpreter() -> Path:
-    """This process's own interpreter, outside any virtual environment."""
-    base = getattr(sys, "_base_executable", None) or sys.executable
-    return Path(base).resolve()
-
-
-def write_bundle(folder: Path, options: tuple[str, ...] = ()) -> None:
+def write_bundle(folder: Path) -> None:
     """Writes `config.json` and an empty root folder.
 
     Args:
       folder: the bundle; must exist.
-      options: further arguments for the box's start file.
     """
     (folder / "rootfs").mkdir()
-    (folder / "config.json").write_text(json.dumps(_specification(options), indent=1))
+    (folder / "config.json").write_text(json.dumps(_specification(), indent=1))
 
 
-def _specification(options: tuple[str, ...]) -> dict[str, Any]:
-    start = [str(interpreter()), "-s", "-S", "-P", f"{BOX_INSIDE}/start.py"]
-    environment = ["PYTHONHASHSEED=0", "OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1"]
+def _specification() -> dict[str, Any]:
+    site = SITE_INSIDE if _numpy_folders() else None
     sets = ("bounding", "effective", "inheritable", "permitted", "ambient")
     return {
         "ociVersion": "1.0.0",
@@ -49,17 +42,15 @@ def _specification(options: tuple[str, ...]) -> dict[str, Any]:
         "root": {"path": "rootfs", "readonly": True},
         "process": {
             "user": {"uid": 0, "gid": 0},
-            "args": [*start, "--site", SITE_INSIDE, *options],
-            "env": [*environment, "PYTHONDONTWRITEBYTECODE=1"],
+            "args": [*box_command(base_python(), BOX_INSIDE, site)],
+            "env": [f"{name}={value}" for name, value in BOX_ENVIRONMENT.items()],
             "cwd": "/",
             "noNewPrivileges": True,
             "capabilities": {name: list(_CAPABILITIES) for name in sets},
         },
         "mounts": _mounts(),
         "linux": {
-            "namespaces": [
-                {"type": kind} for kind in ("pid", "network", "ipc", "uts", "mount")
-            ]
+            "namespaces": [{"type": kind} for kind in ("pid", "network", "ipc", "uts", "mount")]
         },
     }
 
@@ -67,7 +58,7 @@ def _specification(options: tuple[str, ...]) -> dict[str, Any]:
 def _mounts() -> list[dict[str, Any]]:
     mounts: list[dict[str, Any]] = [{"destination": "/proc", "type": "proc", "source": "proc"}]
     shown = [Path(path) for path in _LIBRARIES if os.path.exists(path)]
-    binary = interpreter()
+    binary = Path(base_python())
     prefix = Path(sys.base_prefix).resolve()
     if prefix == Path("/usr"):
         shown.append(binary)
@@ -75,12 +66,9 @@ def _mounts() -> list[dict[str, Any]]:
         shown.append(prefix)
         if not binary.is_relative_to(prefix):
             shown.append(binary)
-    for path in shown:
-        mounts.append(_read_only(path.resolve(), str(path)))
-    for package in _numpy_folders():
-        mounts.append(_read_only(package, f"{SITE_INSIDE}/{package.name}"))
-    mounts.append(_read_only(_BOX, BOX_INSIDE))
-    return mounts
+    mounts += [_read_only(path.resolve(), str(path)) for path in shown]
+    mounts += [_read_only(path, f"{SITE_INSIDE}/{path.name}") for path in _numpy_folders()]
+    return [*mounts, _read_only(BOX_FOLDER, BOX_INSIDE)]
 
 
 def _read_only(source: Path, destination: str) -> dict[str, Any]:
@@ -93,10 +81,8 @@ def _read_only(source: Path, destination: str) -> dict[str, Any]:
 
 
 def _numpy_folders() -> tuple[Path, ...]:
-    """numpy's package and the libraries that its wheel brings; nothing else beside them."""
-    found = importlib.util.find_spec("numpy")
-    if found is None or not found.submodule_search_locations:
+    """The package and the libraries that its wheel brings; nothing else beside them."""
+    site = numpy_folder()
+    if site is None:
         return ()
-    package = Path(next(iter(found.submodule_search_locations))).resolve()
-    libraries = package.with_name("numpy.libs")
-    return (package, libraries) if libraries.is_dir() else (package,)
+    return tuple(path for path in (Path(site, "numpy"), Path(site, "numpy.libs")) if path.is_dir())

@@ -1,0 +1,124 @@
+"""The gVisor wall: a warm box in a Docker container whose kernel is gVisor's.
+
+`python -m sandbox.gvisor build` makes the image that it runs, `... sweep` removes containers
+that killed processes have left behind.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from contextlib import suppress
+
+from sandbox.errors import SandboxUnavailable
+from sandbox.gvisor_containers import ContainerLimits, new_name, remove, run_command, sweep
+from sandbox.gvisor_docker import explain, find_runtime
+from sandbox.gvisor_image import BOX_INSIDE, SITE_INSIDE, build_image, require_image
+from sandbox.link import BoxLink, box_command
+from sandbox.values import Block, ExternalSeats, Limits, Outcome, Rules, Verdict
+
+# A cold container takes half a second; the rest is for a loaded machine.
+START_SECONDS = 60.0
+
+
+class GVisorWall:
+    """A box in a container.  Not safe for use by two threads at once.
+
+    Attributes:
+      name: "gvisor/" and the release of runsc.
+      platform: how gVisor intercepts system calls: "systrap", "ptrace", ...
+      container: name of the container.
+    """
+
+    def __init__(
+        self, limits: ContainerLimits | None = None, *, start_seconds: float = START_SECONDS
+    ) -> None:
+        """Starts a container; removes those whose owners have ended.
+
+        Args:
+          limits: of the whole box.
+          start_seconds: how long it may take until the box is ready.
+
+        Raises:
+          SandboxUnavailable: Docker, the runtime, the image or the box is not to be had; the
+            message says what to do.
+        """
+        runtime = find_runtime()
+        image = require_image()
+        sweep()
+        self.name = f"gvisor/{runtime.version}"
+        self.platform = runtime.platform
+        self.container = new_name()
+        self._closed = False
+        python, *box = box_command("python3", BOX_INSIDE, SITE_INSIDE)
+        command = run_command(self.container, image, limits or ContainerLimits(), python, box)
+        try:
+            # Docker's client finds its daemon through its own environment and home folder;
+            # what the box sees is in the command.
+            self._link = BoxLink(
+                command, self.name, environment=os.environ, start_seconds=start_seconds
+            )
+        except SandboxUnavailable as error:
+            self._closed = True
+            self._remove_container()
+            raise SandboxUnavailable(explain("run", str(error))) from error
+
+    @property
+    def ready(self) -> dict[str, object]:
+        """What the box said of itself when it started."""
+        return dict(self._link.ready)
+
+    def play(self, block: Block, external: ExternalSeats | None = None) -> tuple[Outcome, ...]:
+        """See `Wall.play`."""
+        try:
+            return self._link.play(block, external)
+        except SandboxUnavailable:
+            self.close()
+            raise
+
+    def check(self, rules: Rules, source: str, limits: Limits) -> Verdict:
+        """See `Wall.check`."""
+        try:
+            return self._link.check(rules, source, limits)
+        except SandboxUnavailable:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Ends the box and removes its container.  Idempotent."""
+        if self._closed:
+            return
+        self._closed = True
+        self._link.close()
+        self._remove_container()
+
+    def _remove_container(self) -> None:
+        # It removes itself when its box ends; this is for one that did not end.  A daemon that
+        # has gone away cannot be asked, and the next wall sweeps up.
+        with suppress(SandboxUnavailable):
+            remove(self.container)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line; returns an exit code."""
+    parser = argparse.ArgumentParser(prog="python -m sandbox.gvisor", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    build = commands.add_parser("build", help="make the image for the present box files")
+    build.add_argument("--base", help="image to start from (default: the Dockerfile's)")
+    commands.add_parser("sweep", help="remove containers of processes that have ended")
+    chosen = parser.parse_args(arguments)
+    try:
+        if chosen.command == "build":
+            print(build_image(chosen.base))
+        else:
+            for name in sweep():
+                print(name)
+    except SandboxUnavailable as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
