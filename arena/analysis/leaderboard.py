@@ -1,0 +1,323 @@
+"""The leaderboard: who is how good, how surely, and against whom not.
+
+The official rank is by AggScore, or another metric over the frozen evaluation population, with a
+range of ranks that the noise leaves open.  Ratings and the meta-game's columns are secondary.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.analysis.bradley_terry import ELO, bradley_terry
+from arena.analysis.estimates import Estimate, Estimates, Floats, freedom_of, surely_better
+from arena.analysis.meta_strategy import SOLVERS
+from arena.analysis.metrics import PopulationMetrics, meetings, population_metrics
+from arena.analysis.ratings import Rating
+from arena.payoffs import PayoffTable
+from registry.values import PolicyVersion
+
+
+class RankBy(enum.StrEnum):
+    """What a leaderboard is ordered by."""
+
+    AGG_SCORE = "agg_score"
+    POP_RETURN = "pop_return"
+    POP_EXPL = "pop_expl"
+    """Plain PopExpl, the smallest first."""
+    RATING = "rating"
+    """TrueSkill's conservative estimate; needs ratings."""
+    MEAN_RETURN = "mean_return"
+    """Mean over all opponents played: who else takes part moves it."""
+
+
+RANKINGS: tuple[str, ...] = tuple(ranking.value for ranking in RankBy)
+
+
+class EvaluationPopulation(Protocol):
+    """A frozen, named set of policies."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def digests(self) -> tuple[str, ...]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to make a leaderboard.
+
+    Attributes:
+      rank_by: what the rows are ordered by.
+      ratings: TrueSkill ratings by digest, from `ratings.true_skill`; empty leaves them out.
+      secondary: whether to compute Bradley-Terry points, Nash mass and alpha-rank shares.
+    """
+
+    rank_by: RankBy = RankBy.AGG_SCORE
+    ratings: Mapping[str, Rating] = field(default_factory=dict)
+    secondary: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WorstOpponent:
+    """The member of the evaluation population that a policy did worst against (itself aside)."""
+
+    digest: str
+    ref: str
+    mean: float
+    stderr: float
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One version's line.  Payoffs are in the game's unit per match.
+
+    Attributes:
+      rank: 1, 2, ...; rows that lack results against the evaluation population come last.
+      rank_low: the best rank that the noise leaves open; None where the rank is not settled.  A
+        row is ahead for sure where the 95 % interval of the difference excludes 0, pair by pair
+        (see `estimates.surely_better`).
+      rank_high: the worst such rank.
+      ref: author/name@number of the policy.
+      digest: its identity.
+      mean_return: mean over all opponents that it met, all equally often; None where it met nobody.
+      stderr: of `mean_return`; NaN where one of the opponents was met in a single deal.
+      trueskill: None where not given.
+      pop_return: None, like the other three, where `missing` is not empty.
+      pop_expl: plain.
+      pop_expl_cross_fitted: None also where half of the deals lacks an opponent.
+      agg_score: PopReturn minus plain PopExpl.
+      worst: among the members that it met.
+      matches: that it played, self-play aside.
+      forfeits: of them, by this policy.
+      missing: refs of members of the evaluation population that it never met.
+      bradley_terry: Elo points.
+      nash_mass: weight in the meta-game's Nash mixture ("nash" of `SOLVERS`).
+      alpha_rank: share in alpha-rank.  Both are None for those left out because pairs are missing.
+    """
+
+    rank: int
+    rank_low: int | None
+    rank_high: int | None
+    ref: str
+    digest: str
+    mean_return: float | None
+    stderr: float | None
+    trueskill: Rating | None
+    pop_return: Estimate | None
+    pop_expl: Estimate | None
+    pop_expl_cross_fitted: Estimate | None
+    agg_score: Estimate | None
+    worst: WorstOpponent | None
+    matches: int
+    forfeits: int
+    missing: tuple[str, ...]
+    bradley_terry: float | None = None
+    nash_mass: float | None = None
+    alpha_rank: float | None = None
+
+
+_DEFAULTS = Options()
+
+
+def leaderboard(
+    versions: Sequence[PolicyVersion],
+    table: PayoffTable,
+    population: EvaluationPopulation,
+    options: Options = _DEFAULTS,
+) -> tuple[Row, ...]:
+    """Ranks some versions.
+
+    Args:
+      versions: who is ranked.
+      table: payoffs of the versions, the population and whoever else should count as an opponent
+        in `mean_return`, `matches` and `forfeits`.
+      population: what PopReturn, PopExpl and AggScore are measured on.
+      options: order and columns.
+
+    Returns:
+      One row for each version, best first.
+
+    Raises:
+      ValueError: the population is empty, or ranking by rating was asked for without ratings.
+    """
+    if options.rank_by is RankBy.RATING and not options.ratings:
+        raise ValueError("ranking by rating needs ratings: compute them with true_skill first")
+    digests = [version.digest for version in versions]
+    met = meetings(table, digests, population.digests)
+    metrics = population_metrics(met)
+    own = table.restrict([digest for digest in digests if digest in set(table.digests)])
+    against_all = _AgainstAll(table, digests)
+    scores = _scores(options, digests, metrics, against_all.mean_return)
+    order, rank_low, rank_high = _ranks(scores, metrics.complete, digests)
+    extra = _secondary(own) if options.secondary else {}
+    refs = {version.digest: version.ref for version in versions}
+    rows = []
+    for rank, place in enumerate(order, start=1):
+        digest, complete = digests[place], bool(metrics.complete[place])
+        mean = _known(against_all.mean_return[place])
+        rows.append(
+            Row(
+                rank=rank,
+                rank_low=rank_low[place] if complete else None,
+                rank_high=rank_high[place] if complete else None,
+                ref=versions[place].ref,
+                digest=digest,
+                mean_return=mean.value if mean else None,
+                stderr=mean.stderr if mean else None,
+                trueskill=options.ratings.get(digest),
+                pop_return=_known(metrics.pop_return[place]),
+                pop_expl=_known(metrics.pop_expl[place]),
+                pop_expl_cross_fitted=_known(metrics.pop_expl_cross_fitted[place]),
+                agg_score=_known(metrics.agg_score[place]),
+                worst=_worst(digest, population.digests, met.mean[place], met.stderr[place], refs),
+                matches=int(against_all.matches[place]),
+                forfeits=int(against_all.forfeits[place]),
+                missing=tuple(
+                    refs.get(member, member[:12])
+                    for member, mean in zip(population.digests, met.mean[place], strict=True)
+                    if math.isnan(mean)
+                ),
+                **extra.get(digest, {}),
+            )
+        )
+    return tuple(rows)
+
+
+class _AgainstAll:
+    """Results of some policies against everybody in the table."""
+
+    def __init__(self, table: PayoffTable, digests: Sequence[str]) -> None:
+        index = table.index()
+        places = np.array([index.get(digest, -1) for digest in digests], dtype=np.intp)
+        rows = places[places >= 0]
+        self.matches = self._spread(places, table.count[rows].sum(axis=1), 0)
+        self.forfeits = self._spread(places, table.forfeits[rows].sum(axis=1), 0)
+        # Opponents that were never met count neither in the mean nor in its error.
+        played = table.count[rows] > 0
+        opponents = played.sum(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            value = np.where(played, table.mean[rows], 0.0).sum(axis=1) / opponents
+            stderr = np.sqrt(np.where(played, table.stderr[rows] ** 2, 0.0).sum(axis=1)) / opponents
+        freedom = np.where(played, freedom_of(table.deals[rows]), 0.0).sum(axis=1)
+        reach = 1.96 * stderr
+        self.mean_return = Estimates(
+            *(
+                self._spread(places, column, np.nan)
+                for column in (value, stderr, value - reach, value + reach, freedom)
+            )
+        )
+
+    @staticmethod
+    def _spread(places: NDArray[np.intp], found: Floats, absent: float) -> Floats:
+        """Values of the policies that are in the table, `absent` for the others."""
+        values = np.full(len(places), absent, dtype=np.float64)
+        values[places >= 0] = found
+        return values
+
+
+def _scores(
+    options: Options, digests: Sequence[str], metrics: PopulationMetrics, mean_return: Estimates
+) -> Estimates:
+    """What the rows are ordered by, larger is better."""
+    match options.rank_by:
+        case RankBy.AGG_SCORE:
+            return metrics.agg_score
+        case RankBy.POP_RETURN:
+            return metrics.pop_return
+        case RankBy.POP_EXPL:
+            return -metrics.pop_expl
+        case RankBy.MEAN_RETURN:
+            return mean_return
+        case RankBy.RATING:
+            rated = [options.ratings.get(digest) for digest in digests]
+            value = np.array([math.nan if r is None else r.conservative for r in rated])
+            sigma = np.array([math.nan if r is None else r.sigma for r in rated])
+            return Estimates(
+                value,
+                sigma,
+                value - 1.96 * sigma,
+                value + 1.96 * sigma,
+                np.full(len(rated), np.inf),
+            )
+
+
+def _ranks(
+    scores: Estimates, complete: NDArray[np.bool_], digests: Sequence[str]
+) -> tuple[list[int], list[int], list[int]]:
+    """Order of the rows, and by row the best and the worst rank that the noise leaves open.
+
+    Incomplete rows follow the complete ones; equal scores are ordered by digest, so that the order
+    never depends on the order of the input.
+    """
+    value = np.where(np.isnan(scores.value), -np.inf, scores.value)
+    keys = zip((~complete).tolist(), (-value).tolist(), digests, range(len(digests)), strict=True)
+    order = [place for *_, place in sorted(keys)]
+    better = surely_better(scores) & complete[:, None] & complete[None, :]
+    rank_low = 1 + better.sum(axis=0)
+    rank_high = int(complete.sum()) - better.sum(axis=1)
+    return order, rank_low.tolist(), rank_high.tolist()
+
+
+def _worst(
+    digest: str,
+    population: Sequence[str],
+    mean: Floats,
+    stderr: Floats,
+    refs: Mapping[str, str],
+) -> WorstOpponent | None:
+    met = [
+        place
+        for place, member in enumerate(population)
+        if member != digest and not math.isnan(mean[place])
+    ]
+    if not met:
+        return None
+    place = min(met, key=lambda one: float(mean[one]))
+    member = population[place]
+    return WorstOpponent(
+        member, refs.get(member, member[:12]), float(mean[place]), float(stderr[place])
+    )
+
+
+def _secondary(table: PayoffTable) -> dict[str, dict[str, float | None]]:
+    """Secondary columns by digest, among the ranked versions alone."""
+    if not table.digests:
+        return {}
+    points = bradley_terry(table.wins, table.draws) * ELO
+    columns: dict[str, dict[str, float | None]] = {
+        digest: {"bradley_terry": float(point), "nash_mass": None, "alpha_rank": None}
+        for digest, point in zip(table.digests, points, strict=True)
+    }
+    core = table.restrict(complete_core(table))
+    for name, solver in (("nash_mass", "nash"), ("alpha_rank", "alpha-rank")):
+        weights = SOLVERS[solver](core.mean, core.stderr).weights
+        for digest, weight in zip(core.digests, weights, strict=True):
+            columns[digest][name] = float(weight)
+    return columns
+
+
+def complete_core(table: PayoffTable) -> tuple[str, ...]:
+    """Policies that all met each other, in table order.
+
+    Whoever lacks the most opponents is left out, one after the other; among equals, the later.
+    """
+    lacking = np.isnan(table.mean)
+    inside = np.ones(len(table.digests), dtype=bool)
+    gaps = lacking.sum(axis=1)
+    while gaps.size and gaps.max() > 0:
+        out = len(gaps) - 1 - int(gaps[::-1].argmax())
+        inside[out] = False
+        gaps = np.where(inside, gaps - lacking[:, out], 0)
+    return tuple(np.array(table.digests, dtype=object)[inside].tolist())
+
+
+def _known(estimate: Estimate) -> Estimate | None:
+    return None if math.isnan(estimate.value) else estimate
