@@ -7,7 +7,7 @@ What is stored is what the engine says: the table's record of moves is replayed 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from arena.games import game as game_named
@@ -83,11 +83,9 @@ def _play_native(game: Game, job: Job) -> Iterator[Result]:
         yield native.play(game, bout.match, bots)
 
 
-def _seat(game: Game, bout: Bout, number: int, players: dict[str, Player] | object) -> Seat:
-    player: Player = players[bout.players[number]]  # type: ignore[index]
-    return game.seat(
-        host_policy(game.name, player.kind, player.payload, bout.match.seat_seed(number))
-    )
+def _seat(game: Game, bout: Bout, number: int, players: Mapping[str, Player]) -> Seat:
+    player = players[bout.players[number]]
+    return game.seat(host_policy(player.kind, player.payload, bout.match.seat_seed(number)))
 
 
 def _play_inline(game: Game, bout: Bout, job: Job) -> Result:
@@ -128,11 +126,12 @@ def rules_of(game: Game) -> Rules:
 
 def _externals(game: Game, job: Job) -> Callable[[bytes], bytes] | None:
     """Plays the trusted seats of a block from outside the box; None where it has none."""
-    replies: list[Callable[[bytes], int]] = []
-    for bout in job.bouts:
-        for number in (0, 1):
-            if job.players[bout.players[number]].kind != "python":
-                replies.append(_seat(game, bout, number, job.players).reply)
+    replies = [
+        _seat(game, bout, number, job.players).reply
+        for bout in job.bouts
+        for number in (0, 1)
+        if job.players[bout.players[number]].kind != "python"
+    ]
     if not replies:
         return None
 

@@ -16,23 +16,25 @@ from pathlib import Path
 from arena.errors import HomeTooNew, HomeUnusable
 from arena.house import house_submissions
 from arena.store import MatchStore
-from registry import Registry
+from registry import Registry, digest_of
 
+HOUSE = "house"
+"""Author name of the built-in entrants."""
 FORMAT = 1
 """Rises when an older arena could not read a newer home."""
 
 
 @dataclass(frozen=True)
 class Home:
-    """An open home.  The registry and the store open when they are first used."""
+    """An open home.
+
+    Attributes:
+      path: its folder.
+      registry: who takes part.
+    """
 
     path: Path
-    registry_url: str
-
-    @cached_property
-    def registry(self) -> Registry:
-        """Who takes part."""
-        return Registry.open(self.registry_url)
+    registry: Registry
 
     @cached_property
     def store(self) -> MatchStore:
@@ -86,10 +88,20 @@ def open_home(path: Path, registry_url: str | None = None) -> Home:
             f"the home {path} has format {found}, this arena reads up to {FORMAT}: "
             "update policy-arena, or point --home at another folder"
         )
-    home = Home(path, registry_url or f"sqlite:///{path / 'registry.sqlite'}")
     if found is None:
         _create(path)
-    missing = home.registry.missing(house_submissions())
-    if missing:
-        home.registry.submit_many(missing)
+    read_only = not os.access(path, os.W_OK)
+    target = registry_url or path / "registry.sqlite"
+    home = Home(path, Registry.open(target, read_only=read_only))
+    if not read_only:
+        _enrol_house(home.registry)
     return home
+
+
+def _enrol_house(registry: Registry) -> None:
+    """Registers the house entrants that this registry does not have yet."""
+    house = {digest_of(one.game, one.kind, one.payload): one for one in house_submissions()}
+    known = {version.digest for version in registry.find(author=HOUSE)}
+    missing = [one for digest, one in house.items() if digest not in known]
+    if missing:
+        registry.submit_many(missing)

@@ -29,6 +29,12 @@ INSTANCES_PER_WORKER = 64
 GROUP = 16
 """Policies in a group; a block of two groups has at most twice as many workers."""
 ISOLATED_BATCH = 16
+SMALLEST_BLOCK = 16
+
+
+def block_size(missing: int, workers: int) -> int:
+    """Matches of a block so that each worker gets several, also at the end of a short schedule."""
+    return max(SMALLEST_BLOCK, min(BLOCK_MATCHES, missing // (3 * workers)))
 
 
 class Route(enum.StrEnum):
@@ -122,6 +128,7 @@ def jobs(
     resolve: Callable[[str, int], str],
     *,
     isolate: bool = False,
+    block_matches: int = BLOCK_MATCHES,
 ) -> Iterator[Job]:
     """Cuts matches into jobs, lazily and in a stable order.
 
@@ -131,13 +138,14 @@ def jobs(
       players: every policy that can sit down (members of mixtures included), by digest.
       resolve: see `bout_of`.
       isolate: play each Python match with fresh sealed workers.
+      block_matches: of a lockstep block at most; smaller blocks share out among more workers.
     """
 
     def job(route: Route, bouts: list[Bout]) -> Job:
         present = {digest: players[digest] for bout in bouts for digest in bout.players}
         return Job(route, game, tuple(bouts), present, isolate and route is Route.BOX)
 
-    blocks = _Blocks(ISOLATED_BATCH if isolate else BLOCK_MATCHES)
+    blocks = _Blocks(ISOLATED_BATCH if isolate else min(block_matches, BLOCK_MATCHES))
     waiting: dict[Route, list[Bout]] = {Route.NATIVE: [], Route.INLINE: []}
     sizes = {Route.NATIVE: NATIVE_BATCH, Route.INLINE: INLINE_BATCH}
     for match in matches:

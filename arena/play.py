@@ -9,20 +9,20 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from arena.bouts import BoutHandler, Played
 from arena.errors import UsageFault
 from arena.games.protocol import Game
 from arena.home import Home
-from arena.kinds.mixture import draw
-from arena.plan import ISOLATED_BATCH, Bout, Job, Player, Route, jobs
+from arena.kinds.mixture import draw, weights_of
+from arena.plan import ISOLATED_BATCH, Bout, Job, Player, Route, block_size, jobs
 from arena.schedule import Schedule
-from arena.values import Match, Result
+from arena.values import Result
 from arena.workers import WorkerPool
 from registry.values import PolicyVersion, Status
-from sandbox.choose import WallChoice
+from sandbox.choose import WallChoice, open_wall
 from sandbox.values import Limits
 
 COMMIT_SECONDS = 1.0
@@ -43,9 +43,9 @@ class PlayOptions:
 
     matches: int
     workers: int = 0
-    wall: WallChoice = WallChoice()
+    wall: WallChoice = field(default_factory=WallChoice)
     isolate: bool = False
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def members_of(home: Home, versions: Sequence[PolicyVersion]) -> dict[str, Playe
             continue
         players[version.digest] = Player(version.digest, version.kind, version.payload)
         if version.kind == "mixture":
-            queue.extend(home.registry.by_digests(weights_of(version.payload)))
+            queue.extend(home.registry.by_digests(weights_of(version.payload)).values())
     return players
 
 
@@ -140,19 +140,51 @@ def play(
       UsageFault: fewer than one match a pair is asked for.
       WorkerDied, SandboxError, StoreError: nothing that was acknowledged is lost.
     """
+    versions = home.registry.find(game.name, status=Status.QUALIFIED)
+    return play_pairs(home, game, pairs_among(versions, only), options, progress)
+
+
+def play_pairs(
+    home: Home,
+    game: Game,
+    pairs: Sequence[tuple[str, str]],
+    options: PlayOptions,
+    progress: Progress = lambda done, wanted: None,
+) -> PlayReport:
+    """Plays the matches that some pairs of policies lack.
+
+    Args:
+      home: where policies come from and results go.
+      game: what is played.
+      pairs: digests of registered policies, of any status.
+      options: how.
+      progress: told after every job.
+
+    Raises:
+      UsageFault: fewer than one match a pair is asked for.
+      WorkerDied, SandboxError, StoreError: nothing that was acknowledged is lost.
+    """
     if options.matches < 1:
         raise UsageFault(f"matches is {options.matches}; ask for at least 1 match a pair")
     started = time.perf_counter()
-    versions = home.registry.find(game=game.name, status=Status.QUALIFIED)
-    named = home.registry.by_digests(only)
-    pairs = pairs_among(versions, only)
     schedule = Schedule(home.store, game, pairs, options.matches)
-    players = members_of(home, [*versions, *named])
     tally = _Tally(home, game, schedule.missing, progress)
-    build = partial(BoutHandler, options.wall, options.limits)
-    count = max(1, min(options.workers or processors(), -(-schedule.missing // 8)))
     if schedule.missing:
-        stream = jobs(game.name, schedule, players, resolver(players), isolate=options.isolate)
+        everyone = home.registry.by_digests(sorted({digest for pair in pairs for digest in pair}))
+        players = members_of(home, list(everyone.values()))
+        wall = options.wall
+        if any(player.kind == "python" for player in players.values()):
+            wall = settled(wall)
+        count = max(1, min(options.workers or processors(), -(-schedule.missing // 8)))
+        stream = jobs(
+            game.name,
+            schedule,
+            players,
+            resolver(players),
+            isolate=options.isolate,
+            block_matches=block_size(schedule.missing, count),
+        )
+        build = partial(BoutHandler, wall, options.limits)
         with WorkerPool[Job, Played](count, build) as pool:
             tally.collect(pool.run(stream, partial(tally.again, players)))
     return PlayReport(
@@ -162,6 +194,20 @@ def play(
         seconds=round(time.perf_counter() - started, 3),
         walls=tally.walls,
     )
+
+
+def settled(choice: WallChoice) -> WallChoice:
+    """The choice with "auto" decided, so that workers need not each try and check every wall.
+
+    Raises:
+      SandboxRefused: no wall that is strong enough works here.
+    """
+    if choice.kind != "auto":
+        return choice
+    wall = open_wall(choice)
+    wall.close()
+    kind = wall.name.partition("/")[0]
+    return choice if kind == "unsealed" else replace(choice, kind=kind)
 
 
 class _Tally:
@@ -199,8 +245,7 @@ class _Tally:
 
     def _commit(self) -> None:
         if self._pending:
-            self._home.store.append(self._game, self._pending)
-            self.played += len(self._pending)
+            self.played += self._home.store.append(self._game, self._pending)
             for result in self._pending:
                 self.forfeits += result.fault_seat is not None
                 self.walls[result.wall] = self.walls.get(result.wall, 0) + 1

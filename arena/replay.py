@@ -58,7 +58,7 @@ def stored_match(home: Home, match_id: str) -> Stored:
     result = home.store.get(found[0])
     assert result is not None
     game = game_named(result.match.game)
-    by_digest = {v.digest: v for v in home.registry.by_digests(result.match.seats)}
+    by_digest = home.registry.by_digests(result.match.seats)
     versions = (by_digest[result.match.seats[0]], by_digest[result.match.seats[1]])
     account = game.account(result.match.deal_seed, result.moves, result.fault_seat)
     return Stored(game, result, versions, account)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from rich.console import Console
 from rich.syntax import Syntax
 from rich.table import Table
 
-from arena.cli.session import Session, game_option, notice, optional_game, session_options
+from arena.cli.session import Session, game_option, optional_game, session_options
 from arena.cli.walls import open_reported_wall, sandbox_options
 from arena.enrol import Enrolled, enrol, trial
 from arena.errors import UsageFault

@@ -18,6 +18,7 @@ from arena.games.protocol import Game
 from arena.play import PlayOptions, PlayReport
 from arena.play import play as play_round_robin
 from arena.replay import Comparison, Stored, play_again, stored_match
+from arena.store import MatchRow
 from sandbox.choose import WallChoice
 from sandbox.values import Limits
 
@@ -101,41 +102,36 @@ def matches(
         newest_first=True,
         limit=limit,
     )
-    names = {
-        v.digest: v.ref
-        for v in home.registry.by_digests(sorted({d for row in rows for d in row.seats}))
-    }
-    documents = [
-        {
-            "id": row.id,
-            "seats": [names.get(digest, digest) for digest in row.seats],
-            "returns": list(row.returns),
-            "termination": row.termination.value,
-            "fault_seat": row.fault_seat,
-            "fault_message": row.fault_message,
-            "wall": row.wall,
-            "played_at": row.played_at.isoformat(),
-        }
-        for row in rows
-    ]
+    found = home.registry.by_digests(sorted({d for row in rows for d in row.seats}))
+    names = {digest: version.ref for digest, version in found.items()}
+    documents = [_match_document(row, names) for row in rows]
 
     def human(out: Console) -> None:
         table = Table("match", "seat 0", "seat 1", "returns", "end", "wall", box=None)
-        for document in documents:
-            first, second = document["returns"]
-            end = document["termination"]
-            if document["fault_seat"] is not None:
-                end = f"{end} (seat {document['fault_seat']})"
-            table.add_row(
-                document["id"][:12],
-                *document["seats"],
-                f"{first:+.0f} {second:+.0f}",
-                end,
-                document["wall"],
-            )
+        for row in rows:
+            end = row.termination.value
+            if row.fault_seat is not None:
+                end = f"{end} (seat {row.fault_seat})"
+            refs = [names[digest] for digest in row.seats]
+            first, second = row.returns
+            table.add_row(row.id[:12], *refs, f"{first:+.0f} {second:+.0f}", end, row.wall)
         out.print(table)
 
     session.answer({"matches": documents}, human)
+
+
+def _match_document(row: MatchRow, names: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "id": row.id,
+        "repetition": row.match.repetition,
+        "seats": [names[digest] for digest in row.seats],
+        "returns": list(row.returns),
+        "termination": row.termination.value,
+        "fault_seat": row.fault_seat,
+        "fault_message": row.fault_message,
+        "wall": row.wall,
+        "played_at": row.played_at.isoformat(),
+    }
 
 
 @click.command()
@@ -224,7 +220,7 @@ def export(session: Session, folder: Path) -> None:
     files = session.home().store.export(folder)
     session.answer(
         {"files": [str(file) for file in files]},
-        lambda out: [out.print(str(file)) for file in files] and None,
+        lambda out: out.print("\n".join(str(file) for file in files)),
     )
 
 

@@ -28,7 +28,7 @@ from arena.games import game as game_named
 from arena.games.protocol import Game
 from arena.home import Home, open_home
 from arena.store import StoreError
-from registry import MalformedName, RegistryError, UnknownPolicy, AmbiguousRef
+from registry import AmbiguousRef, MalformedName, RegistryError, UnknownPolicy
 from sandbox.errors import SandboxError
 
 P = ParamSpec("P")

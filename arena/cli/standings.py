@@ -1,0 +1,300 @@
+"""Commands about results: leaderboard, payoffs, evaluate."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import asdict, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from arena.analysis.estimates import Estimate
+from arena.analysis.leaderboard import RANKINGS, Row
+from arena.analysis.metrics import AgainstOpponent, Evaluation, evaluate
+from arena.cli.session import Session, game_option, progress_bar, session_options
+from arena.cli.walls import sandbox_options
+from arena.errors import UsageFault
+from arena.games.protocol import Game
+from arena.house.population import default_population, population
+from arena.payoffs import PayoffTable
+from arena.play import PlayOptions, play_pairs
+from arena.standings import payoff_table, standings
+from registry.values import Status
+from sandbox.choose import WallChoice
+
+
+def number(value: float | None, digits: int = 1) -> str:
+    """A number for a table; a dash where there is none."""
+    return "-" if value is None or not np.isfinite(value) else f"{value:.{digits}f}"
+
+
+def estimated(estimate: Estimate | None) -> str:
+    """An estimate with its 95 % interval."""
+    if estimate is None:
+        return "-"
+    return f"{estimate.value:.1f} [dim]\\[{number(estimate.low)}, {number(estimate.high)}][/]"
+
+
+def document_of(estimate: Estimate | None) -> dict[str, Any] | None:
+    """An estimate for JSON; NaN becomes null."""
+    if estimate is None:
+        return None
+    return {
+        "value": _finite(estimate.value),
+        "stderr": _finite(estimate.stderr),
+        "ci95": [_finite(estimate.low), _finite(estimate.high)],
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if np.isfinite(value) else None
+
+
+def _plain(value: Any) -> Any:
+    """Rows as JSON: estimates unfolded, NaN as null."""
+    if isinstance(value, Estimate):
+        return document_of(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return {key: _plain(item) for key, item in vars_of(value).items()}
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, float):
+        return _finite(value)
+    return value
+
+
+def vars_of(value: Any) -> dict[str, Any]:
+    """Fields of a dataclass, not descended into."""
+    return {name: getattr(value, name) for name in value.__dataclass_fields__}
+
+
+@click.command()
+@game_option
+@click.option(
+    "--by",
+    type=click.Choice(sorted(RANKINGS)),
+    default="agg_score",
+    show_default=True,
+    help="What ranks.",
+)
+@click.option("--limit", type=click.IntRange(1), help="Show only the first rows.")
+@click.option("--more", is_flag=True, help="Bradley-Terry, Nash mass and alpha-rank as well.")
+@click.option("--against", "population_name", metavar="NAME", help="Evaluation population.")
+@session_options
+def leaderboard(
+    session: Session,
+    game: Game,
+    by: str,
+    limit: int | None,
+    more: bool,
+    population_name: str | None,
+) -> None:
+    """Ranks all qualified policies by their scores against the evaluation population."""
+    measured_on = population(population_name) if population_name else default_population(game.name)
+    if measured_on.game != game.name:
+        raise UsageFault(f"{measured_on.name} is a population of {measured_on.game}")
+    rows = standings(session.home(), game, measured_on, by=by, more=more)
+    shown = rows[:limit]
+    document = {
+        "game": game.name,
+        "population": measured_on.name,
+        "by": by,
+        "unit": game.unit,
+        "rows": [_plain(row) for row in shown],
+    }
+    session.answer(
+        document, lambda out: _board(out, game, measured_on.name, shown, len(rows), more)
+    )
+
+
+def _board(
+    out: Console, game: Game, measured_on: str, rows: tuple[Row, ...], total: int, more: bool
+) -> None:
+    table = Table(box=None, header_style="bold")
+    for title, justify in (
+        ("rank", "right"),
+        ("policy", "left"),
+        ("AggScore [95 %]", "right"),
+        ("PopReturn", "right"),
+        ("PopExpl", "right"),
+        ("cross-fitted", "right"),
+        ("rating", "right"),
+        ("worst opponent", "left"),
+        ("matches", "right"),
+        ("forfeits", "right"),
+    ):
+        table.add_column(title, justify=justify)  # type: ignore[arg-type]
+    if more:
+        for title in ("Bradley-Terry", "Nash mass", "alpha-rank"):
+            table.add_column(title, justify="right")
+    for row in rows:
+        cells = [
+            _rank(row),
+            row.ref,
+            estimated(row.agg_score) if row.agg_score else _missing(row),
+            number(row.pop_return.value if row.pop_return else None),
+            number(row.pop_expl.value if row.pop_expl else None),
+            number(row.pop_expl_cross_fitted.value if row.pop_expl_cross_fitted else None),
+            number(row.trueskill.conservative if row.trueskill else None),
+            _worst(row),
+            f"{row.matches:,}",
+            f"{row.forfeits:,}" if row.forfeits else "",
+        ]
+        if more:
+            cells += [
+                number(row.bradley_terry, 0),
+                number(row.nash_mass, 3),
+                number(row.alpha_rank, 3),
+            ]
+        table.add_row(*cells)
+    out.print(f"[bold]{game.title}[/]: {game.unit} a match, measured on {measured_on}")
+    out.print(table)
+    if len(rows) < total:
+        out.print(f"{total - len(rows)} more rows")
+
+
+def _rank(row: Row) -> str:
+    if row.rank_low is None or row.rank_high is None:
+        return str(row.rank)
+    span = "" if row.rank_low == row.rank_high else f" [dim]{row.rank_low}-{row.rank_high}[/]"
+    return f"{row.rank}{span}"
+
+
+def _missing(row: Row) -> str:
+    return f"[dim]{len(row.missing)} opponents not met[/]"
+
+
+def _worst(row: Row) -> str:
+    if row.worst is None:
+        return "-"
+    return f"{row.worst.ref} {row.worst.mean:+.1f}"
+
+
+@click.command()
+@game_option
+@click.option("--csv", "csv_file", type=click.Path(path_type=Path, dir_okay=False), help="Write.")
+@session_options
+def payoffs(session: Session, game: Game, csv_file: Path | None) -> None:
+    """The payoff table: mean return of row against column, with errors and counts."""
+    home = session.home()
+    versions = home.registry.find(game.name, status=Status.QUALIFIED)
+    names = {version.digest: version.ref for version in versions}
+    table = payoff_table(home, game, list(names))
+    if csv_file is not None:
+        _write_matrix(csv_file, table, names)
+    refs = [names[digest] for digest in table.digests]
+    document = {
+        "game": game.name,
+        "unit": game.unit,
+        "refs": refs,
+        "mean": _plain(table.mean.tolist()),
+        "stderr": _plain(table.stderr.tolist()),
+        "count": table.count.tolist(),
+    }
+
+    def human(out: Console) -> None:
+        if csv_file is not None:
+            out.print(f"{len(refs)} x {len(refs)} written to {csv_file}")
+            return
+        out.print(_matrix(table, refs))
+
+    session.answer(document, human)
+
+
+def _write_matrix(file: Path, table: PayoffTable, names: dict[str, str]) -> None:
+    try:
+        with file.open("w", newline="", encoding="utf-8") as stream:
+            writer = csv.writer(stream)
+            writer.writerow(["policy", *(names[digest] for digest in table.digests)])
+            for digest, row in zip(table.digests, table.mean.tolist(), strict=True):
+                writer.writerow([names[digest], *("" if x != x else f"{x:.6g}" for x in row)])
+    except OSError as error:
+        raise UsageFault(f"{file} cannot be written: {error.strerror}") from error
+
+
+def _matrix(table: PayoffTable, refs: list[str]) -> Table:
+    view = Table("", *(str(i + 1) for i in range(len(refs))), box=None)
+    for i, (ref, row) in enumerate(zip(refs, table.mean.tolist(), strict=True)):
+        view.add_row(f"{i + 1:>3} {ref}", *(number(value, 0) for value in row))
+    return view
+
+
+@click.command(name="evaluate")
+@click.argument("ref")
+@game_option
+@click.option(
+    "--matches", default=16, show_default=True, type=click.IntRange(1), help="Per opponent."
+)
+@click.option("--workers", default=0, type=click.IntRange(0), help="Processes; 0: one per core.")
+@click.option("--against", "population_name", metavar="NAME", help="Evaluation population.")
+@sandbox_options
+@session_options
+def evaluate_(
+    session: Session,
+    ref: str,
+    game: Game,
+    matches: int,
+    workers: int,
+    population_name: str | None,
+    wall: WallChoice,
+) -> None:
+    """Plays REF against the evaluation population and reports how good it is and why."""
+    home = session.home()
+    version = home.registry.get(game.name, ref)
+    measured_on = population(population_name) if population_name else default_population(game.name)
+    pairs = [(version.digest, other) for other in measured_on.digests if other != version.digest]
+    with progress_bar(f"{ref} against {measured_on.name}") as progress:
+        play_pairs(home, game, pairs, PlayOptions(matches, workers, wall), progress)
+    table = payoff_table(home, game, [version.digest, *measured_on.digests])
+    result = evaluate(table, version.digest, measured_on.digests)
+    refs = {v.digest: v.ref for v in home.registry.by_digests(measured_on.digests).values()}
+    document = {
+        "ref": version.ref,
+        "digest": version.digest,
+        "population": measured_on.name,
+        "pop_return": document_of(result.pop_return),
+        "pop_expl": document_of(result.pop_expl),
+        "pop_expl_cross_fitted": document_of(result.pop_expl_cross_fitted),
+        "agg_score": document_of(result.agg_score),
+        "per_opponent": [_opponent(one, refs) for one in result.per_opponent],
+    }
+    session.answer(document, lambda out: _say(out, version.ref, measured_on.name, result, refs))
+
+
+def _opponent(one: AgainstOpponent, refs: dict[str, str]) -> dict[str, Any]:
+    document = {"ref": refs[one.digest], **_plain(asdict(one))}
+    document["payoff"] = document_of(one.payoff)
+    return document
+
+
+def _say(
+    out: Console, ref: str, measured_on: str, result: Evaluation, refs: dict[str, str]
+) -> None:
+    out.print(f"[bold]{ref}[/] against {measured_on}, mean and 95 % interval a match")
+    for title, estimate in (
+        ("PopReturn", result.pop_return),
+        ("PopExpl", result.pop_expl),
+        ("  cross-fitted", result.pop_expl_cross_fitted),
+        ("AggScore", result.agg_score),
+    ):
+        out.print(f"  {title:15} {estimated(estimate)}")
+    table = Table("opponent", "mean [95 %]", "won", "drawn", "lost", "forfeits", box=None)
+    known = [one for one in result.per_opponent if one.payoff is not None]
+    for one in sorted(known, key=lambda one: one.payoff.value if one.payoff else 0.0):
+        if not one.itself:
+            table.add_row(
+                refs[one.digest],
+                estimated(one.payoff),
+                *(str(n) for n in (one.wins, one.draws, one.losses)),
+                str(one.forfeits or ""),
+            )
+    out.print(table)
+
+
+COMMANDS: tuple[click.Command, ...] = (leaderboard, payoffs, evaluate_)
