@@ -1,4 +1,4 @@
-"""The house of repeated rock-paper-scissors: who is in it, and that it plays."""
+"""The house: who is in it, where everyone came from, and the frozen populations."""
 
 from __future__ import annotations
 
@@ -24,9 +24,11 @@ def test_every_bot_of_the_engine_is_in_the_house() -> None:
 
 
 def test_house_entrants_can_be_registered() -> None:
-    for entrant in house_submissions("rrps"):
+    for entrant in house_submissions():
         check_submission(entrant)
-        assert json.loads(entrant.payload)["engine"] == "open_spiel"
+        assert entrant.payload == json.dumps(
+            json.loads(entrant.payload), sort_keys=True, separators=(",", ":")
+        )
 
 
 def test_every_bot_has_its_provenance_and_its_own_description() -> None:
@@ -42,16 +44,32 @@ def test_every_bot_has_its_provenance_and_its_own_description() -> None:
     assert sum(bot.competition == FIRST for bot in BOTS) == 42
 
 
-def test_the_population_is_frozen() -> None:
-    """If this fails, identities changed: stored scores of rrps-43@1 would mean something else."""
-    frozen = population("rrps-43@1")
-    assert default_population("rrps") is frozen
-    assert (frozen.game, len(frozen.digests)) == ("rrps", 43)
-    assert frozen.members == tuple(f"house/{bot}" for bot in bot_names())
-    fingerprint = hashlib.sha256("\n".join(frozen.digests).encode()).hexdigest()
-    assert fingerprint[:16] == "19c197f02122b8bb"
-    house = {digest_of(one.game, one.kind, one.payload) for one in house_submissions("rrps")}
-    assert set(frozen.digests) == house
+@pytest.mark.parametrize(
+    ("name", "game", "size", "fingerprint"),
+    [("rrps-43@1", "rrps", 43, "19c197f02122b8bb"), ("leduc-3@1", "leduc", 3, "3e9f732fd9d3d8e5")],
+)
+def test_populations_are_frozen(name: str, game: str, size: int, fingerprint: str) -> None:
+    """If this fails, identities changed: stored scores under this name would mean something else.
+
+    Give the changed population a new number instead.
+    """
+    frozen = population(name)
+    assert default_population(game) is frozen
+    assert (frozen.game, len(frozen.digests)) == (game, size)
+    assert list(frozen.members) == sorted(frozen.members)
+    found = hashlib.sha256("\n".join(frozen.digests).encode()).hexdigest()
+    assert found.startswith(fingerprint)
+    house = {one.name: digest_of(one.game, one.kind, one.payload) for one in house_submissions()}
+    assert [house[member] for member in frozen.members] == list(frozen.digests)
+
+
+def test_rrps_is_measured_against_all_43_bots() -> None:
+    assert population("rrps-43@1").members == tuple(f"house/{bot}" for bot in bot_names())
+
+
+def test_the_house_of_one_game_is_part_of_the_whole_house() -> None:
+    assert house_submissions("chess") == ()
+    assert house_submissions("leduc") + house_submissions("rrps") == house_submissions()
 
 
 def test_unknown_populations_are_refused() -> None:
