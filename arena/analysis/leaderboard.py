@@ -153,11 +153,10 @@ def leaderboard(
     digests = [version.digest for version in versions]
     met = meetings(table, digests, population.digests)
     metrics = population_metrics(met)
-    own = table.restrict([digest for digest in digests if digest in set(table.digests)])
     against_all = _AgainstAll(table, digests)
     scores = _scores(options, digests, metrics, against_all.mean_return)
     order, rank_low, rank_high = _ranks(scores, metrics.complete, digests)
-    extra = _secondary(own) if options.secondary else {}
+    extra = _secondary(table, digests) if options.secondary else {}
     refs = {version.digest: version.ref for version in versions}
     rows = []
     for rank, place in enumerate(order, start=1):
@@ -287,8 +286,12 @@ def _worst(
     )
 
 
-def _secondary(table: PayoffTable) -> dict[str, dict[str, float | None]]:
+def _secondary(
+    everybody: PayoffTable, digests: Sequence[str]
+) -> dict[str, dict[str, float | None]]:
     """Secondary columns by digest, among the ranked versions alone."""
+    known = set(everybody.digests)
+    table = everybody.restrict([digest for digest in digests if digest in known])
     if not table.digests:
         return {}
     points = bradley_terry(table.wins, table.draws) * ELO
