@@ -65,9 +65,9 @@ class GVisorWall:
             raise SandboxUnavailable(explain("run", str(error))) from error
 
     @property
-    def ready(self) -> dict[str, object]:
-        """What the box said of itself when it started."""
-        return dict(self._link.ready)
+    def link(self) -> BoxLink:
+        """The box itself, for diagnosis."""
+        return self._link
 
     def play(self, block: Block, external: ExternalSeats | None = None) -> tuple[Outcome, ...]:
         """See `Wall.play`."""

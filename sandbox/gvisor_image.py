@@ -20,6 +20,7 @@ from sandbox.link import BOX_FOLDER
 
 REPOSITORY = "policy-arena-box"
 LABEL = "policy-arena.box-files"
+BASE_LABEL = "policy-arena.base"
 BOX_INSIDE = "/opt/box"
 SITE_INSIDE = "/opt/site"
 _HERE = Path(__file__).resolve().parent
@@ -87,13 +88,14 @@ def build_image(base: str | None = None, *, seconds: float = 900.0) -> str:
     """Builds the image for these files and returns its tag.
 
     Args:
-      base: image to start from; the Dockerfile's own default where it is None.
+      base: image to start from; None takes that of an earlier image of ours where there is
+        one, so that building again needs no more than the first time, else the Dockerfile's.
       seconds: after which the build is given up.
 
     Raises:
       SandboxUnavailable: Docker failed, or the wheel of numpy could not be fetched.
     """
-    base = base or _default_base()
+    base = base or _earlier_base() or _default_base()
     tag = image_tag()
     with tempfile.TemporaryDirectory(prefix="policy-arena-build-") as folder:
         context = Path(folder)
@@ -107,10 +109,22 @@ def build_image(base: str | None = None, *, seconds: float = 900.0) -> str:
         # The interpreter's probe above has pulled the base; nothing else comes from outside.
         ask_docker(
             "build", "--quiet", "--build-arg", f"BASE_IMAGE={base}",
-            "--label", f"{LABEL}={files_digest()}", "--tag", tag, folder,
+            "--label", f"{LABEL}={files_digest()}", "--label", f"{BASE_LABEL}={base}",
+            "--tag", tag, folder,
             seconds=seconds,
         )  # fmt: skip
     return tag
+
+
+def _earlier_base() -> str | None:
+    """Base of the newest of our images, if that base is still there."""
+    images = ask_docker("image", "ls", "--quiet", "--filter", f"label={BASE_LABEL}").split()
+    if not images:
+        return None
+    base = ask_docker(
+        "image", "inspect", images[0], "--format", f'{{{{index .Config.Labels "{BASE_LABEL}"}}}}'
+    )
+    return base if ask_docker("image", "ls", "--quiet", base) else None
 
 
 def _default_base() -> str:

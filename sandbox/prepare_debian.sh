@@ -162,7 +162,6 @@ run_daemon() {
 # configured, as the base image.  Five seconds, 60 MB, and neither a shell nor a package
 # manager inside.
 make_offline_base() {
-    docker image inspect "$offline_base" >/dev/null 2>&1 && return 0
     install_packages mmdebstrap
     site=$(mirror)
     [ -n "$site" ] || fail "no mirror of $VERSION_CODENAME is configured, and no image can be pulled"
@@ -181,16 +180,23 @@ make_offline_base() {
 
 build_image() {
     default_base=$(sed -n 's/^ARG BASE_IMAGE=//p' "$here/Dockerfile")
-    if docker image inspect "$default_base" >/dev/null 2>&1 ||
-        timeout "${PULL_SECONDS:-120}" docker pull -q "$default_base" >/dev/null 2>&1; then
+    if docker image inspect "$default_base" >/dev/null 2>&1; then
         base=$default_base
+    elif docker image inspect "$offline_base" >/dev/null 2>&1; then
+        base=$offline_base
+    elif timeout "${PULL_SECONDS:-120}" docker pull -q "$default_base" >/dev/null 2>&1; then
+        base=$default_base
+        changed "pulled the image $base"
     else
         say "$default_base cannot be pulled"
         base=$offline_base
         make_offline_base
     fi
     "$python" -m pip --version >/dev/null 2>&1 || install_packages python3-pip
+    before=$(docker image ls --quiet --filter label=policy-arena.box-files | sort)
     (cd "$project" && "$python" -m sandbox.gvisor build --base "$base") || fail "the image was not built"
+    [ "$before" = "$(docker image ls --quiet --filter label=policy-arena.box-files | sort)" ] ||
+        changed "built the image"
 }
 
 [ ! -r /etc/os-release ] || . /etc/os-release
@@ -204,7 +210,7 @@ esac
 [ "${ID:-}" = debian ] || fail "this script knows Debian; elsewhere install Docker and gVisor as their manuals say"
 offline_base=policy-arena-base:$VERSION_CODENAME
 
-[ -n "$(mirror)" ] && apt-cache show docker.io >/dev/null 2>&1 || apt-get update -qq
+if [ -z "$(mirror)" ] || ! apt-cache show docker.io >/dev/null 2>&1; then apt-get update -qq; fi
 python=${PYTHON:-}
 if [ -z "$python" ]; then
     if [ -x "$project/.venv/bin/python" ]; then python=$project/.venv/bin/python; else python=python3; fi
