@@ -31,10 +31,12 @@ class Home:
     Attributes:
       path: its folder.
       registry: who takes part.
+      writable: whether anything can be added to it.
     """
 
     path: Path
     registry: Registry
+    writable: bool
 
     @cached_property
     def store(self) -> MatchStore:
@@ -90,10 +92,10 @@ def open_home(path: Path, registry_url: str | None = None) -> Home:
         )
     if found is None:
         _create(path)
-    read_only = not os.access(path, os.W_OK)
+    writable = os.access(path, os.W_OK)
     target = registry_url or path / "registry.sqlite"
-    home = Home(path, Registry.open(target, read_only=read_only))
-    if not read_only:
+    home = Home(path, Registry.open(target, read_only=not writable), writable)
+    if writable:
         _enrol_house(home.registry)
     return home
 

@@ -27,6 +27,7 @@ from arena.errors import ArenaError, UsageFault
 from arena.games import game as game_named
 from arena.games.protocol import Game
 from arena.home import Home, open_home
+from arena.starters import enrol_starters
 from arena.store import StoreError
 from registry import AmbiguousRef, MalformedName, RegistryError, UnknownPolicy
 from sandbox.errors import SandboxError
@@ -48,7 +49,10 @@ class Session:
 
     def home(self) -> Home:
         """Opens the home; creates it and enrols the house on first use."""
-        return open_home(self.home_path, self.registry_url)
+        home = open_home(self.home_path, self.registry_url)
+        if home.writable:
+            enrol_starters(home)
+        return home
 
     def answer(self, document: Mapping[str, Any], human: Callable[[Console], None]) -> None:
         """Prints the answer: one JSON document on stdout, or something for people."""
@@ -61,7 +65,7 @@ class Session:
 def terminal(stderr: bool = False) -> Console:
     """A console that does not cut tables short when output goes to a file."""
     stream = sys.stderr if stderr else sys.stdout
-    width = None if stream.isatty() else int(os.environ.get("COLUMNS", "150"))
+    width = None if stream.isatty() else int(os.environ.get("COLUMNS", "200"))
     return Console(stderr=stderr, width=width, highlight=False)
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Callable
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 import numpy as np
@@ -15,6 +16,7 @@ from rich.table import Table
 from arena.analysis.estimates import Estimate
 from arena.analysis.leaderboard import RANKINGS, Row
 from arena.analysis.metrics import AgainstOpponent, Evaluation, evaluate
+from arena.analysis.ratings import Rating
 from arena.cli.session import Session, game_option, progress_bar, session_options
 from arena.cli.walls import sandbox_options
 from arena.errors import UsageFault
@@ -36,7 +38,8 @@ def estimated(estimate: Estimate | None) -> str:
     """An estimate with its 95 % interval."""
     if estimate is None:
         return "-"
-    return f"{estimate.value:.1f} [dim]\\[{number(estimate.low)}, {number(estimate.high)}][/]"
+    low, high = number(estimate.low, 0), number(estimate.high, 0)
+    return f"{estimate.value:.1f} [dim]\\[{low}, {high}][/]"
 
 
 def document_of(estimate: Estimate | None) -> dict[str, Any] | None:
@@ -58,6 +61,8 @@ def _plain(value: Any) -> Any:
     """Rows as JSON: estimates unfolded, NaN as null."""
     if isinstance(value, Estimate):
         return document_of(value)
+    if isinstance(value, Rating):
+        return {"mu": value.mu, "sigma": value.sigma, "conservative": value.conservative}
     if is_dataclass(value) and not isinstance(value, type):
         return {key: _plain(item) for key, item in vars_of(value).items()}
     if isinstance(value, dict):
@@ -116,47 +121,62 @@ def leaderboard(
 def _board(
     out: Console, game: Game, measured_on: str, rows: tuple[Row, ...], total: int, more: bool
 ) -> None:
+    columns = _columns(out.width, more, any(row.forfeits for row in rows))
     table = Table(box=None, header_style="bold")
-    for title, justify in (
-        ("rank", "right"),
-        ("policy", "left"),
-        ("AggScore [95 %]", "right"),
-        ("PopReturn", "right"),
-        ("PopExpl", "right"),
-        ("cross-fitted", "right"),
-        ("rating", "right"),
-        ("worst opponent", "left"),
-        ("matches", "right"),
-        ("forfeits", "right"),
-    ):
-        table.add_column(title, justify=justify)  # type: ignore[arg-type]
-    if more:
-        for title in ("Bradley-Terry", "Nash mass", "alpha-rank"):
-            table.add_column(title, justify="right")
+    for title, (justify, _) in columns.items():
+        table.add_column(title, justify=justify, no_wrap=True)
     for row in rows:
-        cells = [
-            _rank(row),
-            row.ref,
-            estimated(row.agg_score) if row.agg_score else _missing(row),
-            number(row.pop_return.value if row.pop_return else None),
-            number(row.pop_expl.value if row.pop_expl else None),
-            number(row.pop_expl_cross_fitted.value if row.pop_expl_cross_fitted else None),
-            number(row.trueskill.conservative if row.trueskill else None),
-            _worst(row),
-            f"{row.matches:,}",
-            f"{row.forfeits:,}" if row.forfeits else "",
-        ]
-        if more:
-            cells += [
-                number(row.bradley_terry, 0),
-                number(row.nash_mass, 3),
-                number(row.alpha_rank, 3),
-            ]
-        table.add_row(*cells)
+        table.add_row(*(cell(row) for _, cell in columns.values()))
     out.print(f"[bold]{game.title}[/]: {game.unit} a match, measured on {measured_on}")
     out.print(table)
     if len(rows) < total:
         out.print(f"{total - len(rows)} more rows")
+
+
+Justify = Literal["left", "right"]
+Column = tuple[Justify, Callable[[Row], str]]
+WIDE = 120
+"""Terminals narrower than this many characters get fewer columns."""
+
+
+def _columns(width: int, more: bool, forfeits: bool) -> dict[str, Column]:
+    """The columns of a leaderboard, with what fills them."""
+    columns: dict[str, Column] = {
+        "rank": ("right", _rank),
+        "policy": ("left", lambda row: row.ref),
+        "AggScore [95 %]": ("right", lambda row: _score(row)),
+        "PopReturn": ("right", lambda row: _value(row.pop_return)),
+        "PopExpl": ("right", lambda row: _value(row.pop_expl)),
+    }
+    if width >= WIDE:
+        columns["cross-fitted"] = (
+            "right",
+            lambda row: _value(row.pop_expl_cross_fitted),
+        )
+        columns["rating"] = (
+            "right",
+            lambda row: number(row.trueskill.conservative if row.trueskill else None),
+        )
+    columns["worst opponent"] = ("left", _worst)
+    if width >= WIDE:
+        columns["matches"] = ("right", lambda row: f"{row.matches:,}")
+    if forfeits:
+        columns["forfeits"] = ("right", lambda row: f"{row.forfeits:,}" if row.forfeits else "")
+    if more:
+        columns["Bradley-Terry"] = ("right", lambda row: number(row.bradley_terry, 0))
+        columns["Nash mass"] = ("right", lambda row: number(row.nash_mass, 3))
+        columns["alpha-rank"] = ("right", lambda row: number(row.alpha_rank, 3))
+    return columns
+
+
+def _value(estimate: Estimate | None) -> str:
+    return number(estimate.value if estimate else None)
+
+
+def _score(row: Row) -> str:
+    if row.agg_score is None:
+        return f"[dim]{len(row.missing)} opponents not met[/]"
+    return estimated(row.agg_score)
 
 
 def _rank(row: Row) -> str:
@@ -164,10 +184,6 @@ def _rank(row: Row) -> str:
         return str(row.rank)
     span = "" if row.rank_low == row.rank_high else f" [dim]{row.rank_low}-{row.rank_high}[/]"
     return f"{row.rank}{span}"
-
-
-def _missing(row: Row) -> str:
-    return f"[dim]{len(row.missing)} opponents not met[/]"
 
 
 def _worst(row: Row) -> str:

@@ -1,0 +1,46 @@
+"""Enrols the starter policies of a new home, through the same door as anyone's."""
+
+from __future__ import annotations
+
+from arena.enrol import enrol
+from arena.games import game as game_named
+from arena.home import Home
+from arena.house.starters import STARTERS
+from arena.rejection import Rejection
+from arena.submission import prepare
+from sandbox.choose import WallChoice, open_wall
+from sandbox.errors import SandboxError
+from sandbox.values import Limits
+
+
+def enrol_starters(home: Home) -> None:
+    """Submits the starters that the registry lacks.
+
+    They are our own code, so the sealed process is wall enough.  On a host without any sandbox
+    they stay out: nothing Python could play there anyway.
+
+    Raises:
+      AssertionError: a starter was rejected, which is a fault of this package.
+    """
+    known = {version.name for version in home.registry.find(author="starter")}
+    missing = [starter for starter in STARTERS.values() if starter.name not in known]
+    if not missing:
+        return
+    try:
+        wall = open_wall(WallChoice("process"))
+    except SandboxError:
+        return
+    try:
+        for starter in missing:
+            game = game_named(starter.game)
+            prepared = prepare(
+                game,
+                starter.path,
+                name=starter.name,
+                description=starter.description,
+                provenance=starter.provenance,
+            )
+            outcome = enrol(home.registry, game, prepared, wall, Limits())
+            assert not isinstance(outcome, Rejection), outcome
+    finally:
+        wall.close()
