@@ -68,6 +68,7 @@ def box_command(python: str, folder: str, site: str | None, *, unsealed: bool = 
     """The command line of a box, with paths as they are where it will run."""
     command = [python, "-s", "-S", "-P", f"{folder}/start.py"]
     command += ["--site", site] if site is not None else []
+    command += ["--core", str(core)] if core is not None else []
     return command + (["--unsealed"] if unsealed else [])
 
 

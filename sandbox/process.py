@@ -15,7 +15,8 @@ import sys
 from pathlib import Path
 
 from sandbox.box import seal
-from sandbox.errors import SandboxRefused
+from sandbox.errors import SandboxRefused, SandboxUnavailable
+from sandbox.cores import CoreLease
 from sandbox.link import BOX_FOLDER, BoxLink, box_command
 from sandbox.values import Block, ExternalSeats, Limits, Outcome, Rules, Verdict
 
@@ -96,13 +97,18 @@ class ProcessWall:
             raise SandboxRefused("bubblewrap is not installed, or may not make namespaces here")
         site = numpy_folder()
         folder = str(BOX_FOLDER) if bwrap is None else _BOX_INSIDE
-        command = box_command(base_python(), folder, site, unsealed=unsealed)
+        self._lease = CoreLease()
+        command = box_command(base_python(), folder, site, core=self._lease.core, unsealed=unsealed)
         if bwrap is not None:
             command = bubblewrap_prefix(bwrap, site) + command
         self._name = "unsealed" if unsealed else "process"
         if bwrap is not None:
             self._name += "/bubblewrap"
-        self._link = BoxLink(command, self._name)
+        try:
+            self._link = BoxLink(command, self._name)
+        except SandboxUnavailable:
+            self._lease.close()
+            raise
 
     @property
     def name(self) -> str:
@@ -125,3 +131,4 @@ class ProcessWall:
     def close(self) -> None:
         """See `Wall.close`."""
         self._link.close()
+        self._lease.close()

@@ -1,4 +1,4 @@
-"""The referee's side of its workers: hire, ask with deadlines, dismiss."""
+"""The referee's side of its workers: hire, ask, dismiss."""
 
 from __future__ import annotations
 
@@ -7,71 +7,17 @@ import os
 import signal
 import socket
 import struct
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
-from . import clocks
+from .allowance import Allowance, BoxBroken, WorkerFault
 from .allowed import wants_numpy
-from .frames import BROKE_PROTOCOL, DIED, STALLED, TIMED_OUT
-from .worker import ASK_TEXT, CHUNK, SEALED
+from .frames import BROKE_PROTOCOL, DIED, TIMED_OUT
+from .watch import Watch
+from .worker import ASK_TEXT, HEADER_LENGTH, SEALED, TEXT_HEADER
 from .zygote import FORKS_AT_ONCE, LARGEST_MESSAGE
 
-SLICE = 0.05
-"""Seconds that one receive blocks before the clocks are read."""
-IDLE_ACTS = 10
-"""A call may idle this many times as long as it may compute."""
-_TIMEVAL = struct.pack("@ll", 0, int(SLICE * 1e6))
-_LOAD_SEND_SECONDS = 10
 _TEXT_SECONDS = 1.0
-
-
-class BoxBroken(Exception):
-    """The box itself failed; whatever was being played is void."""
-
-
-class WorkerFault(Exception):
-    """A worker can play no more.
-
-    Attributes:
-      code: one of the codes of the referee (`frames.FAULT_NAMES`).
-      text: for the author.
-    """
-
-    def __init__(self, code: int, text: str) -> None:
-        super().__init__(text)
-        self.code = code
-        self.text = text
-
-
-@dataclass(frozen=True)
-class Allowance:
-    """What one instance may use; the fields of `sandbox.values.Limits` that the box needs."""
-
-    source_bytes: int
-    load_seconds: float
-    act_seconds: float
-    match_seconds: float
-    match_wall_seconds: float
-    memory_mib: int
-    message_chars: int
-
-    def memory_bytes(self, instances: int) -> int:
-        """Address space of a worker: a sixteenth more for every further instance."""
-        return int(self.memory_mib * 1024 * 1024 * (1 + (instances - 1) / 16))
-
-    def shared(self, seconds: float, instances: int) -> float:
-        """A time limit of one call, for a call that many instances answer together.
-
-        Tighter than the sum of their limits: what exceeds it is played again one by one.
-        """
-        return seconds * (1 + (instances - 1) / 16)
-
-    def cpu_seconds(self, instances: int) -> int:
-        """When the kernel kills a worker, should the referee not have done it."""
-        most = self.shared(self.load_seconds, instances) + self.match_seconds * instances
-        return int(most) + 5
 
 
 class Zygotes:
@@ -80,7 +26,6 @@ class Zygotes:
     def __init__(self, plain: socket.socket) -> None:
         self._plain = plain
         self._numpy: socket.socket | None = None
-        self._tables: dict[str, str] = {}
 
     @staticmethod
     def _ask(control: socket.socket, request: dict[str, Any], descriptors: Sequence[int]) -> Any:
@@ -96,7 +41,6 @@ class Zygotes:
 
     def learn(self, name: str, source: str) -> None:
         """Tells the zygotes a game's table."""
-        self._tables[name] = source
         for control in filter(None, (self._plain, self._numpy)):
             self._ask(control, {"do": "table", "name": name, "source": source}, ())
 
@@ -111,12 +55,15 @@ class Zygotes:
             self._numpy = ours
         return self._numpy
 
-    def fork(self, control: socket.socket, channels: Sequence[int], **wanted: Any) -> list[int]:
-        """One worker for each channel; returns process numbers."""
+    def fork(
+        self, control: socket.socket, channels: Sequence[tuple[int, int]], **wanted: Any
+    ) -> list[int]:
+        """One worker for each (read, write) pair of descriptors; returns process numbers."""
         pids: list[int] = []
         for start in range(0, len(channels), FORKS_AT_ONCE):
             some = channels[start : start + FORKS_AT_ONCE]
-            pids += self._ask(control, {"do": "fork", **wanted}, some)
+            descriptors = [descriptor for pair in some for descriptor in pair]
+            pids += self._ask(control, {"do": "fork", **wanted}, descriptors)
         return pids
 
     def reap(self, control: socket.socket, pids: Sequence[int]) -> list[tuple[int, float]]:
@@ -126,19 +73,48 @@ class Zygotes:
 
 
 class Worker:
-    """One sealed process as the referee sees it: it plays `seats`, flat seat numbers."""
+    """One sealed process as the referee sees it.
+
+    Attributes:
+      seats: flat numbers of the seats that it plays.
+      pid: its process number.
+      verdict: why the watch killed it, if it did.
+      gone: it was buried.
+      call_seconds: processor time for one tick of all its instances.
+      playing: it is loaded, so the limits of the match hold.
+      waited: seconds that the referee has waited for it.
+      cpu_total: processor seconds in all, once it is buried.
+      cpu_before, starved_before, crowd_before: clocks when its matches began.
+    """
 
     def __init__(self, control: socket.socket, seats: tuple[int, ...]) -> None:
         self.control = control
         self.seats = seats
-        self.channel, self.far_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.channel.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, _TIMEVAL)
+        self.far_read, self.down = os.pipe2(os.O_CLOEXEC)
+        self.up, self.far_write = os.pipe2(os.O_CLOEXEC)
         self.pid = 0
+        self.verdict: WorkerFault | None = None
+        self.gone = False
+        self.call_seconds = 0.0
+        self.playing = False
+        self.status = 0
         self.waited = 0.0
+        self.cpu_total = 0.0
         self.cpu_before = 0.0
         self.starved_before: float | None = None
-        self.cpu_total = 0.0
-        self.gone = False
+        self.crowd_before = 0.0
+
+    def forked(self, pid: int) -> None:
+        """The far ends are the worker's now."""
+        self.pid = pid
+        os.close(self.far_read)
+        os.close(self.far_write)
+
+    def close(self) -> None:
+        """Gives back the descriptors."""
+        ends = (self.up, self.down)
+        for descriptor in ends if self.pid else (*ends, self.far_read, self.far_write):
+            os.close(descriptor)
 
 
 class Crew:
@@ -147,53 +123,56 @@ class Crew:
     Args:
       zygotes: where workers come from.
       allowance: limits of one instance.
-      pulse: called often while waiting; tells the host that the box is alive.
+      watch: kills workers that exceed them.
     """
 
-    def __init__(self, zygotes: Zygotes, allowance: Allowance, pulse: Callable[[], None]) -> None:
+    def __init__(self, zygotes: Zygotes, allowance: Allowance, watch: Watch) -> None:
         self._zygotes = zygotes
+        self._watch = watch
         self.allowance = allowance
-        self._pulse = pulse
         self.workers: list[Worker] = []
 
     def hire(self, table: str, wanted: Sequence[tuple[str, tuple[int, ...]]]) -> list[Worker]:
         """Forks one worker for each (source, seats), in that order."""
-        hired = [
-            Worker(self._zygotes.control(numpy=wants_numpy(source)), seats)
-            for source, seats in wanted
-        ]
-        self.workers += hired
+        hired = []
+        for source, seats in wanted:
+            worker = Worker(self._zygotes.control(numpy=wants_numpy(source)), seats)
+            worker.call_seconds = self.allowance.shared(self.allowance.act_seconds, len(seats))
+            self.workers.append(worker)
+            hired.append(worker)
         alike: dict[tuple[socket.socket, int], list[Worker]] = {}
         for worker in hired:
             alike.setdefault((worker.control, len(worker.seats)), []).append(worker)
         for (control, instances), workers in alike.items():
             pids = self._zygotes.fork(
                 control,
-                [worker.far_end.fileno() for worker in workers],
+                [(worker.far_read, worker.far_write) for worker in workers],
                 table=table,
                 memory_bytes=self.allowance.memory_bytes(instances),
-                cpu_seconds=self.allowance.cpu_seconds(instances),
+                cpu_seconds=self.allowance.kernel_cpu(instances),
             )
             for worker, pid in zip(workers, pids, strict=True):
-                worker.pid = pid
-                worker.far_end.close()
+                worker.forked(pid)
+        self._watch.guard(self.workers, self.allowance)
         return hired
 
     def give_job(self, worker: Worker, header: dict[str, Any], body: bytes) -> None:
-        """Sends a worker its program; it is sealed, and has run nothing of the policy yet."""
-        said = self._receive(worker, len(SEALED) + 1, self.allowance.load_seconds)
-        if said != SEALED:
-            raise BoxBroken("a worker could not be sealed")
-        worker.channel.setsockopt(
-            socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("@ll", _LOAD_SEND_SECONDS, 0)
-        )
-        header = {**header, "bytes": len(body), "instances": len(worker.seats)}
+        """Sends a worker its program; it is sealed, and has run nothing of the policy yet.
+
+        Raises:
+          BoxBroken: the worker did not get that far, which cannot be the policy's doing.
+        """
         try:
-            worker.channel.send(json.dumps(header).encode())
-            for start in range(0, len(body), CHUNK):
-                worker.channel.send(body[start : start + CHUNK])
-        except OSError as error:
-            raise BoxBroken(f"a sealed worker took no job: {error}") from error
+            sealed = self._read(worker, len(SEALED), self.allowance.load_seconds) == SEALED
+            text = json.dumps({**header, "bytes": len(body)}).encode()
+            rest = memoryview(HEADER_LENGTH.pack(len(text)) + text + body)
+            while sealed and rest:
+                rest = rest[os.write(worker.down, rest) :]
+        except (OSError, WorkerFault) as error:
+            raise BoxBroken(f"a worker took no job: {error}") from error
+        if not sealed:
+            raise BoxBroken("a worker could not be sealed")
+        os.set_blocking(worker.down, False)  # a policy that stops reading must not stop us
 
     def loaded(self, worker: Worker) -> bytes:
         """Waits until a worker has loaded its program: one code for each instance.
@@ -203,176 +182,115 @@ class Crew:
         """
         instances = len(worker.seats)
         limit = self.allowance.shared(self.allowance.load_seconds, instances)
-        codes = self._receive(worker, instances + 1, limit)
+        codes = self._read(worker, instances + 1, limit)
         if len(codes) != instances:
             raise self._broke(codes, f"{instances} bytes while loading")
-        worker.cpu_before = clocks.cpu_seconds(worker.pid) or 0.0
-        worker.starved_before = clocks.starved_seconds(worker.pid)
-        worker.waited = 0.0
+        self._watch.start_match(worker)
         return codes
 
-    def send(self, worker: Worker, frame: bytes) -> None:
-        """Sends without ever blocking.
-
-        Raises:
-          WorkerFault: the worker left so many frames unread that there is no room.
-        """
-        try:
-            worker.channel.send(frame, socket.MSG_DONTWAIT)
-        except BlockingIOError:
-            raise WorkerFault(
-                BROKE_PROTOCOL, "the policy's process stopped reading its messages"
-            ) from None
-        except OSError:
-            pass  # it is gone; the receive that follows says how
-
     def answer(self, worker: Worker, size: int, mark: int) -> bytes:
-        """The reply to a tick, without its mark.
+        """The replies to a tick that was sent already, without their mark.
 
         Raises:
           WorkerFault: no proper reply came in time.
         """
-        started = time.perf_counter()
-        try:
-            reply = worker.channel.recv(size + 2)
-        except OSError:
-            reply = b""
-        if not reply:
-            limit = self.allowance.shared(self.allowance.act_seconds, len(worker.seats))
-            reply = self._receive(worker, size + 2, limit)
-        worker.waited += time.perf_counter() - started
+        watch = self._watch
+        watch.waiting = (worker, worker.call_seconds)
+        watch.steps += 1
+        reply = os.read(worker.up, size + 2)
         if len(reply) != size + 1 or reply[0] != mark:
-            raise self._broke(reply, f"{size} replies")
+            raise self._broke(reply, f"{size} replies") if reply else self._ended(worker)
         return reply[1:]
 
-    def text(self, worker: Worker, index: int) -> str:
-        """What an instance did wrong, in its worker's words.  Never raises for the worker."""
-        try:
-            self.send(worker, struct.pack("<BH", ASK_TEXT, index))
-            reply = self._receive(worker, 8 * self.allowance.message_chars + 64, _TEXT_SECONDS)
-        except WorkerFault as fault:
-            return f"(its own account of the error could not be had: {fault.text})"
-        if reply[:1] != bytes([ASK_TEXT]):
-            return "(its own account of the error is not readable)"
-        return reply[1:].decode("utf-8", "replace")[: self.allowance.message_chars]
+    def rest(self) -> None:
+        """Nobody is waited for until the next answer is read."""
+        self._watch.waiting = None
 
-    def audit(self, worker: Worker) -> None:
-        """Holds a worker to its limits for the match.
+    def text(self, worker: Worker, index: int, width: int) -> str:
+        """What an instance did wrong, in its worker's words.  Never raises for the worker.
 
-        Raises:
-          WorkerFault: it used too much time, or was idle for too long.
+        Args:
+          worker: whose instance it is.
+          index: number of the instance in its worker.
+          width: bytes of a message of the game.
         """
-        used = clocks.cpu_seconds(worker.pid)
-        if used is None:
-            return  # the next receive says what became of it
-        used -= worker.cpu_before
-        limit = self.allowance.match_seconds * len(worker.seats)
-        if used > limit:
-            raise WorkerFault(
-                TIMED_OUT, f"the match took more than {limit:g} s of processor time ({used:.2f} s)"
-            )
-        idle = worker.waited - used
-        if idle > self.allowance.match_wall_seconds:
-            idle -= self._starved(worker, worker.starved_before)
-        if idle > self.allowance.match_wall_seconds:
-            raise WorkerFault(
-                STALLED,
-                f"the match took more than {self.allowance.match_wall_seconds:g} s in which the "
-                "policy neither answered nor computed",
-            )
+        most = 8 * self.allowance.message_chars
+        try:
+            request = bytes((ASK_TEXT,)) + index.to_bytes(len(worker.seats) * width, "little")
+            os.write(worker.down, request)
+            head = self._read(worker, TEXT_HEADER.size, _TEXT_SECONDS)
+            kind, size = TEXT_HEADER.unpack(head)
+            if kind != ASK_TEXT or size > most:
+                return "(its own account of the error is not readable)"
+            text = b""
+            while len(text) < size:
+                text += self._read(worker, size - len(text), _TEXT_SECONDS)
+        except (WorkerFault, OSError, struct.error) as error:
+            return f"(its own account of the error could not be had: {error})"
+        return text.decode("utf-8", "replace")[: self.allowance.message_chars]
 
-    def dismiss(self, workers: Sequence[Worker]) -> list[int]:
-        """Kills workers and notes what they used; returns their wait statuses (-1: gone)."""
-        statuses = []
+    def dismiss(self, workers: Sequence[Worker]) -> None:
+        """Kills workers and notes how they ended and what they used."""
+        by_control: dict[socket.socket, list[Worker]] = {}
         for worker in workers:
             if worker.gone:
-                statuses.append(-1)
                 continue
-            worker.gone = True
-            worker.channel.close()
-            worker.far_end.close()
-            if not worker.pid:
-                continue
-            ((status, worker.cpu_total),) = self._zygotes.reap(worker.control, [worker.pid])
-            statuses.append(status)
-        return statuses
+            self._watch.release(worker)
+            worker.close()
+            if worker.pid:
+                by_control.setdefault(worker.control, []).append(worker)
+        for control, some in by_control.items():
+            ends = self._zygotes.reap(control, [worker.pid for worker in some])
+            for worker, (status, cpu) in zip(some, ends, strict=True):
+                worker.status, worker.cpu_total = status, cpu
 
     def dismiss_all(self) -> None:
         """Kills every worker that is left."""
+        self.rest()
+        self._watch.guard((), None)
         self.dismiss(self.workers)
 
-    def _starved(self, worker: Worker, before: float | None) -> float:
-        """How long a worker wanted to run and could not, since `before`, as far as is known."""
-        now = clocks.starved_seconds(worker.pid)
-        if now is not None and before is not None:
-            return now - before
-        # A kernel that does not tell: others of this crew may have held the processors.
-        others = (clocks.cpu_seconds(other.pid) for other in self.workers if other is not worker)
-        return sum(filter(None, others))
-
-    def _receive(self, worker: Worker, size: int, cpu_limit: float) -> bytes:
-        """One packet, waited for as long as the limits allow.
+    def _read(self, worker: Worker, size: int, cpu_limit: float) -> bytes:
+        """At least one byte.
 
         Raises:
-          WorkerFault: it computed or idled for too long, or ended.
+          WorkerFault: the worker computed or idled for too long, or ended.
         """
-        cpu_start = clocks.cpu_seconds(worker.pid) or 0.0
-        starved_start = clocks.starved_seconds(worker.pid)
-        others_start = 0.0 if starved_start is not None else self._starved(worker, None)
-        waited = 0.0
-        while True:
-            before = time.perf_counter()
-            try:
-                packet = worker.channel.recv(size)
-            except BlockingIOError:
-                packet = None
-            except OSError:
-                packet = b""
-            if packet:
-                return packet
-            if packet is not None:
-                raise self._ended(worker)
-            self._pulse()
-            # A box that was stopped as a whole wakes up late; nobody is charged for that.
-            waited += min(time.perf_counter() - before, 2 * SLICE)
-            used = (clocks.cpu_seconds(worker.pid) or cpu_start) - cpu_start
-            if used > cpu_limit:
-                raise WorkerFault(
-                    TIMED_OUT, f"one call took more than {cpu_limit:g} s of processor time"
-                )
-            if used:
-                self.audit(worker)
-            idle = waited - used
-            idle_limit = min(IDLE_ACTS * cpu_limit, self.allowance.match_wall_seconds)
-            if idle > idle_limit:
-                idle -= self._starved(worker, starved_start) - others_start
-            if idle > idle_limit:
-                raise WorkerFault(
-                    STALLED,
-                    f"one call took more than {idle_limit:g} s in which the policy neither "
-                    "answered nor computed",
-                )
+        self._watch.waiting = (worker, cpu_limit)
+        self._watch.steps += 1
+        part = os.read(worker.up, size)
+        self._watch.waiting = None
+        if not part:
+            raise self._ended(worker)
+        return part
 
     def _ended(self, worker: Worker) -> WorkerFault:
-        used = clocks.cpu_seconds(worker.pid)
-        (status,) = self.dismiss([worker])
-        limit = self.allowance.match_seconds * len(worker.seats)
-        if (used or worker.cpu_total) - worker.cpu_before > limit:
+        """Buries a worker that closed its channel, and says how it ended."""
+        self.dismiss([worker])
+        if worker.verdict is not None:
+            return worker.verdict
+        limit = self.allowance.match_cpu(len(worker.seats))
+        if worker.cpu_total - worker.cpu_before > limit:
             return WorkerFault(TIMED_OUT, f"the match took more than {limit:g} s of processor time")
-        if os.WIFSIGNALED(status):
-            number = os.WTERMSIG(status)
-            try:
-                name = signal.Signals(number).name
-            except ValueError:
-                name = f"signal {number}"
-            how = f"ended by {name}"
+        if os.WIFEXITED(worker.status):
+            how = f"ended with exit code {os.WEXITSTATUS(worker.status)}"
+        elif os.WTERMSIG(worker.status) == signal.SIGKILL:
+            how = "closed its channel or was killed"  # by `dismiss` at the latest
         else:
-            how = f"ended with exit code {os.WEXITSTATUS(status)}"
+            how = f"ended by {_signal_name(os.WTERMSIG(worker.status))}"
         return WorkerFault(DIED, f"the policy's process {how}")
 
     @staticmethod
     def _broke(frame: bytes, expected: str) -> WorkerFault:
         return WorkerFault(
             BROKE_PROTOCOL,
-            f"the policy's process sent {len(frame)} bytes where {expected} were due",
+            f"the policy's process sent {len(frame)} bytes that are no answer, where {expected} "
+            "were due",
         )
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

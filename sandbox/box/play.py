@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import operator
+import os
 import struct
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .crew import Allowance, BoxBroken, Crew, Worker, WorkerFault, Zygotes
+from .allowance import Allowance, BoxBroken, WorkerFault
+from .crew import Crew, Worker, Zygotes
 from .frames import (
     BROKE_PROTOCOL,
     DIED,
@@ -25,11 +27,10 @@ from .frames import (
     TIMED_OUT,
     WORKER_WIDE,
 )
+from .watch import Watch
 
 EXTERNAL = -1
 INSTANCES_PER_WORKER = 256
-AUDIT_EVERY = 64
-"""Ticks between two looks at the clocks of workers that answer in time."""
 _MARKS = [bytes([mark]) for mark in range(256)]
 _FROM_WORKER = bytes(
     code
@@ -119,7 +120,7 @@ class Sitting:
     Args:
       job: what is to be played.
       zygotes: where workers come from.
-      pulse: called at least every few seconds.
+      watch: holds workers to their time.
       ask_host: plays all external seats of the job: messages in, replies out.
     """
 
@@ -127,16 +128,15 @@ class Sitting:
         self,
         job: Job,
         zygotes: Zygotes,
-        pulse: Callable[[], None],
+        watch: Watch,
         ask_host: Callable[[bytes], bytes],
     ) -> None:
         self._job = job
-        self._pulse = pulse
         self._ask_host = ask_host
         self._width: int = job.table.MESSAGE_BYTES
         self._table = job.table.Table([match[0] for match in job.matches])
         self._plans = [seat for match in job.matches for seat in match[1:]]
-        self._crew = Crew(zygotes, job.allowance, pulse)
+        self._crew = Crew(zygotes, job.allowance, watch)
         self._texts: dict[int, str] = {}
         self._load_failed: set[int] = set()
         self._players: list[_Player] = []
@@ -214,6 +214,7 @@ class Sitting:
             "class_name": self._job.class_name,
             "methods": list(self._job.methods),
             "message_chars": self._job.allowance.message_chars,
+            "instances": len(worker.seats),
         }
         seeds = struct.pack(
             f"<{len(worker.seats)}Q", *(self._plans[seat][1] for seat in worker.seats)
@@ -248,7 +249,7 @@ class Sitting:
                 if code == LOAD_FAILED:
                     self._load_failed.add(seat)
                 if index == 0 or codes[0] == 0:
-                    text = self._crew.text(worker, index)
+                    text = self._crew.text(worker, index, self._width)
                 self._texts[seat] = text or _GENERIC_TEXTS[failed[seat]]
         if len(failed) == len(worker.seats):
             self._crew.dismiss([worker])
@@ -272,29 +273,32 @@ class Sitting:
             mark = 1 + tick % 255
             self._ask(messages, mark, pending)
             joined = b"".join([self._answer(player, mark, pending) for player in players])
+            self._crew.rest()
             replies = joined if in_order else bytes(scatter(joined))
             replies = self._only_asked(heads, replies)
             if pending or replies.translate(None, _NO_FAULT):
                 replies = self._with_faults(replies, pending)
             table.advance(replies)
             tick += 1
-            if tick % AUDIT_EVERY == 0:
-                self._audit(pending)
 
     def _ask(self, messages: bytes, mark: int, pending: dict[int, int]) -> None:
         """Sends every worker its messages, so that they all compute while one is waited for."""
-        width, prefix, send = self._width, _MARKS[mark], self._crew.send
+        width, prefix = self._width, _MARKS[mark]
         self._messages = messages
         for player in self._players:
-            if player.worker is None:
+            worker = player.worker
+            if worker is None:
                 continue
             frame = player.gather(messages)
             player.asked = (frame if width == 1 else frame[::width]) != player.all_idle
             if player.asked:
                 try:
-                    send(player.worker, prefix + frame)
-                except WorkerFault as fault:
-                    self._lose(player, fault, pending)
+                    os.write(worker.down, prefix + frame)
+                except BlockingIOError:  # the pipe is full: many frames lie there unread
+                    text = "the policy's process stopped reading its messages"
+                    self._lose(player, WorkerFault(BROKE_PROTOCOL, text), pending)
+                except OSError:
+                    pass  # it is gone; reading its answer says how
 
     def _answer(self, player: _Player, mark: int, pending: dict[int, int]) -> bytes:
         worker = player.worker
@@ -349,7 +353,11 @@ class Sitting:
                     continue
                 if code == LOAD_FAILED and seat not in self._load_failed:
                     changed[seat] = code = BROKE_PROTOCOL
-                text = "" if code == BROKE_PROTOCOL else self._crew.text(player.worker, index)
+                text = (
+                    ""
+                    if code == BROKE_PROTOCOL
+                    else self._crew.text(player.worker, index, self._width)
+                )
                 self._texts[seat] = text or _GENERIC_TEXTS[code]
                 if player.worker.gone:
                     others = [other for other in player.seats if other not in self._texts]
@@ -358,15 +366,6 @@ class Sitting:
                     player.worker = None
                     break
         return bytes(changed)
-
-    def _audit(self, pending: dict[int, int]) -> None:
-        self._pulse()
-        for player in self._players:
-            if player.worker is not None:
-                try:
-                    self._crew.audit(player.worker)
-                except WorkerFault as fault:
-                    self._lose(player, fault, pending)
 
     def _ends(self) -> list[MatchEnd]:
         cpu = [0.0] * len(self._plans)

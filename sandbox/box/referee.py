@@ -20,14 +20,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import frames, zygote
-from .crew import Allowance, BoxBroken, Zygotes
+from .allowance import Allowance, BoxBroken
+from .crew import Zygotes
 from .frames import FrameError, Kind
 from .play import EXTERNAL, Job, MatchEnd, Sitting
 from .seal import Seal
+from .watch import Watch
 
 PULSE_SECONDS = 2.0
 """How often the host hears from a box that is busy."""
-ISOLATED_TOGETHER = 12
+ISOLATED_TOGETHER = 8
 """Isolated matches that are played at the same time, each with two workers of its own."""
 _ORPHAN_CHECK_MS = 2000
 _TRIAL_SEED = 0
@@ -57,6 +59,8 @@ class Referee:
         self._tables: dict[str, types.ModuleType] = {}
         self._description = description
         self._last_sign = time.perf_counter()
+        self._saying = threading.Lock()
+        self._watch = Watch(self._pulse)
 
     def run(self) -> None:
         """Serves until the host closes the stream."""
@@ -79,7 +83,8 @@ class Referee:
             handlers[Kind(kind)](*frames.parse_document(body))
 
     def _say(self, kind: Kind, body: bytes = b"") -> None:
-        frames.write_frame(self._write_fd, kind, body)
+        with self._saying:
+            frames.write_frame(self._write_fd, kind, body)
         self._last_sign = time.perf_counter()
 
     def _pulse(self) -> None:
@@ -118,7 +123,7 @@ class Referee:
             here = sum(external[2 * start : 2 * (start + len(some))])
             host = _Host(self, before, here, sum(external) - before - here)
             job = self._job(header, programs, some)
-            ends += Sitting(job, self._zygotes, self._pulse, host.ask).play()
+            ends += Sitting(job, self._zygotes, self._watch, host.ask).play()
         rows = [[end.fault, end.cpu_seconds, end.final, len(end.moves)] for end in ends]
         moves = b"".join(end.moves for end in ends)
         self._say(Kind.OUTCOMES, frames.document(rows, moves))
@@ -135,7 +140,7 @@ class Referee:
         """Loads a policy and asks it nothing."""
         match = (0, (0, _TRIAL_SEED), (EXTERNAL, 0))
         job = self._job(header, [source.decode("utf-8", "surrogatepass")], [match])
-        fault = Sitting(job, self._zygotes, self._pulse, self.ask_host).load_only()
+        fault = Sitting(job, self._zygotes, self._watch, self.ask_host).load_only()
         self._say(Kind.VERDICT, frames.document(fault))
 
 
@@ -160,12 +165,17 @@ def main(arguments: Sequence[str]) -> None:
     """Runs the box on standard input and output.
 
     Args:
-      arguments: `--site FOLDER` where numpy is; `--unsealed` for code that the user vouches for.
+      arguments: `--site FOLDER` where numpy is; `--core N` to stay on one processor core;
+        `--unsealed` for code that the user vouches for.
     """
     parser = argparse.ArgumentParser(prog="box")
     parser.add_argument("--site")
+    parser.add_argument("--core", type=int)
     parser.add_argument("--unsealed", action="store_true")
     options = parser.parse_args(list(arguments))
+    if options.core is not None:
+        with contextlib.suppress(OSError):
+            os.sched_setaffinity(0, {options.core})
     wire = (os.dup(0), os.dup(1))
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)

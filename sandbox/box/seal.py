@@ -1,6 +1,6 @@
 """Seals the calling process: after `Seal.close_in` it computes and talks on one descriptor.
 
-The seal is made of, in this order: a session of its own, one open descriptor, resource limits,
+The seal is made of, in this order: a session of its own, two open pipes, resource limits,
 an empty root folder and a user of its own (both only where the box runs as root), no new
 privileges, and the system call filter.  All of it holds whatever happens in the interpreter
 afterwards, native code included.
@@ -9,6 +9,7 @@ afterwards, native code included.
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import functools
 import os
 import platform
@@ -21,8 +22,8 @@ from typing import Any
 
 from .syscalls import CALLS, filter_program
 
-CHANNEL = 3
-"""The one descriptor that a sealed process keeps, besides /dev/null as 0, 1 and 2."""
+INCOMING, OUTGOING = 3, 4
+"""The descriptors that a sealed process keeps, besides /dev/null as 0, 1 and 2."""
 
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 1, 4, 22, 38
 _SECCOMP_MODE_FILTER = 2
@@ -143,11 +144,13 @@ class Seal:
             os.rmdir(folder)  # nothing can ever be made in a folder that is gone
         return root
 
-    def close_in(self, channel: int, number: int, memory_bytes: int, cpu_seconds: int) -> None:
+    def close_in(
+        self, channel: tuple[int, int], number: int, memory_bytes: int, cpu_seconds: int
+    ) -> None:
         """Seals this process for good.
 
         Args:
-          channel: the descriptor to keep; it becomes number 3.
+          channel: the pipes to keep: to read from, to write to.
           number: the how-manieth worker this is; gives it a user of its own.
           memory_bytes: address space.
           cpu_seconds: after which the kernel kills it; the referee is stricter.
@@ -181,13 +184,13 @@ class Seal:
             program = _FilterProgram(self._steps, ctypes.addressof(self._filter))
             _prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.addressof(program))
 
-    def _keep_only(self, channel: int) -> None:
-        if channel != CHANNEL:
-            os.dup2(channel, CHANNEL, inheritable=False)
+    def _keep_only(self, channel: tuple[int, int]) -> None:
+        out_of_the_way = [fcntl.fcntl(end, fcntl.F_DUPFD, OUTGOING + 1) for end in channel]
         for standard in (0, 1, 2):
-            if self._null != standard:
-                os.dup2(self._null, standard)
-        os.closerange(CHANNEL + 1, 1 << 20)
+            os.dup2(self._null, standard)
+        for end, number in zip(out_of_the_way, (INCOMING, OUTGOING), strict=True):
+            os.dup2(end, number, inheritable=False)
+        os.closerange(OUTGOING + 1, 1 << 20)
 
     @staticmethod
     def _limit(memory_bytes: int, cpu_seconds: int) -> None:

@@ -4,11 +4,13 @@ It is told nothing but its program, the seeds of its own seats and, tick by tick
 seats may see.  A hostile policy can take this loop over; all it gains is the right to choose
 its own replies.
 
-Packets on the channel (SEQPACKET, one packet each way at a time):
+What passes on the two pipes, in bytes (all numbers little-endian):
 
-    job      JSON header, then seeds and source in chunks   ->  one byte an instance, 0 = ready
-    tick     1 + counter, one message an instance           ->  the same byte, one reply each
-    text     0, u16 instance                                ->  0, UTF-8 text for the author
+    worker  SEALED, before anything else
+    referee u32 length, JSON header, seeds (u64 each), source
+    worker  one code an instance: 0 where it is ready
+    referee mark (1 to 255), one message an instance  ->  worker: the mark, one reply each
+    referee ASK_TEXT, number of an instance           ->  worker: ASK_TEXT, u32 length, UTF-8
 """
 
 from __future__ import annotations
@@ -23,26 +25,30 @@ from typing import Any
 from .complaints import describe, remember_source
 from .frames import IDLE, LOAD_FAILED, NONE, OUT_OF_MEMORY, RAISED
 from .instances import FILE_NAME, construct
-from .seal import CHANNEL
+from .seal import INCOMING, OUTGOING
 
 SEALED = b"sealed"
 """Said before any job is read: from here on, whatever happens is the policy's doing."""
 ASK_TEXT = 0
-_TEXT_REQUEST = struct.Struct("<BH")
-CHUNK = 32_768
-_LARGEST_PACKET = 1 << 17
+HEADER_LENGTH = struct.Struct("<I")
+TEXT_HEADER = struct.Struct("<BI")
 
 
-def _receive_job(read: Callable[[int, int], bytes]) -> tuple[dict[str, Any], tuple[int, ...], str]:
-    header = json.loads(read(CHANNEL, _LARGEST_PACKET))
-    parts, missing = [], header["bytes"]
-    while missing > 0:
-        part = read(CHANNEL, CHUNK)
+def _read_exactly(read: Callable[[int, int], bytes], size: int) -> bytes:
+    parts = []
+    while size > 0:
+        part = read(INCOMING, size)
         if not part:
             os._exit(0)
         parts.append(part)
-        missing -= len(part)
-    body = b"".join(parts)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def _receive_job(read: Callable[[int, int], bytes]) -> tuple[dict[str, Any], tuple[int, ...], str]:
+    (length,) = HEADER_LENGTH.unpack(_read_exactly(read, HEADER_LENGTH.size))
+    header = json.loads(_read_exactly(read, length))
+    body = _read_exactly(read, header["bytes"])
     count = header["instances"]
     seeds = struct.unpack_from(f"<{count}Q", body)
     return header, seeds, body[8 * count :].decode("utf-8", "surrogatepass")
@@ -136,23 +142,25 @@ def serve(table: Any) -> None:
     Args:
       table: the game's table module.
     """
-    read, write, leave = os.read, os.write, os._exit
-    write(CHANNEL, SEALED)
+    read, write, leave, exactly = os.read, os.write, os._exit, _read_exactly
+    write(OUTGOING, SEALED)
     header, seeds, source = _receive_job(read)
     sys.path.clear()
     remember_source(source)
     program = _Program(table.Seat, header, seeds)
-    write(CHANNEL, program.load(source))
+    write(OUTGOING, program.load(source))
     answers = _answers(program, table.MESSAGE_BYTES)
-    size = max(len(seeds) * table.MESSAGE_BYTES + 1, _TEXT_REQUEST.size)
+    size = len(seeds) * table.MESSAGE_BYTES + 1
     to_bytes = bytes
     while True:
-        frame = read(CHANNEL, size)
-        if not frame:
-            leave(0)
+        frame = read(INCOMING, size)
+        if len(frame) < size:
+            if not frame:
+                leave(0)
+            frame += exactly(read, size - len(frame))
         if frame[0] == ASK_TEXT:
-            _, index = _TEXT_REQUEST.unpack(frame)
-            text = program.text(index).encode("utf-8", "backslashreplace")
-            write(CHANNEL, b"\0" + text)
+            text = program.text(int.from_bytes(frame[1:], "little"))
+            encoded = text.encode("utf-8", "backslashreplace")
+            write(OUTGOING, TEXT_HEADER.pack(ASK_TEXT, len(encoded)) + encoded)
         else:
-            write(CHANNEL, frame[:1] + to_bytes(answers(frame[1:])))
+            write(OUTGOING, frame[:1] + to_bytes(answers(frame[1:])))

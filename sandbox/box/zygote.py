@@ -25,7 +25,7 @@ from .seal import Seal, die_with_parent
 
 LARGEST_MESSAGE = 1 << 20
 FORKS_AT_ONCE = 64
-"""Descriptors in one message; the kernel allows 253."""
+"""Workers in one message, with two descriptors each; the kernel allows 253 descriptors."""
 
 
 def load_table(name: str, source: str) -> types.ModuleType:
@@ -60,7 +60,7 @@ class Zygote:
             gc.freeze()  # keeps the collector from touching, and so copying, shared pages
             while True:
                 message, descriptors, _, _ = socket.recv_fds(
-                    self._control, LARGEST_MESSAGE, FORKS_AT_ONCE
+                    self._control, LARGEST_MESSAGE, 2 * FORKS_AT_ONCE
                 )
                 if not message:
                     os._exit(0)
@@ -99,21 +99,21 @@ class Zygote:
     def _fork(
         self, descriptors: list[int], table: str, memory_bytes: int, cpu_seconds: int
     ) -> list[int]:
-        """One worker for each descriptor; returns their process numbers."""
+        """One worker for each two descriptors (read, write); returns their process numbers."""
         pids = []
-        for descriptor in descriptors:
+        for channel in zip(descriptors[0::2], descriptors[1::2], strict=True):
             self._forked += 1
             pid = os.fork()
             if pid == 0:
-                self._become_worker(descriptor, table, memory_bytes, cpu_seconds)
+                self._become_worker(channel, table, memory_bytes, cpu_seconds)
             pids.append(pid)
         return pids
 
     def _become_worker(
-        self, descriptor: int, table: str, memory_bytes: int, cpu_seconds: int
+        self, channel: tuple[int, int], table: str, memory_bytes: int, cpu_seconds: int
     ) -> NoReturn:
         try:
-            self._seal.close_in(descriptor, self._forked, memory_bytes, cpu_seconds)
+            self._seal.close_in(channel, self._forked, memory_bytes, cpu_seconds)
             module = self._tables[table]
             self._control.detach()
             self.__dict__.clear()

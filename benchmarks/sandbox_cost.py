@@ -1,0 +1,236 @@
+"""What the sandbox costs: matches a second and microseconds a throw, by wall and by mode.
+
+    python benchmarks/sandbox_cost.py [--walls process,gvisor] [--policies 32] [--boxes 2]
+
+Repeated rock-paper-scissors, 1000 throws a match.  Policies are trivial (one comparison) or
+compute for about 100 microseconds an act.  "in-process" is the game's table and seats in this
+very process, without any protection: the floor.  Processor time is this process's and that of
+the policies together, so that the figures mean something on a busy machine too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import os
+import resource
+import statistics
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from arena.games import game
+from sandbox.choose import WallChoice, open_wall
+from sandbox.errors import SandboxError
+from sandbox.process import ProcessWall
+from sandbox.values import Block, BlockMatch, Rules, SeatPlan
+from sandbox.wall import Wall
+
+GAME = game("rrps")
+RULES = Rules(
+    GAME.table_path, GAME.contract.class_name, tuple(sorted(GAME.contract.methods.items()))
+)
+TRIVIAL = """
+class Agent:
+    number = {number}
+    def act(self, observation):
+        return "ROCK" if observation["opponent_action"] is None else "PAPER"
+"""
+BUSY = """
+class Agent:
+    number = {number}
+    def act(self, observation):
+        total = 0
+        for step in range({steps}):
+            total += step
+        return "PAPER"
+"""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One line of the table."""
+
+    label: str
+    matches: int
+    seconds: float
+    cpu_seconds: float
+
+    def line(self) -> str:
+        rate = self.matches / self.seconds
+        throw = 1e6 * self.cpu_seconds / self.matches / GAME.length
+        return f"{self.label:<44}{rate:>12.1f}{throw:>16.2f}{self.matches:>10}"
+
+
+def steps_of(microseconds: float) -> int:
+    """How many steps of the busy loop take that long here."""
+    best = min(_timed_loop(20_000) for _ in range(5))
+    return int(20_000 * microseconds / 1e6 / best)
+
+
+def _timed_loop(steps: int) -> float:
+    started = time.process_time()
+    total = 0
+    for step in range(steps):
+        total += step
+    return time.process_time() - started
+
+
+def sources(template: str, count: int, steps: int) -> tuple[str, ...]:
+    return tuple(template.format(number=number, steps=steps) for number in range(count))
+
+
+def round_robin(count: int, repetitions: int = 1) -> list[tuple[int, int]]:
+    return list(itertools.combinations(range(count), 2)) * repetitions
+
+
+def blocks(
+    programs: tuple[str, ...], pairs: Iterable[tuple[int, int]], *, isolate: bool, parts: int
+) -> list[Block]:
+    """The pairs, dealt out to so many blocks."""
+    matches = [
+        BlockMatch(number, (SeatPlan(one, 2 * number), SeatPlan(other, 2 * number + 1)))
+        for number, (one, other) in enumerate(pairs)
+    ]
+    size = -(-len(matches) // parts)
+    return [
+        Block(RULES, programs, tuple(matches[start : start + size]), isolate)
+        for start in range(0, len(matches), size)
+    ]
+
+
+def _cpu_here() -> float:
+    own = resource.getrusage(resource.RUSAGE_SELF)
+    return own.ru_utime + own.ru_stime
+
+
+def measure_in_process(label: str, programs: tuple[str, ...], matches: int) -> Measured:
+    started, cpu = time.perf_counter(), time.process_time()
+    namespaces: list[dict[str, Callable[[], object]]] = [{} for _ in programs]
+    for source, namespace in zip(programs, namespaces, strict=True):
+        exec(source, namespace)
+    for number in range(matches):
+        table = GAME.table([number])
+        seats = [GAME.seat(namespaces[(number + side) % 2]["Agent"]()) for side in (0, 1)]
+        while not table.done:
+            messages = table.messages()
+            table.advance(bytes((seats[0].reply(messages[:1]), seats[1].reply(messages[1:]))))
+    return Measured(label, matches, time.perf_counter() - started, time.process_time() - cpu)
+
+
+def _box_cpu(wall: Wall) -> float:
+    """Processor time of a box's long-lived processes and everything that they have buried."""
+    link = getattr(wall, "link", None)
+    if link is None:
+        return 0.0
+    ticks = 0
+    for pid in (link.pid, *_children(link.pid)):
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        ticks += sum(int(field) for field in fields[11:15])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _children(pid: int) -> list[int]:
+    below: list[int] = []
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        below += [int(child), *_children(int(child))]
+    return below
+
+
+def measure_walls(label: str, walls: list[Wall], work: list[Block]) -> Measured:
+    before = _cpu_here() + sum(map(_box_cpu, walls))
+    started = time.perf_counter()
+    with ThreadPoolExecutor(len(walls)) as threads:
+        played = list(
+            threads.map(lambda pair: pair[0].play(pair[1]), zip(walls, work, strict=True))
+        )
+    seconds = time.perf_counter() - started
+    faults = [outcome.fault for block in played for outcome in block if outcome.fault]
+    if faults:
+        raise SystemExit(f"a policy of the benchmark was at fault: {faults[0]}")
+    cpu = _cpu_here() + sum(map(_box_cpu, walls)) - before
+    return Measured(label, sum(map(len, played)), seconds, cpu)
+
+
+def measure_start(open_one: Callable[[], Wall], times: int = 3) -> tuple[float, float, str]:
+    """Seconds until a box has played its first match, megabytes that it holds, its name."""
+    programs = sources(TRIVIAL, 2, 0)
+    seconds, megabytes = [], 0.0
+    for _ in range(times):
+        started = time.perf_counter()
+        wall = open_one()
+        wall.play(blocks(programs, [(0, 1)], isolate=True, parts=1)[0])
+        seconds.append(time.perf_counter() - started)
+        megabytes = _box_megabytes(wall)
+        name = wall.name
+        wall.close()
+    return statistics.median(seconds), megabytes, name
+
+
+def _box_megabytes(wall: Wall) -> float:
+    """Proportional memory of all processes of an idle box, where the kernel tells."""
+    link = getattr(wall, "link", None)
+    if link is None:
+        return float("nan")
+    kilobytes = 0
+    for pid in (link.pid, *_children(link.pid)):
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                kilobytes += int(line.split()[1])
+    return kilobytes / 1024
+
+
+def openers(names: list[str]) -> dict[str, Callable[[], Wall]]:
+    known: dict[str, Callable[[], Wall]] = {
+        "process": lambda: ProcessWall(),
+        "process-plain": lambda: ProcessWall(bubblewrap=False),
+        "gvisor": lambda: open_wall(WallChoice("gvisor")),
+        "gvisor-rootless": lambda: open_wall(WallChoice("gvisor-rootless")),
+    }
+    return {name: known[name] for name in names}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--walls", default="process,process-plain,gvisor")
+    parser.add_argument("--policies", type=int, default=32, help="in the round robin")
+    parser.add_argument("--isolated", type=int, default=96, help="matches of mode A")
+    parser.add_argument("--busy-policies", type=int, default=8, help="in the busy round robin")
+    parser.add_argument("--boxes", type=int, default=2, help="side by side, one for each core")
+    options = parser.parse_args()
+    steps = steps_of(100)
+    trivial = sources(TRIVIAL, options.policies, 0)
+    busy = sources(BUSY, options.busy_policies, steps)
+    print(f"{'':<44}{'matches/s':>12}{'cpu us/throw':>16}{'matches':>10}")
+    print(measure_in_process("in-process, one core, trivial", trivial[:2], 60).line())
+    print(measure_in_process("in-process, one core, 100 us", busy[:2], 4).line())
+    for name, open_one in openers(options.walls.split(",")).items():
+        try:
+            seconds, megabytes, full_name = measure_start(open_one)
+        except (SandboxError, ImportError) as error:
+            print(f"{name}: not here: {str(error).splitlines()[0]}")
+            continue
+        print(f"{full_name}: first match after {seconds:.2f} s; {megabytes:.0f} MB a box")
+        walls = [open_one() for _ in range(options.boxes)]
+        try:
+            for text, programs in (("trivial", trivial), ("100 us", busy)):
+                pairs = round_robin(len(programs))
+                isolated = pairs[: options.isolated if text == "trivial" else 16]
+                for mode, isolate, some in (
+                    ("A, isolated", True, isolated),
+                    ("C, lockstep", False, pairs),
+                ):
+                    work = blocks(programs, some, isolate=isolate, parts=len(walls))
+                    label = f"  {name}, {len(walls)} boxes, {mode}, {text}"
+                    print(measure_walls(label, walls[: len(work)], work).line(), flush=True)
+        finally:
+            for wall in walls:
+                wall.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,181 @@
+"""Holds workers to their time while the referee waits for them.
+
+The referee's loop reads with plain blocking calls, which is what makes a tick cheap.  A thread
+looks at it twenty times a second: which worker is it waiting for, since when, and what has that
+worker done meanwhile?  A worker that is over a limit is killed, so that the read returns; the
+verdict is kept on the worker.
+
+Entrants are charged for processor time, not for time on the wall, so a busy machine forfeits
+nobody.  Time that a worker neither computed nor wanted to is idle time, which is limited too.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from . import clocks
+from .allowance import Allowance, WorkerFault
+from .frames import STALLED, TIMED_OUT
+
+if TYPE_CHECKING:
+    from .crew import Worker
+
+SLICE = 0.05
+"""Seconds between two looks."""
+AUDIT_EVERY = 10
+"""Looks between two audits of workers that nobody is waiting for."""
+IDLE_CALLS = 10
+"""A call may idle this many times as long as it may compute."""
+
+
+class _Call:
+    """One wait of the referee that has lasted for more than a moment."""
+
+    def __init__(self, worker: Worker, crowd: Callable[[Worker], float]) -> None:
+        self.worker = worker
+        self.waited = 0.0
+        self.cpu_before = clocks.cpu_seconds(worker.pid) or 0.0
+        self.starved_before = clocks.starved_seconds(worker.pid)
+        self.crowd_before = crowd(worker) if self.starved_before is None else 0.0
+
+
+class Watch:
+    """The thread that watches one referee.
+
+    The referee sets `waiting` (the worker and the processor seconds of this call) before it
+    reads, counts `steps` up with every read, and sets `waiting` to None when it does not wait
+    for workers.
+
+    Args:
+      pulse: called while the referee is making progress or is being watched.
+    """
+
+    def __init__(self, pulse: Callable[[], None]) -> None:
+        self.waiting: tuple[Worker, float] | None = None
+        self.steps = 0
+        self._pulse = pulse
+        self._lock = threading.Lock()
+        self._workers: Sequence[Worker] = ()
+        self._allowance: Allowance | None = None
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def guard(self, workers: Sequence[Worker], allowance: Allowance | None) -> None:
+        """From now on watches these workers; none where `allowance` is None."""
+        with self._lock:
+            self._workers, self._allowance = workers, allowance
+
+    def release(self, worker: Worker) -> None:
+        """Promises never to touch a worker again: its process number may be given away."""
+        with self._lock:
+            worker.gone = True
+
+    def _run(self) -> None:
+        steps, looks, call = -1, 0, None
+        before = time.perf_counter()
+        while True:
+            time.sleep(SLICE)
+            now = time.perf_counter()
+            # A box that was stopped as a whole wakes up late; nobody is charged for that.
+            elapsed, before = min(now - before, 2 * SLICE), now
+            waiting = self.waiting
+            if waiting is None and steps == self.steps:
+                continue
+            self._pulse()
+            with self._lock:
+                if self._allowance is None:
+                    continue
+                looks += 1
+                stuck, steps = steps == self.steps, self.steps
+                if waiting is not None:
+                    waiting[0].waited += elapsed
+                call = None if waiting is None or not stuck else self._look(call, waiting, elapsed)
+                if looks % AUDIT_EVERY == 0:
+                    for worker in self._workers:
+                        self._audit(worker)
+
+    def _look(self, call: _Call | None, waiting: tuple[Worker, float], elapsed: float) -> _Call:
+        """Judges a call that goes on; `call` is what was known about it at the last look."""
+        worker, limit = waiting
+        if call is None or call.worker is not worker:
+            return _Call(worker, self._crowd)
+        call.waited += elapsed
+        used = (clocks.cpu_seconds(worker.pid) or call.cpu_before) - call.cpu_before
+        idle_limit = self._idle_limit(limit)
+        if used > limit:
+            self._condemn(
+                worker, TIMED_OUT, f"one call took more than {limit:g} s of processor time"
+            )
+        elif call.waited - used > idle_limit:
+            starved = self._starved(worker, call.starved_before, call.crowd_before)
+            if call.waited - used - starved > idle_limit:
+                self._condemn(
+                    worker,
+                    STALLED,
+                    f"one call took more than {idle_limit:g} s in which the policy neither "
+                    "answered nor computed",
+                )
+        else:
+            self._audit(worker)
+        return call
+
+    def _idle_limit(self, cpu_limit: float) -> float:
+        assert self._allowance is not None
+        return min(IDLE_CALLS * cpu_limit, self._allowance.match_wall_seconds)
+
+    def _audit(self, worker: Worker) -> None:
+        """Judges a worker by what it has used since it was loaded."""
+        used = None if worker.gone or not worker.playing else clocks.cpu_seconds(worker.pid)
+        if used is None or self._allowance is None:
+            return
+        used -= worker.cpu_before
+        limit = self._allowance.match_cpu(len(worker.seats))
+        idle_limit = self._allowance.match_wall_seconds
+        idle = worker.waited - used
+        if used > limit:
+            text = f"the match took more than {limit:g} s of processor time ({used:.2f} s)"
+            self._condemn(worker, TIMED_OUT, text)
+        elif idle > idle_limit:
+            idle -= self._starved(worker, worker.starved_before, worker.crowd_before)
+            if idle > idle_limit:
+                self._condemn(
+                    worker,
+                    STALLED,
+                    f"the match took more than {idle_limit:g} s in which the policy neither "
+                    "answered nor computed",
+                )
+
+    def _condemn(self, worker: Worker, code: int, text: str) -> None:
+        if not worker.gone and worker.verdict is None:
+            worker.verdict = WorkerFault(code, text)
+            with suppress(ProcessLookupError):
+                os.kill(worker.pid, signal.SIGKILL)
+
+    def _starved(self, worker: Worker, before: float | None, crowd_before: float) -> float:
+        """How long a worker wanted to run and could not, as far as is known."""
+        now = clocks.starved_seconds(worker.pid)
+        if now is not None and before is not None:
+            return now - before
+        return self._crowd(worker) - crowd_before
+
+    def _crowd(self, worker: Worker) -> float:
+        """Processor time of the other workers.
+
+        On kernels that do not tell who was starved, these may have held the processors.
+        """
+        others = (clocks.cpu_seconds(other.pid) for other in self._workers if other is not worker)
+        return sum(filter(None, others))
+
+    def start_match(self, worker: Worker) -> None:
+        """Notes where a loaded worker's clocks stand: its matches begin."""
+        worker.cpu_before = clocks.cpu_seconds(worker.pid) or 0.0
+        worker.starved_before = clocks.starved_seconds(worker.pid)
+        if worker.starved_before is None:
+            worker.crowd_before = self._crowd(worker)
+        worker.waited = 0.0
+        worker.playing = True
