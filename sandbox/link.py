@@ -64,8 +64,23 @@ _END_SECONDS = 5.0
 _STDERR_CHARS = 2_000
 
 
-def box_command(python: str, folder: str, site: str | None, *, unsealed: bool = False) -> list[str]:
-    """The command line of a box, with paths as they are where it will run."""
+def box_command(
+    python: str,
+    folder: str,
+    site: str | None,
+    *,
+    core: int | None = None,
+    unsealed: bool = False,
+) -> list[str]:
+    """The command line of a box.
+
+    Args:
+      python: the interpreter; this and all paths as they are where the box will run.
+      folder: where the box's files are.
+      site: folder that holds numpy, if any.
+      core: the processor core to stay on, if any; see `sandbox/cores.py`.
+      unsealed: without the system call filter, for code that the user vouches for.
+    """
     command = [python, "-s", "-S", "-P", f"{folder}/start.py"]
     command += ["--site", site] if site is not None else []
     command += ["--core", str(core)] if core is not None else []

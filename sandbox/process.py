@@ -15,8 +15,8 @@ import sys
 from pathlib import Path
 
 from sandbox.box import seal
-from sandbox.errors import SandboxRefused, SandboxUnavailable
 from sandbox.cores import CoreLease
+from sandbox.errors import SandboxRefused, SandboxUnavailable
 from sandbox.link import BOX_FOLDER, BoxLink, box_command
 from sandbox.values import Block, ExternalSeats, Limits, Outcome, Rules, Verdict
 
