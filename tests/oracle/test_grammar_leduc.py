@@ -1,0 +1,179 @@
+"""Sentences of the Leduc grammar: programs that obey the contract and play well."""
+
+from __future__ import annotations
+
+import ast
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oracle.grammar import balance, leduc
+from oracle.grammar import genome as genomes
+
+seeds = st.integers(0, 2**32)
+NAMES = {"F": "FOLD", "C": "CALL", "R": "RAISE"}
+
+
+def bot(source: str) -> Any:
+    namespace: dict[str, Any] = {"__name__": "policy"}
+    exec(compile(source, "<policy>", "exec"), namespace)
+    return namespace["RepeatedLeducPokerBot"]()
+
+
+def other_player(line: str, rng: random.Random, style: str) -> str:
+    legal = ["FCR"[move] for move in balance.spot(line).legal]
+    habit = {"passive": "C", "timid": "F"}.get(style)
+    wanted = habit if habit and rng.random() < 0.9 else rng.choice(legal)
+    return wanted if wanted in legal else "C"
+
+
+class Hand:
+    """One hand of Leduc, told to a policy as the author contract says."""
+
+    def __init__(self, seat: int, cards: list[int]) -> None:
+        self.seat, self.cards, self.line = seat, cards, ""
+        self.history: dict[str, list[dict[str, Any]]] = {"PREFLOP": [], "POSTFLOP": []}
+
+    def observation(self, result: dict[str, Any] | None = None) -> dict[str, Any]:
+        spot = balance.spot(self.line)
+        legal = [NAMES["FCR"[move]] for move in spot.legal]
+        after_card = "/" in self.line
+        return {
+            "player_view": {
+                "player_id": self.seat,
+                "current_player": result is None,
+                "hand": "JQK"[self.cards[self.seat]],
+                "legal_actions": [] if result else legal,
+            },
+            "public_state": {
+                "round": "POSTFLOP" if after_card else "PREFLOP",
+                "chips": [100 - paid for paid in spot.paid],
+                "pot_size": sum(spot.paid),
+                "public_card": "JQK"[self.cards[2]] if after_card else None,
+            },
+            "action_history": {name: list(events) for name, events in self.history.items()},
+            "game_result": result,
+        }
+
+    def play(self, policy: Any, style: str, rng: random.Random) -> int:
+        """Chips that the policy wins."""
+        policy.restart(self.seat)
+        while True:
+            spot = balance.spot(self.line)
+            if spot.mover == self.seat:
+                name = policy.act(self.observation())
+                assert name in self.observation()["player_view"]["legal_actions"]
+                letter = name[0]
+            else:
+                letter = other_player(self.line, rng, style)
+            stage = "POSTFLOP" if "/" in self.line else "PREFLOP"
+            event = {"player_id": spot.mover, "action": NAMES[letter]}
+            self.history[stage].append(event)
+            to = balance.follow(self.line, "FCR".index(letter))
+            if to in {"fold", "showdown"}:
+                return self.end(policy, to, spot)
+            self.line = to
+
+    def end(self, policy: Any, how: str, spot: balance.Spot) -> int:
+        shown = None
+        if how == "fold":
+            won = -spot.paid[spot.mover]
+            won = won if spot.mover == self.seat else -won
+        else:
+            ranks = [3 if rank == self.cards[2] else rank for rank in self.cards[:2]]
+            mine, theirs = ranks[self.seat], ranks[1 - self.seat]
+            won = max(spot.paid) * ((mine > theirs) - (mine < theirs))
+            shown = [{"player_id": i, "hand": "JQK"[self.cards[i]]} for i in (0, 1)]
+        returns = [won, -won] if self.seat == 0 else [-won, won]
+        result = {"outcome": how.upper(), "returns": returns, "showdown_hands": shown}
+        policy.receive_outcome(self.observation(result))
+        return won
+
+
+def match(source: str, style: str, seed: int, hands: int = 100) -> int:
+    rng = random.Random(seed)
+    state = random.getstate()
+    random.setstate(random.Random(seed + 1).getstate())
+    try:
+        policy, total = bot(source), 0
+        for number in range(hands):
+            cards = rng.sample([0, 0, 1, 1, 2, 2], 3)
+            total += Hand(number % 2, cards).play(policy, style, rng)
+    finally:
+        random.setstate(state)
+    return total
+
+
+@settings(max_examples=15, deadline=None)
+@given(seeds, st.sampled_from(("passive", "timid", "random")))
+def test_every_sentence_obeys_the_contract(seed: int, style: str) -> None:
+    rng = random.Random(seed)
+    genome = leduc.random_genome(rng)
+    for _ in range(3):
+        genome = leduc.mutate(genome, rng)
+    match(genomes.write_source(genome), style, seed, hands=6)
+
+
+@settings(max_examples=10, deadline=None)
+@given(seeds)
+def test_a_sentence_is_standalone_and_documented(seed: int) -> None:
+    source = genomes.write_source(leduc.random_genome(random.Random(seed)))
+    tree = ast.parse(source)
+    imports = {
+        name.name for node in tree.body if isinstance(node, ast.Import) for name in node.names
+    }
+    assert imports == {"math", "random"}
+    (policy,) = (
+        node
+        for node in tree.body
+        if isinstance(node, ast.ClassDef) and node.name == "RepeatedLeducPokerBot"
+    )
+    assert "Made by a grammar" in (ast.get_docstring(policy) or "")
+    assert max(len(line) for line in source.splitlines() if not line.startswith("#")) <= 100
+
+
+@given(seeds)
+def test_a_source_tells_its_genome(seed: int) -> None:
+    genome = leduc.random_genome(random.Random(seed))
+    assert genomes.read_source(genomes.write_source(genome)) == genome
+    assert leduc.random_genome(random.Random(seed)) == genome
+
+
+@given(seeds, seeds)
+def test_children_come_from_their_parents(one: int, other: int) -> None:
+    mother = leduc.random_genome(random.Random(one))
+    father = leduc.random_genome(random.Random(other))
+    child = leduc.crossover(mother, father, random.Random(one ^ other))
+    assert set(child.styles) <= {*mother.styles, *father.styles}
+
+
+def test_the_same_seed_plays_the_same_match() -> None:
+    source = genomes.write_source(leduc.full_genome())
+    assert match(source, "random", 5, 20) == match(source, "random", 5, 20)
+
+
+def test_the_full_sentence_beats_those_who_never_think() -> None:
+    source = genomes.write_source(leduc.full_genome())
+    for style in ("passive", "timid", "random"):
+        assert sum(match(source, style, seed) for seed in range(4)) / 4 > 60
+
+
+def test_the_shipped_balance_is_near_an_equilibrium() -> None:
+    policy = balance.from_rows(balance.stored_rows())
+    assert 0.0 <= balance.nash_conv(policy) < 0.003
+
+
+def test_solving_approaches_the_shipped_balance() -> None:
+    solved = balance.solve(150)
+    assert balance.nash_conv(solved) < 0.03
+    value = balance.best_response_value(solved, 0)
+    assert value == pytest.approx(-0.0856, abs=0.01)
+
+
+def test_rounding_keeps_chances() -> None:
+    policy = balance.from_rows(balance.rounded(balance.solve(3)))
+    assert all(np.allclose(chances.sum(axis=0), 1.0) for chances in policy.values())
