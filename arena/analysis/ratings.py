@@ -88,13 +88,20 @@ def true_skill(returns: pa.Table, *, draw_margin: float = 0.0) -> dict[str, Rati
 
 
 def environment(draw_share: float) -> trueskill.TrueSkill:
-    """TrueSkill's usual constants with the game's own share of draws.
+    """TrueSkill's usual constants, but for the game's own share of draws and no drift of skill.
+
+    TrueSkill lets skill drift between matches (tau), because people learn.  A version never
+    changes, and without drift the order of matches matters far less: over 20 shuffles of 16
+    matches a pair, the rank of a competition bot varied by 0.5 on average and by 3 at most, against
+    4.7 and 8 with the usual tau.
 
     The package brings its own approximation of the normal distribution, which fails far out in
     the tails; the standard library's is exact and faster.
     """
     return trueskill.TrueSkill(
-        draw_probability=min(max(draw_share, 0.001), 0.9), backend=(_cdf, _pdf, _NORMAL.inv_cdf)
+        tau=0.0,
+        draw_probability=min(max(draw_share, 0.001), 0.9),
+        backend=(_cdf, _pdf, _NORMAL.inv_cdf),
     )
 
 
@@ -115,7 +122,7 @@ def _fold(
 ) -> tuple[list[float], list[float]]:
     """Folds matches into ratings, one after the other.
 
-    It is the closed form of the package's `rate_1vs1` (its factor graph for two players has no
+    It is the closed form of the package's `rate` (its factor graph for two players has no
     loop), 60 times faster; a test holds the two together.
 
     Args:
@@ -130,12 +137,12 @@ def _fold(
     draws = float((outcomes == 0).mean()) if outcomes.size else 0.0
     env = environment(draws)
     mu, variance = [env.mu] * n, [env.sigma**2] * n
-    noise, drift = 2.0 * env.beta**2, env.tau**2
+    noise = 2.0 * env.beta**2
     margin = trueskill.calc_draw_margin(env.draw_probability, 2, env)
     matches = zip(first.tolist(), second.tolist(), outcomes.tolist(), strict=True)
     for one, other, outcome in matches:
         winner, loser = (one, other) if outcome >= 0 else (other, one)
-        variance_winner, variance_loser = variance[winner] + drift, variance[loser] + drift
+        variance_winner, variance_loser = variance[winner], variance[loser]
         total = noise + variance_winner + variance_loser
         spread = math.sqrt(total)
         lead = min(max((mu[winner] - mu[loser]) / spread, -_FARTHEST), _FARTHEST)

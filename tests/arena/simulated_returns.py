@@ -9,20 +9,11 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-_COLUMNS = [
-    "matches",
-    "total",
-    "total_squares",
-    "deals",
-    "deal_squares",
-    "deal_cross",
-    "deal_sizes",
-    "wins",
-    "draws",
-    "losses",
-    "forfeits_low",
-    "forfeits_high",
-]
+_COLUMNS = (
+    *("matches", "total", "total_squares"),
+    *("deals", "deal_squares", "deal_cross", "deal_sizes"),
+    *("wins", "draws", "losses", "forfeits_low", "forfeits_high"),
+)
 
 
 class Played(NamedTuple):

@@ -1,0 +1,206 @@
+"""Meta-game solvers: optimality, the selection rule, known equilibria, and OpenSpiel's figures."""
+
+from __future__ import annotations
+
+import csv
+import importlib
+import sys
+import types
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from arena.analysis.alpha_rank import alpha_rank, log_fixation, stationary_shares
+from arena.analysis.meta_strategy import DEFAULT_SOLVER, SOLVERS, exploitability, nash_conv
+from arena.analysis.nash import lp, nash, noise_of
+from arena.analysis.projected_replicator import project, projected_replicator
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+ROCK_PAPER_SCISSORS = np.array([[0.0, -1.0, 1.0], [1.0, 0.0, -1.0], [-1.0, 1.0, 0.0]])
+
+
+def _read(name: str) -> tuple[list[str], np.ndarray]:
+    with (GOLDEN / name).open(newline="") as stream:
+        rows = list(csv.reader(stream))
+    return [row[0] for row in rows[1:]], np.array([row[1:] for row in rows[1:]], dtype=float)
+
+
+def _published() -> tuple[list[str], np.ndarray, np.ndarray]:
+    bots, payoffs = _read("rrps_cross_table.csv")
+    _, deviations = _read("rrps_sd_per_match.csv")
+    return bots, (payoffs - payoffs.T) / 2, deviations
+
+
+@st.composite
+def meta_games(draw: st.DrawFn, largest: float = 1000.0) -> np.ndarray:
+    n = draw(st.integers(1, 12))
+    entries = arrays(float, (n, n), elements=st.floats(-largest, largest, width=32))
+    matrix = np.triu(draw(entries), k=1)
+    return matrix - matrix.T
+
+
+@given(meta_games(), st.sampled_from(sorted(SOLVERS)))
+@settings(max_examples=60, deadline=None)
+def test_every_solver_returns_a_distribution_and_measures_it(mean, name):
+    settings_of = {"prd": projected_replicator(iterations=200)}
+    found = settings_of.get(name, SOLVERS[name])(mean, np.zeros_like(mean))
+    assert found.solver == name
+    assert found.weights.shape == (len(mean),)
+    assert (found.weights >= 0).all()
+    assert found.weights.sum() == pytest.approx(1.0, abs=1e-12)
+    gains = mean @ found.weights
+    assert found.exploitability == pytest.approx(max(gains.max(), 0.0), abs=1e-9)
+    assert found.value == -found.exploitability
+    assert nash_conv(mean, found.weights) == 2 * exploitability(mean, found.weights)
+    assert found.population_payoff == pytest.approx(-gains.mean(), abs=1e-9)
+
+
+@given(meta_games())
+@settings(max_examples=150, deadline=None)
+def test_no_policy_beats_the_maximin_mixture(mean):
+    found = lp(mean, np.zeros_like(mean))
+    assert found.exploitability <= 1e-9 * max(1.0, np.abs(mean).max())
+
+
+@given(meta_games(), st.floats(0.0, 50.0))
+@settings(max_examples=100, deadline=None)
+def test_selected_mixture_stays_within_the_noise_and_gains_by_it(mean, error):
+    stderr = np.full_like(mean, error)
+    plain, chosen = lp(mean, stderr), nash(mean, stderr)
+    slack = 1e-7 * max(1.0, np.abs(mean).max())
+    assert chosen.exploitability <= chosen.settings["eps"] + slack
+    assert chosen.settings["noise"] == pytest.approx(noise_of(plain.weights, stderr))
+    assert chosen.population_payoff >= plain.population_payoff - slack
+
+
+def test_rock_paper_scissors_is_uniform_for_every_solver():
+    for name, solver in SOLVERS.items():
+        found = solver(ROCK_PAPER_SCISSORS, np.zeros((3, 3)))
+        np.testing.assert_allclose(found.weights, 1 / 3, atol=1e-9, err_msg=name)
+
+
+def test_weighted_rock_paper_scissors():
+    # Wins of 1, 2 and 3: each policy is played in proportion to the win of the other two.
+    mean = np.array([[0.0, -1.0, 2.0], [1.0, 0.0, -3.0], [-2.0, 3.0, 0.0]])
+    expected = [3 / 6, 2 / 6, 1 / 6]
+    np.testing.assert_allclose(lp(mean, np.zeros((3, 3))).weights, expected, atol=1e-9)
+    slow = projected_replicator(iterations=60_000, step=0.005)(mean, np.zeros((3, 3)))
+    np.testing.assert_allclose(slow.weights, expected, atol=0.01)
+
+
+def test_a_policy_that_beats_all_others_takes_all():
+    mean = np.array([[0.0, 5.0, 9.0], [-5.0, 0.0, 30.0], [-9.0, -30.0, 0.0]])
+    for name in ("nash", "lp", "prd", "alpha-rank"):
+        assert SOLVERS[name](mean, np.zeros((3, 3))).weights[0] > 0.96, name
+
+
+def test_unknown_errors_count_as_the_largest_known_one():
+    stderr = np.array([[0.0, np.nan, 2.0], [np.nan, 0.0, 1.0], [2.0, 1.0, 0.0]])
+    assert noise_of(np.array([1.0, 0.0, 0.0]), stderr) == 2.0
+    assert noise_of(np.ones(2) / 2, np.full((2, 2), np.nan)) == 0.0
+
+
+def test_selection_rule_is_steady_where_the_plain_program_is_not():
+    # Three measurements of the published table at 16 matches a pair: the mixtures' AggScore on
+    # the published payoffs.
+    bots, truth, deviations = _published()
+    rng = np.random.default_rng(7)
+    scores: dict[str, list[float]] = {"nash": [], "lp": []}
+    for _ in range(3):
+        noise = np.triu(rng.normal(size=truth.shape) * deviations / 4, k=1)
+        for name, found in scores.items():
+            weights = SOLVERS[name](truth + noise - noise.T, deviations / 4).weights
+            payoffs = weights @ truth
+            found.append(payoffs.mean() + payoffs.min())
+    assert min(scores["nash"]) > 270
+    assert np.ptp(scores["nash"]) < 20
+    assert np.ptp(scores["lp"]) > 50
+    best = SOLVERS[DEFAULT_SOLVER](truth, deviations / 4).weights
+    assert bots[int(best.argmax())] == "greenberg"
+
+
+@pytest.mark.parametrize(
+    ("mean", "complaint"),
+    [
+        (np.array([[0.0, 1.0], [1.0, 0.0]]), "antisymmetric"),
+        (np.array([[0.0, np.nan], [np.nan, 0.0]]), "2 of 4 payoffs are not known"),
+        (np.zeros((0, 0)), "square"),
+        (np.zeros((2, 3)), "square"),
+    ],
+)
+def test_what_is_no_meta_game_is_refused(mean, complaint):
+    for solver in SOLVERS.values():
+        with pytest.raises(ValueError, match=complaint):
+            solver(mean, np.zeros_like(mean))
+
+
+@given(
+    arrays(float, st.integers(1, 9), elements=st.floats(-3, 3)),
+    st.floats(0.0, 1.0),
+    st.integers(0, 2**32 - 1),
+)
+@settings(deadline=None)
+def test_projection_is_the_nearest_allowed_point(point, share, seed):
+    least = share / len(point)
+    nearest = project(point, least)
+    assert nearest.sum() == pytest.approx(1.0)
+    assert (nearest >= least - 1e-12).all()
+    others = np.random.default_rng(seed).dirichlet(np.ones(len(point)), size=50)
+    others = least + (1 - least * len(point)) * others
+    distances = np.linalg.norm(others - point, axis=1)
+    assert np.linalg.norm(nearest - point) <= distances.min() + 1e-9
+
+
+def test_settings_are_checked():
+    for bad in ({"iterations": 0}, {"step": 0.0}, {"gamma": 1.0}):
+        with pytest.raises(ValueError, match="iterations >= 1"):
+            projected_replicator(**bad)
+    for bad in ({"alpha": 0.0}, {"population": 1}):
+        with pytest.raises(ValueError, match="alpha > 0"):
+            alpha_rank(**bad)
+
+
+@pytest.fixture(scope="module")
+def openspiel_alpharank():
+    """OpenSpiel's alpha-rank, whose module imports drawing libraries only to offer plots."""
+    drawing = "open_spiel.python.egt.alpharank_visualizer"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, drawing, types.ModuleType(drawing))
+        package = importlib.import_module("open_spiel.python.egt")
+        patch.setattr(package, "alpharank_visualizer", sys.modules[drawing], raising=False)
+        patch.delitem(sys.modules, "open_spiel.python.egt.alpharank", raising=False)
+        yield importlib.import_module("open_spiel.python.egt.alpharank")
+
+
+@pytest.mark.parametrize("alpha", [0.01, 0.1, 0.3])
+def test_alpha_rank_agrees_with_openspiel(openspiel_alpharank, alpha):
+    rng = np.random.default_rng(3)
+    for n in (2, 3, 6, 10):
+        matrix = rng.normal(size=(n, n))
+        matrix -= matrix.T
+        *_, expected, _, _ = openspiel_alpharank.compute([matrix], m=20, alpha=alpha)
+        np.testing.assert_allclose(stationary_shares(matrix, alpha, 20), expected, atol=1e-9)
+
+
+def test_fixation_probabilities_by_their_definition():
+    for advantage in (-0.7, -1e-9, 0.0, 1e-9, 0.3, 2.0):
+        steps = np.exp(-advantage * np.arange(1, 10))
+        expected = -np.log1p(steps.sum())
+        assert log_fixation(np.array([[advantage]]), 10)[0, 0] == pytest.approx(expected)
+
+
+def test_alpha_rank_survives_any_alpha():
+    # Two policies beat each other's victims in a cycle, a fourth loses to all.
+    mean = np.zeros((4, 4))
+    mean[:3, :3] = ROCK_PAPER_SCISSORS
+    mean[:3, 3], mean[3, :3] = 1.0, -1.0
+    for alpha in (1.0, 1e3, 1e9):
+        shares = alpha_rank(alpha=alpha)(mean, mean).weights
+        np.testing.assert_allclose(shares, [1 / 3, 1 / 3, 1 / 3, 0.0], atol=1e-9)
+    chain = np.triu(np.ones((5, 5)), 1)
+    shares = alpha_rank(alpha=1e6)(chain - chain.T, chain).weights
+    assert shares.tolist() == [1.0, 0.0, 0.0, 0.0, 0.0]
