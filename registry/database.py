@@ -73,13 +73,19 @@ class Database:
         if url is None:
             path = _sqlite_path(target)
             obstacle = "it was opened for reading only" if read_only else _obstacle(path)
+            if obstacle and not os.path.exists(path):
+                raise RegistryReadOnly(f"there is no registry {path} yet, and {obstacle}")
             engine, where = _sqlite_engine(path, read_only=bool(obstacle)), str(path)
         else:
             obstacle = "it was opened for reading only" if read_only else ""
             engine = _postgres_engine(url, read_only=read_only)
             where = url.render_as_string(hide_password=True)
         database = cls(engine, where, obstacle)
-        database._bring_up_to_date()
+        try:
+            database._bring_up_to_date()
+        except BaseException:
+            database.close()
+            raise
         return database
 
     @contextmanager
@@ -149,7 +155,7 @@ class Database:
 
 
 def _postgres_url(target: str | Path) -> sa.URL | None:
-    if isinstance(target, Path) or "://" not in target:
+    if isinstance(target, Path) or "://" not in target or target.startswith("sqlite"):
         return None
     try:
         url = sa.make_url(target)
@@ -158,8 +164,6 @@ def _postgres_url(target: str | Path) -> sa.URL | None:
     backend = url.drivername.partition("+")[0]
     if backend in ("postgresql", "postgres"):
         return url.set(drivername="postgresql+psycopg")
-    if backend == "sqlite":
-        return None
     raise RegistryUnavailable(
         f"no registry can be kept in {backend!r}: give a path (SQLite) or a postgresql:// URL"
     )
@@ -172,7 +176,7 @@ def _sqlite_path(target: str | Path) -> Path:
     if not name or name == ":memory:":
         raise RegistryUnavailable("a registry needs a file: give its path, or sqlite:///PATH")
     path = Path(name).absolute()
-    if path.is_dir():
+    if os.path.isdir(path):  # Path.is_dir raises where the way there is barred.
         raise RegistryUnavailable(f"the registry {path} is a folder; give the path of a file")
     return path
 
@@ -187,7 +191,7 @@ def _obstacle(path: Path) -> str:
         ) from error
     # SQLite writes its log beside the file, so that the folder counts as well.
     for part in (path.parent, path):
-        if part.exists() and not os.access(part, os.W_OK):
+        if os.path.exists(part) and not os.access(part, os.W_OK):
             return f"{part} is read-only; check who owns it, or use another home"
     return ""
 
@@ -205,10 +209,8 @@ def _sqlite_engine(path: Path, *, read_only: bool) -> sa.Engine:
 def _connect_sqlite(path: Path, *, read_only: bool) -> sqlite3.Connection:
     mode = "rwc"
     if read_only:
-        if not path.exists():
-            raise sqlite3.OperationalError("unable to open: there is no such file")
         mode = "rw" if os.access(path.parent, os.W_OK) and os.access(path, os.W_OK) else "ro"
-        if mode == "ro" and not path.with_name(path.name + "-wal").exists():
+        if mode == "ro" and not os.path.exists(f"{path}-wal"):
             # A file in WAL mode cannot be opened where its log cannot be made, unless it is
             # declared to stay as it is.  No log means that nobody has it open to write.
             mode = "ro&immutable=1"
