@@ -6,7 +6,7 @@ import functools
 
 from arena.games.leduc import LEDUC
 from arena.games.tables.leduc import CALL, FOLD
-from arena.house.cfr_plus import shipped
+from arena.house.cfr_solution import shipped
 from arena.kinds.tabular import Probabilities, information_states, payload_of
 from registry import Submission
 

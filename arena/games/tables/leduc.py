@@ -3,9 +3,8 @@
 Standard library only and no import from this project: a sandbox runs this very file inside its
 box, next to the sealed policies.
 
-One hand is a walk through a betting tree of 36 decisions and 49 ends (`NODES`), the same for all
-cards.  A message names places in that tree and ranks of cards, never more than its receiver may
-know, in MESSAGE_BYTES bytes:
+A hand is a walk through a betting tree of 36 decisions and 49 ends (`NODES`).  A message names
+places in that tree and ranks of cards, never more than its receiver may know, in 6 bytes:
 
     0  what it carries: OUTCOME + RESTART + ACT, or IDLE
     1  ACT: the decision's node
@@ -177,8 +176,7 @@ def dealt(deal_seed: int) -> tuple[int, tuple[int, ...]]:
     """
     # Only `random()` is promised to give the same numbers in every version of Python.
     uniform = random.Random(deal_seed).random
-    first = int(uniform() * 2)
-    return first, tuple(int(uniform() * len(DEALS)) for _ in range(LENGTH))
+    return int(uniform() * 2), tuple(int(uniform() * len(DEALS)) for _ in range(LENGTH))
 
 
 def hand_returns(node: Node, ranks: tuple[int, int], public: int) -> tuple[int, int]:
