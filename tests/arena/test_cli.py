@@ -1,0 +1,284 @@
+"""The command line as users and their scripts meet it: documents, messages, exit codes."""
+
+import json
+import os
+import subprocess
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from arena.cli import main
+from arena.home import FORMAT
+
+GOOD = '''class Agent:
+    """Always rock."""
+
+    def act(self, observation):
+        return "ROCK"
+'''
+LOOPS_AT_IMPORT = "while True:\n    pass\n\n" + GOOD
+LOOPS_IN_ACT = GOOD.replace('return "ROCK"', "while True:\n            pass")
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """A home with the house in it, shared by tests that only add to it."""
+    folder = tmp_path_factory.mktemp("cli") / "home"
+    assert run("list", home=folder).exit_code == 0
+    return folder
+
+
+def run(*arguments, home):
+    return CliRunner().invoke(main, [*map(str, arguments), "--home", str(home)])
+
+
+def document(*arguments, home, code=0):
+    result = run(*arguments, "--json", home=home)
+    assert result.exit_code == code, result.output
+    return json.loads(result.stdout)
+
+
+def policies(home):
+    return {one["ref"] for one in document("list", home=home)["policies"]}
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(source, name="bot.py"):
+        path = tmp_path / name
+        path.write_bytes(source if isinstance(source, bytes) else source.encode())
+        return path
+
+    return write
+
+
+def submit(path, home, *more, name="me/bot", game="rrps", code=0):
+    words = ("submit", path, "--game", game, "--name", name, "--sandbox", "process", *more)
+    return document(*words, home=home, code=code)
+
+
+def test_the_first_command_creates_the_home_and_enrols_the_house(home):
+    refs = policies(home)
+    assert {"house/greenberg@1", "house/CFR+@1", "house/AlwaysCall@1", "starter/rrps@1"} <= refs
+    assert len(document("list", "--author", "house", "--game", "rrps", home=home)["policies"]) == 43
+
+
+def test_show_prints_provenance(home):
+    shown = run("show", "house/greenberg", home=home).stdout
+    assert "Andrzej Nagorko" in shown
+    assert "2000" in shown
+    assert document("show", "house/CFR+", home=home)["provenance"]["author"]
+
+
+def test_submit_show_source_and_yank(home, file):
+    path = file(GOOD)
+    taken = submit(path, home, "--label", "team=a", "--description", "rock [bold]only[/]")
+    assert taken["ref"] == "me/bot@1"
+    assert taken["status"] == "qualified"
+    assert run("show", "me/bot", "--source", home=home).stdout == GOOD
+    assert "rock [bold]only[/]" in run("show", "me/bot", home=home).stdout
+    again = submit(path, home, name="you/other")
+    assert (again["ref"], again["digest"]) == ("me/bot@1", taken["digest"])
+    assert again["reason"]
+    changed = file(GOOD.replace("ROCK", "PAPER"))
+    assert submit(changed, home)["ref"] == "me/bot@2"
+    assert document("yank", "me/bot@2", "--game", "rrps", home=home)["status"] == "yanked"
+    assert document("show", "me/bot@2", home=home)["status"] == "yanked"
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        (b"\xff\xfe\x00binary", "not-text"),
+        ("class Agent:\n    def act(self, observation)\n        return 1\n", "line 2"),
+        ("x = 1\n", "class-missing"),
+        ("class Agent:\n    pass\n", "method-missing"),
+        ("class Agent:\n    def act(self):\n        return 'ROCK'\n", "bad-signature"),
+        ("import socket\n\n" + GOOD, "import-not-allowed"),
+        ("#" * 70_000 + "\n" + GOOD, "too-large"),
+        (LOOPS_AT_IMPORT, "load-failed"),
+        (LOOPS_IN_ACT, "timed-out"),
+        (GOOD.replace('"ROCK"', "1 / 0"), "ZeroDivisionError"),
+        (GOOD.replace('"ROCK"', '"LIZARD"'), "illegal-action"),
+        (GOOD.replace('"ROCK"', "3"), "malformed-action"),
+    ],
+)
+def test_bad_policies_are_rejected_with_a_reason_and_not_stored(home, file, source, reason):
+    before = policies(home)
+    answer = submit(file(source), home, name="me/bad", code=1)
+    assert answer["status"] == "rejected"
+    assert reason in answer["reason"]
+    assert policies(home) == before
+    checked = document(
+        "check", file(source), "--game", "rrps", "--sandbox", "process", home=home, code=1
+    )
+    assert checked["status"] == "rejected"
+
+
+def test_missing_files_and_folders(home, tmp_path):
+    assert "file-missing" in submit(tmp_path / "none.py", home, code=1)["reason"]
+    assert "is-directory" in submit(tmp_path, home, code=1)["reason"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("list", "--game", "chess"),
+        ("show", "nobody/nothing"),
+        ("play", "--game", "rrps", "--only", "nobody/nothing"),
+        ("play", "--game", "rrps", "--matches", "0"),
+        ("play",),
+        ("replay", "not-an-id"),
+        ("replay", "abcdef"),
+        ("evaluate", "nobody/nothing", "--game", "rrps"),
+        ("leaderboard", "--game", "rrps", "--against", "leduc-3@1"),
+    ],
+)
+def test_usage_errors_exit_with_2_and_say_what_to_do(home, arguments):
+    result = run(*arguments, home=home)
+    assert result.exit_code == 2
+    assert len(result.stderr) > 20
+    assert "Traceback" not in result.output
+
+
+def test_a_malformed_name_is_a_usage_error(home, file):
+    words = ("submit", file(GOOD), "--game", "rrps", "--name", "no spaces/please")
+    assert run(*words, home=home).exit_code == 2
+
+
+def test_play_leaderboard_payoffs_matches_replay_export(home, tmp_path):
+    """One pass over a small Leduc tournament, every answer as JSON and for people."""
+    report = document("play", "--game", "leduc", "--matches", "4", "--workers", "1", home=home)
+    assert report["played"] == 6 * 4
+    assert set(report) >= {"played", "skipped", "forfeits", "seconds"}
+    board = document("leaderboard", "--game", "leduc", home=home)["rows"]
+    assert [row["rank"] for row in board] == [1, 2, 3, 4]
+    fields = {"ref", "mean_return", "stderr", "trueskill", "pop_return", "pop_expl", "agg_score"}
+    assert set(board[0]) >= fields | {"matches", "forfeits"}
+    assert "starter/leduc@1" in run("leaderboard", "--game", "leduc", home=home).stdout
+    by_rating = document("leaderboard", "--game", "leduc", "--by", "rating", "--more", home=home)
+    assert by_rating["rows"][0]["nash_mass"] is not None
+
+    table = document("payoffs", "--game", "leduc", home=home)
+    assert len(table["mean"]) == len(table["refs"]) == 4
+    csv = tmp_path / "payoffs.csv"
+    document("payoffs", "--game", "leduc", "--csv", csv, home=home)
+    assert len(csv.read_text().splitlines()) == 5
+
+    listed = document("matches", "--game", "leduc", "starter/leduc", "--limit", "3", home=home)
+    assert len(listed["matches"]) == 3
+    match = listed["matches"][0]["id"]
+    told = document("replay", match[:10], "--verify", "--sandbox", "process", home=home)
+    assert told["verified"] is True
+    assert len(told["events"]) == 100
+    assert "reproduced" in run("replay", match, "--verify", home=home).stdout
+
+    files = document("export", tmp_path / "out", home=home)["files"]
+    assert files
+    assert all(Path(file).stat().st_size > 0 for file in files)
+
+
+def test_evaluate_reports_intervals_and_every_opponent(home):
+    words = ("evaluate", "starter/leduc", "--game", "leduc", "--matches", "8")
+    result = document(*words, "--workers", "1", "--sandbox", "process", home=home)
+    for key in ("pop_return", "pop_expl", "pop_expl_cross_fitted", "agg_score"):
+        low, high = result[key]["ci95"]
+        assert low <= result[key]["value"] <= high
+    assert {one["ref"] for one in result["per_opponent"]} == {
+        "house/CFR+@1",
+        "house/AlwaysCall@1",
+        "house/AlwaysFold@1",
+    }
+
+
+def test_a_home_of_a_newer_version_is_left_alone(tmp_path):
+    (tmp_path / "home.json").write_text(json.dumps({"format": FORMAT + 1}))
+    result = run("list", home=tmp_path)
+    assert result.exit_code == 1
+    assert "update policy-arena" in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["home.json"]
+
+
+def test_a_home_marker_that_is_not_one(tmp_path):
+    (tmp_path / "home.json").write_text("[]")
+    result = run("list", home=tmp_path)
+    assert result.exit_code == 1
+    assert "home.json" in result.stderr
+
+
+@contextmanager
+def read_only(folder):
+    """Makes a folder unwritable: by permissions, or for root, whom they do not stop, by a mount."""
+    if os.getuid() == 0:
+        subprocess.run(["mount", "--bind", folder, folder], check=True)
+        subprocess.run(["mount", "-o", "remount,bind,ro", folder], check=True)
+        try:
+            yield
+        finally:
+            subprocess.run(["umount", folder], check=True)
+        return
+    inside = [folder, *folder.rglob("*")]
+    for path in inside:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    try:
+        yield
+    finally:
+        for path in inside:
+            path.chmod(0o755)
+
+
+def test_a_read_only_home_can_be_read_and_refuses_writing(tmp_path, file):
+    folder = tmp_path / "home"
+    run("list", home=folder)
+    run("play", "--game", "leduc", "--matches", "2", "--workers", "1", home=folder)
+    policy = file(GOOD)
+    with read_only(folder):
+        assert run("list", home=folder).exit_code == 0
+        board = document("leaderboard", "--game", "leduc", home=folder)
+        assert len(board["rows"]) == 4
+        for words in (
+            ("play", "--game", "leduc", "--matches", "4"),
+            ("submit", policy, "--game", "rrps", "--name", "me/bot", "--sandbox", "process"),
+        ):
+            refused = run(*words, home=folder)
+            assert refused.exit_code == 1, refused.output
+            assert "error:" in refused.stderr
+            assert str(folder) in refused.stderr
+    assert run("play", "--game", "leduc", "--matches", "4", home=folder).exit_code == 0
+
+
+def test_a_full_disk_loses_nothing(tmp_path):
+    """On a small file system of its own; only root can make one."""
+    if os.getuid() != 0:
+        pytest.skip("mounting a small file system takes root")
+    place = tmp_path / "small"
+    place.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", place], check=True)
+    try:
+        folder = place / "home"
+        assert run("list", home=folder).exit_code == 0
+        played = ("play", "--game", "leduc", "--workers", "1", "--matches")
+        before = document(*played, "20", home=folder)["played"]
+        filler = place / "filler"
+        with suppress(OSError), filler.open("wb", buffering=0) as stream:
+            while True:
+                stream.write(bytes(65_536))
+        refused = run(*played, "400", home=folder)
+        assert refused.exit_code == 1, refused.output
+        assert "room" in refused.stderr or "full" in refused.stderr
+        filler.unlink()
+        after = document(*played, "400", home=folder)
+        assert after["skipped"] >= before
+        assert after["played"] + after["skipped"] == 6 * 400
+    finally:
+        subprocess.run(["umount", "-l", place], check=True)
+
+
+def test_every_command_has_help():
+    for name, command in main.commands.items():
+        result = CliRunner().invoke(main, [name, "--help"])
+        assert result.exit_code == 0
+        assert command.help
+        assert command.help.splitlines()[0].endswith(".")

@@ -1,0 +1,49 @@
+"""The house rules: imports go down, modules stay small, documentation names what exists."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("arena", "dashboards", "oracle", "population", "registry", "sandbox")
+MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+MAX_LINES = 420
+
+
+def test_imports_go_down_the_house():
+    command = [str(Path(sys.executable).parent / "lint-imports")]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_modules_stay_small_and_well_named(module):
+    assert len(module.read_text().splitlines()) <= MAX_LINES
+    assert not re.fullmatch(r"(utils?|helpers?|managers?|common|misc|base_.*)", module.stem)
+
+
+def test_the_box_imports_nothing_but_the_standard_library_and_itself():
+    for module in (ROOT / "sandbox" / "box").rglob("*.py"):
+        for line in module.read_text().splitlines():
+            match = re.match(r"\s*(?:from|import)\s+([\w.]+)", line)
+            if match and not line.lstrip().startswith("#"):
+                top = match[1].partition(".")[0]
+                assert top in sys.stdlib_module_names | {"numpy", "box", ""}, (module, line)
+
+
+def test_no_private_address_is_committed():
+    """No lock or document names a package index, and no file names a path of some machine."""
+    files = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split("\0")
+    for name in filter(None, files):
+        path = ROOT / name
+        if path.suffix in {".png", ".gz"} or not path.exists():
+            continue
+        text = path.read_text(encoding="utf-8", errors="replace")
+        if path.suffix == ".lock":
+            assert "://" not in text, name
+        assert "--index-url" not in text or path == Path(__file__), name
