@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from arena.games.leduc import LEDUC
 from arena.games.tables import leduc as tables
-from arena.games.tables.leduc import FOLD, IDLE, ILLEGAL, MALFORMED, NONE, RAISE, Seat, Table
+from arena.games.tables.leduc import IDLE, NONE, Seat, Table
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "leduc_paper_examples.json"
 ENGINE = pyspiel.load_game("leduc_poker")
@@ -346,134 +346,6 @@ def test_dealing_is_uniform_and_fixed() -> None:
     assert abs(firsts - 300) < 60
     first, deals = tables.dealt(2026)  # another way to deal would be another version of the game
     assert (first, deals[:6], deals[-3:]) == (0, (60, 61, 103, 12, 26, 72), (37, 110, 11))
-
-
-# --- faults ---------------------------------------------------------------------------------
-
-
-class Loud(str):
-    """A string that claims to be every action."""
-
-    def __eq__(self, other: object) -> bool:
-        return True
-
-    __hash__ = str.__hash__
-
-
-@pytest.mark.parametrize(
-    ("answer", "code"),
-    [
-        ("call", ILLEGAL),
-        ("", ILLEGAL),
-        ("FOLD", FOLD),
-        (None, MALFORMED),
-        (1, MALFORMED),
-        (b"CALL", MALFORMED),
-        (["CALL"], MALFORMED),
-        (Loud("CALL"), MALFORMED),
-    ],
-)
-def test_answers_that_are_no_legal_action(answer: Any, code: int) -> None:
-    bad = Recorder(lambda obs: answer)
-    first, _ = tables.dealt(1)
-    table = Table([1])
-    seats = [Seat(bad if seat == first else always("CALL")) for seat in (0, 1)]
-    replies = [seat.reply(part) for seat, part in zip(seats, parts(table.messages()), strict=True)]
-    assert replies[first] == code and replies[1 - first] == NONE
-    table.advance(bytes(replies))  # FOLD is an action, but not legal here
-    assert table.done and table.fault(0) == (first, ILLEGAL if code == FOLD else code)
-    assert table.moves(0) == b""
-    assert LEDUC.score(1, b"", first)[first] == -1300
-
-
-def test_a_raise_at_the_cap_is_illegal() -> None:
-    table = play([4], [always("RAISE"), always("RAISE")])
-    first, _ = tables.dealt(4)
-    assert table.fault(0) == (first, ILLEGAL)
-    assert table.moves(0) == bytes([RAISE, RAISE])
-
-
-@pytest.mark.parametrize("code", [240, 245, 249, 250, 251, 252])
-@pytest.mark.parametrize("asked", [True, False])
-def test_a_fault_code_counts_from_either_seat(code: int, asked: bool) -> None:
-    table = Table([1, 2])
-    first = tables.dealt(2)[0]
-    guilty = first if asked else 1 - first
-    replies = [NONE] * 4
-    replies[tables.dealt(1)[0]] = CALLED
-    replies[2 + first] = CALLED
-    replies[2 + guilty] = code
-    table.advance(bytes(replies))
-    assert table.fault(1) == (guilty, code) and table.fault(0) is None
-    assert table.moves(0) == bytes([CALLED]) and not table.done
-    assert {part[0] for part in list(parts(table.messages()))[2:]} == {IDLE}
-
-
-def test_of_two_faults_seat_0_is_looked_at_first() -> None:
-    for seed in (FIRST_DEALS[0, 0], FIRST_DEALS[0, 1]):
-        table = Table([seed])
-        table.advance(bytes([250, 249]))
-        assert table.fault(0) == (0, 250)
-
-
-def test_a_fault_in_the_last_outcome_has_nothing_left_to_forfeit() -> None:
-    class Sulky(Recorder):
-        def receive_outcome(self, obs: dict[str, Any]) -> None:
-            super().receive_outcome(obs)
-            if len(self.of("outcome")) == 100:
-                raise RuntimeError("bad loser")
-
-    players = [Sulky(lambda obs: "CALL"), always("CALL")]
-    table, seats = Table([5]), [Seat(player) for player in players]
-    while not table.done:
-        replies = []
-        for seat, message in zip(seats, parts(table.messages()), strict=True):
-            try:
-                replies.append(seat.reply(message))
-            except RuntimeError:
-                replies.append(tables.RAISED)
-        table.advance(bytes(replies))
-    assert table.fault(0) == (0, tables.RAISED)
-    moves = table.moves(0)
-    assert moves == play([5], [always("CALL"), always("CALL")]).moves(0)
-    assert LEDUC.score(5, moves, 0) == LEDUC.score(5, moves, None)
-
-
-def test_what_a_policy_raises_passes_through() -> None:
-    def fail(obs: dict[str, Any]) -> str:
-        raise KeyError("mine")
-
-    table = Table([1])
-    seat = Seat(Recorder(fail))
-    message = next(part for part in parts(table.messages()) if part[0] != IDLE)
-    with pytest.raises(KeyError, match="mine"):
-        seat.reply(message)
-
-
-def test_wrong_use_is_refused() -> None:
-    table = Table([1])
-    with pytest.raises(ValueError, match="3 replies for 2 seats"):
-        table.advance(bytes(3))
-    table.advance(bytes([250, 250]))
-    with pytest.raises(ValueError, match="every match is over"):
-        table.advance(bytes([NONE, NONE]))
-    with pytest.raises(AttributeError, match="receive_outcome"):
-        Seat(type("Half", (), {"act": None, "restart": None})())
-
-
-@given(st.lists(st.binary(min_size=4, max_size=4), max_size=60))
-@settings(deadline=None)
-def test_any_replies_keep_the_table_sound(ticks: list[bytes]) -> None:
-    """Whatever a broken or hostile worker answers, the record stays legal and scores."""
-    table = Table([1, 2])
-    for replies in ticks:
-        if table.done:
-            break
-        table.advance(replies)
-    for match, seed in enumerate((1, 2)):
-        fault = table.fault(match)
-        returns = LEDUC.score(seed, table.moves(match), fault[0] if fault else 0)
-        assert sum(returns) == 0 and abs(returns[0]) <= 1300
 
 
 def test_the_table_needs_nothing_but_the_standard_library() -> None:
