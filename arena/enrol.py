@@ -11,7 +11,7 @@ from arena.bouts import rules_of
 from arena.games.protocol import Game
 from arena.submission import Rejection
 from registry import Registry
-from registry.values import PolicyVersion, Submission
+from registry.values import PolicyVersion, Status, Submission
 from sandbox.values import Block, BlockMatch, Limits, SeatPlan
 from sandbox.wall import Wall
 
@@ -66,5 +66,9 @@ def enrol(
     failed = trial(game, submission.payload, wall, limits)
     if failed is not None:
         return failed
-    version, created = registry.submit(submission)
-    return Enrolled(version, created)
+    registered = registry.submit(submission)
+    version = registered.version
+    if version.status is Status.CANDIDATE and submission.status is Status.QUALIFIED:
+        # An oracle had scored the same program; now somebody enters it.
+        version = registry.set_status(version.digest, Status.QUALIFIED, "submitted as an entrant")
+    return Enrolled(version, registered.created)

@@ -15,7 +15,6 @@ from rich.table import Table
 from arena.cli.session import Session, game_option, optional_game, session_options
 from arena.cli.walls import open_reported_wall, sandbox_options
 from arena.enrol import Enrolled, enrol, trial
-from arena.errors import UsageFault
 from arena.games.protocol import Game
 from arena.submission import Rejection, prepare
 from registry.values import PolicyVersion, Status
@@ -183,33 +182,6 @@ def list_(
     session.answer({"policies": [_summary(v) for v in found]}, human)
 
 
-def find_version(session: Session, game: Game | None, ref: str) -> PolicyVersion:
-    """The version that REF names; without a game, whichever game it is in.
-
-    Raises:
-      UsageFault: the same ref exists in two games.
-      UnknownPolicy: there is none.
-    """
-    from arena.games import GAMES
-    from registry import UnknownPolicy
-
-    registry = session.home().registry
-    if game is not None:
-        return registry.get(game.name, ref)
-    found, error = [], None
-    for name in GAMES:
-        try:
-            found.append(registry.get(name, ref))
-        except UnknownPolicy as unknown:
-            error = error or unknown
-    if len(found) > 1:
-        raise UsageFault(f"{ref} exists in {' and '.join(v.game for v in found)}: add --game")
-    if not found:
-        assert error is not None
-        raise error
-    return found[0]
-
-
 @click.command()
 @click.argument("ref")
 @optional_game
@@ -217,7 +189,7 @@ def find_version(session: Session, game: Game | None, ref: str) -> PolicyVersion
 @session_options
 def show(session: Session, ref: str, game: Game | None, source: bool) -> None:
     """Shows a policy: who wrote it, when, from what, and where it stands."""
-    version = find_version(session, game, ref)
+    version = session.home().registry.get(game.name if game else None, ref)
     document = {
         **_summary(version),
         "status_reason": version.status_reason,
