@@ -37,7 +37,7 @@ class GVisorWall:
         """Starts a container; removes those whose owners have ended.
 
         Args:
-          limits: of the whole box.
+          limits: of the whole box; cut to what the daemon's machine has.
           start_seconds: how long it may take until the box is ready.
 
         Raises:
@@ -52,7 +52,8 @@ class GVisorWall:
         self.container = new_name()
         self._closed = False
         python, *box = box_command("python3", BOX_INSIDE, SITE_INSIDE)
-        command = run_command(self.container, image, limits or ContainerLimits(), python, box)
+        within = (limits or ContainerLimits()).on(runtime)
+        command = run_command(self.container, image, within, python, box)
         try:
             # Docker's client finds its daemon through its own environment and home folder;
             # what the box sees is in the command.

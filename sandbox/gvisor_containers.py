@@ -12,7 +12,7 @@ import secrets
 from dataclasses import dataclass
 
 from sandbox.errors import SandboxUnavailable
-from sandbox.gvisor_docker import RUNTIME, ask_docker
+from sandbox.gvisor_docker import RUNTIME, Runtime, ask_docker
 from sandbox.gvisor_owner import Owner
 from sandbox.link import BOX_ENVIRONMENT
 
@@ -31,12 +31,20 @@ class ContainerLimits:
     """What one whole box may use; each policy in it is limited by `sandbox.values.Limits`.
 
     Attributes:
-      memory_mib: of all processes in the box together, gVisor's own memory included.
-      cpus: processors' worth of time.
+      memory_mib: of all processes in the box together, gVisor's own memory included.  A box
+        that exceeds it is killed as a whole.
+      cpus: processors' worth of time; gVisor's kernel computes beside the policies.
     """
 
-    memory_mib: int = 2048
+    memory_mib: int = 4096
     cpus: float = 2.0
+
+    def on(self, runtime: Runtime) -> ContainerLimits:
+        """The same, but no more processors than there are and three quarters of the memory."""
+        return ContainerLimits(
+            memory_mib=min(self.memory_mib, runtime.machine_memory_mib * 3 // 4),
+            cpus=min(self.cpus, float(runtime.machine_cpus)),
+        )
 
 
 def new_name() -> str:
@@ -68,7 +76,7 @@ def run_command(
         "--user", "0:0",
         "--pids-limit", str(_PROCESSES),
         "--memory", f"{limits.memory_mib}m", "--memory-swap", f"{limits.memory_mib}m",
-        "--cpus", f"{min(limits.cpus, float(os.cpu_count() or 1)):g}",
+        "--cpus", f"{limits.cpus:g}",
         "--log-driver", "none",
         "--hostname", "box",
         "--entrypoint", python,

@@ -63,19 +63,23 @@ def explain(command: str, complaint: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """The runtime `runsc` as the daemon knows it.
+    """The runtime `runsc` as the daemon knows it, and the daemon's machine.
 
     Attributes:
       path: of the binary on the daemon's machine.
       arguments: that the daemon adds to each call.
       version: "20240729.0", or "unknown" where the binary is not on this machine.
       platform: how it intercepts system calls: "systrap", "ptrace", "kvm" or "unknown".
+      machine_cpus: processors of the daemon's machine, which need not be this one.
+      machine_memory_mib: its memory.
     """
 
     path: str
     arguments: tuple[str, ...]
     version: str
     platform: str
+    machine_cpus: int
+    machine_memory_mib: int
 
 
 def find_runtime() -> Runtime:
@@ -84,7 +88,9 @@ def find_runtime() -> Runtime:
     Raises:
       SandboxUnavailable: Docker does not answer or does not know the runtime.
     """
-    known = json.loads(ask_docker("info", "--format", "{{json .Runtimes}}") or "null") or {}
+    said = ask_docker("info", "--format", "{{json .Runtimes}}\n{{.NCPU}}\n{{.MemTotal}}")
+    runtimes, cpus, memory = said.splitlines()
+    known = json.loads(runtimes) or {}
     if RUNTIME not in known:
         raise SandboxUnavailable(
             f"the Docker daemon does not know the runtime '{RUNTIME}' "
@@ -93,7 +99,14 @@ def find_runtime() -> Runtime:
     path = known[RUNTIME].get("path") or RUNTIME
     arguments = tuple(known[RUNTIME].get("runtimeArgs") or ())
     version = runsc_version(path)
-    return Runtime(path, arguments, version, _platform(arguments, version))
+    return Runtime(
+        path=path,
+        arguments=arguments,
+        version=version,
+        platform=_platform(arguments, version),
+        machine_cpus=int(cpus),
+        machine_memory_mib=int(memory) // 2**20,
+    )
 
 
 def runsc_version(binary: str) -> str:

@@ -15,7 +15,7 @@ import sandbox
 from sandbox import gvisor_image
 from sandbox.errors import SandboxUnavailable
 from sandbox.gvisor_containers import ContainerLimits, new_name, run_command
-from sandbox.gvisor_docker import ask_docker, default_platform, explain, runsc_version
+from sandbox.gvisor_docker import Runtime, ask_docker, default_platform, explain, runsc_version
 from sandbox.gvisor_owner import Owner
 from sandbox.gvisor_probe import State, probe_gvisor, probe_rootless
 from sandbox.link import BOX_FOLDER
@@ -123,6 +123,12 @@ def test_container_has_nothing_that_it_does_not_need() -> None:
     assert new_name() != new_name()
 
 
+def test_a_box_may_not_take_its_whole_machine() -> None:
+    small = Runtime("runsc", (), "unknown", "unknown", machine_cpus=1, machine_memory_mib=1000)
+    assert ContainerLimits(memory_mib=4096, cpus=2.0).on(small) == ContainerLimits(750, 1.0)
+    assert ContainerLimits(memory_mib=512, cpus=0.5).on(small) == ContainerLimits(512, 0.5)
+
+
 @pytest.mark.parametrize(
     ("complaint", "remedy"),
     [
@@ -168,7 +174,9 @@ def test_a_docker_that_hangs_is_given_up(tmp_path: Path, monkeypatch: pytest.Mon
 def test_a_daemon_without_the_runtime_is_told_apart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _put_program(tmp_path, "docker", """echo '{"runc": {"path": "runc"}}'""")
+    _put_program(
+        tmp_path, "docker", """echo '{"runc": {"path": "runc"}}'; echo 2; echo 1000000000"""
+    )
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     findings = probe_gvisor()
     assert findings[-1].name == "runtime runsc"

@@ -22,7 +22,7 @@ from sandbox import gvisor_image
 from sandbox.doctor import examine
 from sandbox.errors import SandboxUnavailable
 from sandbox.gvisor import GVisorWall, main
-from sandbox.gvisor_containers import LABEL, ours, sweep
+from sandbox.gvisor_containers import LABEL, ContainerLimits, ours, sweep
 from sandbox.gvisor_docker import ask_docker, find_runtime
 from sandbox.gvisor_owner import Owner
 from sandbox.gvisor_probe import State
@@ -197,7 +197,7 @@ def test_external_seats_are_asked_through_the_wall(wall: Wall) -> None:
 
 
 def test_a_container_is_what_it_was_asked_to_be() -> None:
-    wall = GVisorWall()
+    wall = GVisorWall(ContainerLimits(memory_mib=700))
     try:
         (seen,) = json.loads(ask_docker("inspect", wall.container))
     finally:
@@ -207,7 +207,7 @@ def test_a_container_is_what_it_was_asked_to_be() -> None:
     assert host["NetworkMode"] == "none"
     assert host["ReadonlyRootfs"] is True
     assert host["CapDrop"] == ["ALL"]
-    assert host["Memory"] == host["MemorySwap"] == 2048 * 1024 * 1024
+    assert host["Memory"] == host["MemorySwap"] == 700 * 1024 * 1024
     assert not host["Binds"] and not seen["Mounts"]
     assert not containers(wall.container)
 
