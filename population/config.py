@@ -1,0 +1,128 @@
+"""What a run of CSRO is told: frozen values, stored with the run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from arena.analysis.meta_strategy import DEFAULT_SOLVER, SOLVERS
+from arena.errors import UsageFault
+
+ORACLES = ("zero-shot", "best-of-n", "linear", "alpha-evolve")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,47}")
+_HEX = re.compile(r"[0-9a-f]{6,32}")
+
+
+@dataclass(frozen=True, slots=True)
+class OracleChoice:
+    """Which oracle answers, and what it is shown.
+
+    Attributes:
+      name: one of `ORACLES`.
+      model: what writes the programs, such as "grammar" or "gemini:gemini-2.5-pro".
+      opponents: what of the opponents is shown: "none", "code" or "description".
+      shown: which opponents are shown: "all", "top-k:5" or "min-support:0.05".
+      refinements: M, the most refinements of one candidate (linear); for alpha-evolve, the
+        number of generations.
+      drafts: N, candidates of best-of-n.
+    """
+
+    name: str = "linear"
+    model: str = "grammar"
+    opponents: str = "code"
+    shown: str = "top-k:5"
+    refinements: int = 10
+    drafts: int = 10
+
+    def __post_init__(self) -> None:
+        if self.name not in ORACLES:
+            raise UsageFault(f"no oracle is called {self.name!r}; there are {', '.join(ORACLES)}")
+        _at_least(0, refinements=self.refinements)
+        _at_least(1, drafts=self.drafts)
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How many matches estimates are made from.
+
+    Attributes:
+      payoff: matches of each pair of members, for the payoff table.
+      evaluation: matches of a candidate against sigma, shared among its support by weight.
+    """
+
+    payoff: int = 24
+    evaluation: int = 64
+
+    def __post_init__(self) -> None:
+        _at_least(4, payoff=self.payoff, evaluation=self.evaluation)
+
+
+@dataclass(frozen=True, slots=True)
+class RunConfig:
+    """One run of CSRO.  Equal configurations give equal runs, whatever they are called.
+
+    Attributes:
+      game: its name.
+      oracle: see `OracleChoice`.
+      iterations: K.
+      seed: of every random choice.
+      solver: of the meta-game, a key of `arena.analysis.meta_strategy.SOLVERS`.
+      initial: reference of the initial policy; "" for the built-in one.
+      matches: see `Budget`.
+    """
+
+    game: str
+    oracle: OracleChoice = field(default_factory=OracleChoice)
+    iterations: int = 20
+    seed: int = 0
+    solver: str = DEFAULT_SOLVER
+    initial: str = ""
+    matches: Budget = field(default_factory=Budget)
+
+    def __post_init__(self) -> None:
+        if self.solver not in SOLVERS:
+            raise UsageFault(
+                f"no meta-solver is called {self.solver!r}; there are {', '.join(SOLVERS)}"
+            )
+        _at_least(1, iterations=self.iterations)
+
+    def to_document(self) -> dict[str, Any]:
+        """As plain JSON values."""
+        return asdict(self)
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> RunConfig:
+        """The inverse of `to_document`."""
+        fields = dict(document)
+        oracle = OracleChoice(**fields.pop("oracle"))
+        return cls(oracle=oracle, matches=Budget(**fields.pop("matches")), **fields)
+
+    @property
+    def variant(self) -> str:
+        """What runs that differ only in their seed have in common."""
+        oracle = self.oracle
+        if oracle.model == "grammar":
+            return f"{oracle.name}, grammar"
+        return f"{oracle.name}, {oracle.model}, {oracle.opponents}, {oracle.shown}"
+
+
+def check_run_name(name: str) -> str:
+    """Returns the name where policies can be called by it.
+
+    Raises:
+      UsageFault: they cannot.
+    """
+    if not _NAME.fullmatch(name) or _HEX.fullmatch(name.lower()):
+        raise UsageFault(
+            f"{name!r} cannot name a run: start with a letter or digit, go on with letters, "
+            "digits and . _ + - (at most 48), and let it not read as the beginning of a digest"
+        )
+    return name
+
+
+def _at_least(least: int, **values: int) -> None:
+    for name, value in values.items():
+        if value < least:
+            raise UsageFault(f"{name} is {value}; it must be at least {least}")

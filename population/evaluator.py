@@ -1,0 +1,204 @@
+"""Scores programs against a meta-strategy: `oracle.values.Evaluate`, played by the arena.
+
+A program first passes the static checks and one match against itself; only then is it registered,
+as a candidate, and plays.  Its score comes from the first n_i repetitions against each member i
+of the support, with n_i in proportion to the member's weight, so all candidates of an iteration
+are measured by the same repetitions.  (Seeds follow from the identities of both policies, so the
+cards of a candidate's matches are its own; errors are computed for that.)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from arena.payoffs import PayoffTable
+from arena.rejection import Rejection
+from arena.submission import prepare
+from arena.values import Result, Termination, short
+from oracle.values import Against, Failure, Rejected, Score, Task
+from population.matches import Matches
+from population.payoff import Wanted
+from registry import digest_of
+from registry.values import Parent, Status, Submission
+
+LEAST_MATCHES = 4
+"""Against each opponent, so that an error can be estimated from two deals."""
+_LONGEST_REASON = 1_500
+
+
+@dataclass(frozen=True, slots=True)
+class Lineage:
+    """What is registered about a candidate beside its source.
+
+    Attributes:
+      provenance: model call, digest of the prompt, and the like.
+      parent: digest of the registered program that it was made from, "" where there is none.
+    """
+
+    provenance: Mapping[str, object] = field(default_factory=dict)
+    parent: str = ""
+
+
+LineageOf = Callable[[str], Lineage]
+"""From a program's source to what is known of where it came from."""
+
+
+def shares(support: Mapping[str, float], total: int, effort: float = 1.0) -> dict[str, int]:
+    """Matches against each member of the support, an even number and at least `LEAST_MATCHES`.
+
+    More effort never means fewer matches against anybody.
+
+    Args:
+      support: digest to weight.
+      total: matches of a full evaluation, about.
+      effort: share of it that is wanted, in (0, 1].
+    """
+    if not 0.0 < effort <= 1.0:
+        raise ValueError(f"effort is {effort}; it must be in (0, 1]")
+    whole = sum(support.values())
+    return {
+        digest: max(LEAST_MATCHES, 2 * math.ceil(effort * total * weight / whole / 2.0))
+        for digest, weight in support.items()
+    }
+
+
+class Evaluator:
+    """Scores programs for one task.  Scoring a program again plays nothing again."""
+
+    def __init__(
+        self, matches: Matches, task: Task, name: str, total: int, lineage_of: LineageOf
+    ) -> None:
+        """Prepares for one task.
+
+        Args:
+          matches: plays.
+          task: whose opponents are met.
+          name: "author/name" under which candidates are registered.
+          total: matches of a full evaluation.
+          lineage_of: asked once for each new program.
+        """
+        self._matches = matches
+        self._task = task
+        self._name = name
+        self._total = total
+        self._lineage_of = lineage_of
+        self._support = {one.digest: one.weight for one in task.opponents}
+        self._admitted: dict[str, str | Failure] = {}
+
+    def __call__(
+        self, sources: Sequence[str], *, effort: float = 1.0
+    ) -> tuple[Score | Failure, ...]:
+        """See `oracle.values.Evaluate`."""
+        self._admit([source for source in dict.fromkeys(sources) if source not in self._admitted])
+        admitted = [self._admitted[source] for source in sources]
+        digests = list(dict.fromkeys(one for one in admitted if isinstance(one, str)))
+        number = shares(self._support, self._total, effort)
+        wanted = {
+            (digest, opponent): count
+            for digest in digests
+            for opponent, count in number.items()
+            if digest != opponent
+        }
+        everyone = list(dict.fromkeys([*digests, *self._support]))
+        table = self._matches.payoffs(everyone, wanted)
+        scores = {digest: self._scored(table, digest, wanted) for digest in digests}
+        return tuple(one if isinstance(one, Failure) else scores[one] for one in admitted)
+
+    def digest(self, source: str) -> str:
+        """Identity of a program that was scored, "" for one that was refused."""
+        admitted = self._admitted.get(source)
+        return admitted if isinstance(admitted, str) else ""
+
+    def _admit(self, sources: Sequence[str]) -> None:
+        """Checks, tries and registers new programs."""
+        submissions: dict[str, Submission] = {}
+        for source in sources:
+            prepared = self._prepared(source)
+            if isinstance(prepared, Failure):
+                self._admitted[source] = prepared
+            else:
+                submissions[source] = prepared
+        registry = self._matches.home.registry
+        new = {_digest(one): one for one in registry.missing(submissions.values())}
+        tried = self._matches.trials({digest: one.payload for digest, one in new.items()})
+        faults = {digest: _fault(result) for digest, result in tried.items()}
+        registry.submit_many([one for digest, one in new.items() if faults[digest] is None])
+        for source, submission in submissions.items():
+            digest = _digest(submission)
+            self._admitted[source] = faults.get(digest) or digest
+
+    def _prepared(self, source: str) -> Submission | Failure:
+        lineage = self._lineage_of(source)
+        parents = [Parent(one.digest, "responds-to") for one in self._task.opponents]
+        if lineage.parent:
+            parents.append(Parent(lineage.parent, "made-from"))
+        prepared = prepare(
+            self._matches.game,
+            source,
+            name=self._name,
+            labels={"iteration": self._task.key},
+            provenance=lineage.provenance,
+            parents=tuple(parents),
+            status=Status.CANDIDATE,
+        )
+        if isinstance(prepared, Rejection):
+            return Failure(Rejected.NOT_A_POLICY, f"{prepared.kind}: {prepared.message}")
+        return replace(prepared, description=prepared.description or "no docstring")
+
+    def _scored(self, table: PayoffTable, digest: str, wanted: Wanted) -> Score | Failure:
+        row = table.index()[digest]
+        if table.forfeits[row].any():
+            return self._forfeit(digest, wanted)
+        columns = [table.index()[opponent] for opponent in self._support]
+        weights = np.array(list(self._support.values()))
+        weights /= weights.sum()
+        mean, error = table.mean[row, columns], table.stderr[row, columns]
+        against = tuple(
+            Against(opponent, float(mean[i]), float(error[i]), int(table.count[row, column]))
+            for i, (opponent, column) in enumerate(zip(self._support, columns, strict=True))
+        )
+        return Score(
+            float(weights @ mean), float(np.sqrt(np.square(weights * error).sum())), against
+        )
+
+    def _forfeit(self, digest: str, wanted: Wanted) -> Failure:
+        """Why a candidate forfeited one of its matches: the first one, whenever it was played."""
+        game = self._matches.game
+        rows = self._matches.home.store.matches(
+            game.name, game.version, of=digest, faults_only=True
+        )
+        limits = {frozenset(pair): count for pair, count in wanted.items()}
+        own = [
+            row
+            for row in rows
+            if row.fault_seat is not None
+            and row.seats[row.fault_seat] == digest
+            and row.match.repetition < limits.get(frozenset(row.seats), 0)
+        ]
+        first = min(own, key=lambda row: (row.match.repetition, row.id))
+        opponent = next(other for other in first.seats if other != digest)
+        labels = {one.digest: one.ref for one in self._task.opponents}
+        return Failure(
+            Rejected.FAULTY,
+            f"{first.termination.value} in {len(own)} of its matches, the first against "
+            f"{labels.get(opponent, short(opponent))}: {first.fault_message[:_LONGEST_REASON]}",
+        )
+
+
+def _digest(submission: Submission) -> str:
+    return digest_of(submission.game, submission.kind, submission.payload)
+
+
+def _fault(result: Result) -> Failure | None:
+    """Why a program failed its trial; None where it did not."""
+    if result.termination is Termination.COMPLETED:
+        return None
+    where = f"after {len(result.moves)} moves of a trial match against itself"
+    return Failure(
+        Rejected.FAULTY,
+        f"{result.termination.value}: {result.fault_message[:_LONGEST_REASON]} ({where})",
+    )

@@ -1,0 +1,149 @@
+"""The members of a run: how policies join P, and what is registered about them.
+
+Everything that a run scores is a version in the registry, as `csro/RUN-k03@5`: the fifth program
+that iteration 3 scored.  All but the one that joins keep the status candidate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from arena.errors import ArenaError, UsageFault
+from arena.games.protocol import Game
+from arena.home import Home
+from arena.kinds.mixture import payload_of
+from arena.submission import KIND, Rejection, prepare
+from oracle.values import Opponent, Task
+from population.config import RunConfig
+from population.initial import INITIAL
+from population.matches import Matches
+from population.records import Sigma
+from population.seeds import seed_of
+from registry import AliasProtected
+from registry.values import Parent, PolicyVersion, Status, Submission
+
+AUTHOR = "csro"
+INITIAL_NAME = f"{AUTHOR}/initial"
+SMALLEST_WEIGHT = 1e-6
+"""Members of smaller weight are left out of a mixture: they would never be drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One policy of P.
+
+    Attributes:
+      digest: its identity.
+      label: "initial", or the iteration in which it joined, "k03"; the same in every run that is
+        told the same, whatever the run is called.
+      source: its program.
+    """
+
+    digest: str
+    label: str
+    source: str
+
+
+def label_of(k: int) -> str:
+    """Label of what iteration k adds."""
+    return f"k{k:02d}"
+
+
+def name_of(run: str, k: int) -> str:
+    """Name of the versions that iteration k of a run scores."""
+    return f"{AUTHOR}/{run}-{label_of(k)}"
+
+
+def initial_member(matches: Matches, config: RunConfig) -> Member:
+    """The policy that a run starts from, registered.
+
+    Raises:
+      UsageFault: the one that was named is no program.
+      UnknownPolicy: there is none of that name.
+    """
+    registry, game = matches.home.registry, matches.game
+    if config.initial:
+        version = registry.get(game.name, config.initial)
+        if version.kind != KIND:
+            raise UsageFault(
+                f"{version.ref} is of kind {version.kind}: a run starts from a program, because "
+                "oracles read their opponents' source; name a version of kind python"
+            )
+        return Member(version.digest, "initial", version.payload)
+    prepared = prepare(
+        game,
+        INITIAL[game.name],
+        name=INITIAL_NAME,
+        provenance={"author": "Policy Arena", "licence": "Apache-2.0"},
+    )
+    if isinstance(prepared, Rejection):  # the package's own file
+        raise AssertionError(f"{INITIAL[game.name]}: {prepared.message}")
+    version, _ = registry.submit(prepared)
+    return Member(version.digest, "initial", version.payload)
+
+
+def accept(home: Home, run: str, digest: str, k: int) -> Member:
+    """Makes the candidate that joins an entrant of the arena."""
+    version = home.registry.by_digests([digest])[digest]
+    if version.status is Status.CANDIDATE:
+        home.registry.set_status(digest, Status.QUALIFIED, f"joined in {run}, iteration {k}")
+    return Member(digest, label_of(k), version.payload)
+
+
+def task_of(game: Game, config: RunConfig, members: Sequence[Member], sigma: Sigma, k: int) -> Task:
+    """The question of iteration k: what beats sigma?"""
+    by_digest = {member.digest: member for member in members}
+    opponents = tuple(
+        Opponent(digest, by_digest[digest].label, by_digest[digest].source, weight)
+        for digest, weight in sigma.support.items()
+    )
+    return Task(
+        game=game,
+        opponents=opponents,
+        incumbent=opponents[0].source,
+        seed=seed_of(config.seed, game.name, label_of(k)),
+        key=label_of(k),
+    )
+
+
+class MixtureRefused(ArenaError):
+    """The meta-strategy cannot be called by its run's name."""
+
+
+def register_mixture(home: Home, run: str, config: RunConfig, sigma: Sigma) -> PolicyVersion:
+    """Registers a run's meta-strategy as `csro/RUN`, of kind mixture.
+
+    Where the same mixture is registered already (another run found it), the alias RUN names it.
+
+    Raises:
+      MixtureRefused: that alias is protected and means something else.
+    """
+    weights = drawn(sigma.weights)
+    submission = Submission(
+        game=config.game,
+        name=f"{AUTHOR}/{run}",
+        kind="mixture",
+        payload=payload_of(weights),
+        description=f"Meta-strategy of the CSRO run {run} over {len(sigma.weights)} policies.",
+        labels={"run": run, "oracle": config.oracle.name, "model": config.oracle.model},
+        provenance={"run": run, "config": config.to_document(), "solver": sigma.solver},
+        parents=tuple(Parent(digest, "mixes") for digest in weights),
+    )
+    version, _ = home.registry.submit(submission)
+    if version.name != submission.name:
+        try:
+            home.registry.set_alias(config.game, run, version.ref)
+        except AliasProtected as error:
+            raise MixtureRefused(
+                f"the run's meta-strategy is {version.ref} already, and the alias {run!r} that "
+                f"should name it is protected: {error}"
+            ) from error
+    return version
+
+
+def drawn(weights: Mapping[str, float]) -> dict[str, float]:
+    """The weights from which a mixture draws: without the tiny ones, adding up to 1."""
+    kept = {digest: weight for digest, weight in weights.items() if weight >= SMALLEST_WEIGHT}
+    total = sum(kept.values())
+    return {digest: weight / total for digest, weight in kept.items()}

@@ -1,0 +1,294 @@
+"""The file of runs: `runs.sqlite` in the home, next to the registry and the matches.
+
+A finished iteration is one transaction.  What an unfinished iteration did is not here: its
+candidates are in the registry, its matches in the match store and its model calls in the journal,
+so working through the iteration again finds all of it and pays for none of it twice.
+"""
+
+from __future__ import annotations
+
+import fcntl
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
+from functools import wraps
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy import event
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import NullPool
+from sqlmodel import Session, col, select
+
+from oracle.values import Against, Attempt, Failure, Rejected, Score
+from population.config import RunConfig, check_run_name
+from population.errors import RunBusy, RunExists, RunsUnusable, UnknownRun
+from population.records import Effort, Iteration, RunRecord, RunState, Sigma
+from population.schema import VERSION, AttemptRow, IterationRow, RunRow, Table
+
+FILE = "runs.sqlite"
+_PATIENCE_SECONDS = 60.0
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _explained(method: Callable[P, T]) -> Callable[P, T]:
+    """Turns a database's complaint into one of ours."""
+
+    @wraps(method)
+    def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return method(*args, **kwargs)
+        except DBAPIError as error:
+            raise RunsUnusable(
+                f"the file of runs cannot be used: {error.orig}; check its folder and disk"
+            ) from error
+
+    return run
+
+
+class Runs:
+    """Every run of a home.  Holds nothing open; may be used by many processes at once."""
+
+    def __init__(self, folder: Path) -> None:
+        """Opens the file of a home's folder; makes it where there is none.
+
+        Raises:
+          RunsUnusable: it cannot be read, or a newer program wrote it.
+        """
+        self.path = folder / FILE
+        self._folder = folder
+        self._engine = _engine(self.path)
+        self._prepare()
+
+    @_explained
+    def _prepare(self) -> None:
+        with self._engine.begin() as connection:
+            (found,) = connection.exec_driver_sql("pragma user_version").one()
+            if found > VERSION:
+                raise RunsUnusable(
+                    f"{self.path} has version {found}, this program reads up to {VERSION}: "
+                    "update policy-arena"
+                )
+            if found < VERSION:
+                Table.metadata.create_all(connection)
+                connection.exec_driver_sql(f"pragma user_version = {VERSION}")
+
+    @_explained
+    def start(self, name: str, config: RunConfig) -> RunRecord:
+        """Notes that a run begins; beginning one that is stored with the same values goes on.
+
+        Raises:
+          UsageFault: it cannot be called that.
+          RunExists: a run with other values is.
+        """
+        check_run_name(name)
+        with Session(self._engine) as session:
+            row = session.get(RunRow, name)
+            if row is not None:
+                record = _record(row)
+                if record.config != config:
+                    raise RunExists(
+                        f"there is a run {name!r} with another configuration: choose another "
+                        f"--name, or go on with it: csro resume {name}"
+                    )
+                return record
+            row = RunRow(
+                name=name,
+                game=config.game,
+                config=config.to_document(),
+                state=RunState.UNFINISHED.value,
+                note="",
+                created=datetime.now(UTC),
+                initial="",
+                mixture="",
+                final=None,
+            )
+            session.add(row)
+            session.commit()
+            return _record(row)
+
+    @_explained
+    def get(self, name: str) -> RunRecord:
+        """A run by its name.
+
+        Raises:
+          UnknownRun: there is none.
+        """
+        with Session(self._engine) as session:
+            row = session.get(RunRow, name)
+            if row is None:
+                known = ", ".join(session.exec(select(RunRow.name).order_by(col(RunRow.created))))
+                raise UnknownRun(f"there is no run {name!r}; there are: {known or 'none yet'}")
+            return _record(row)
+
+    @_explained
+    def all(self, game: str | None = None) -> tuple[RunRecord, ...]:
+        """All runs, oldest first."""
+        with Session(self._engine) as session:
+            rows = session.exec(select(RunRow).order_by(col(RunRow.created), col(RunRow.name)))
+            return tuple(_record(row) for row in rows if game in (None, row.game))
+
+    @_explained
+    def note(self, name: str, state: RunState, note: str = "") -> None:
+        """Sets a run's state, and why."""
+        self._change(name, state=state.value, note=note)
+
+    @_explained
+    def begin(self, name: str, initial: str) -> None:
+        """Notes the first member of a run."""
+        self._change(name, initial=initial)
+
+    @_explained
+    def finish(self, name: str, final: Sigma, mixture: str) -> None:
+        """Notes the result of a run."""
+        self._change(
+            name,
+            state=RunState.FINISHED.value,
+            note="",
+            final=_sigma_document(final),
+            mixture=mixture,
+        )
+
+    def _change(self, name: str, **values: Any) -> None:
+        with Session(self._engine) as session:
+            session.execute(sa.update(RunRow).where(col(RunRow.name) == name).values(**values))
+            session.commit()
+
+    @_explained
+    def add(self, name: str, iteration: Iteration) -> None:
+        """Stores a finished iteration with its attempts, all or nothing."""
+        with Session(self._engine) as session:
+            session.add(
+                IterationRow(
+                    run=name,
+                    k=iteration.k,
+                    sigma=_sigma_document(iteration.sigma),
+                    accepted=iteration.accepted,
+                    u=iteration.u,
+                    stderr=iteration.stderr,
+                    effort=asdict(iteration.effort),
+                )
+            )
+            session.flush()
+            session.add_all(
+                _attempt_row(name, iteration.k, place, attempt)
+                for place, attempt in enumerate(iteration.attempts)
+            )
+            session.commit()
+
+    @_explained
+    def iterations(self, name: str) -> tuple[Iteration, ...]:
+        """The finished iterations of a run, in order."""
+        wanted = select(IterationRow).where(col(IterationRow.run) == name)
+        tried = select(AttemptRow).where(col(AttemptRow.run) == name)
+        with Session(self._engine) as session:
+            attempts: dict[int, list[Attempt]] = {}
+            for row in session.exec(tried.order_by(col(AttemptRow.k), col(AttemptRow.place))):
+                attempts.setdefault(row.k, []).append(_attempt(row))
+            return tuple(
+                Iteration(
+                    k=row.k,
+                    sigma=_sigma(row.sigma),
+                    accepted=row.accepted,
+                    u=row.u,
+                    stderr=row.stderr,
+                    attempts=tuple(attempts.get(row.k, ())),
+                    effort=Effort(**row.effort),
+                )
+                for row in session.exec(wanted.order_by(col(IterationRow.k)))
+            )
+
+    @contextmanager
+    def working_on(self, name: str) -> Iterator[None]:
+        """Keeps other processes from working on the same run.
+
+        Raises:
+          RunBusy: another process does.
+        """
+        lock = self._folder / f"run-{name}.lock"
+        with open(lock, "w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise RunBusy(
+                    f"another process is working on the run {name!r} (it holds {lock}); "
+                    "wait for it, or start a run of another name"
+                ) from error
+            yield
+
+
+def _engine(path: Path) -> sa.Engine:
+    engine = sa.create_engine(
+        f"sqlite:///{path}", poolclass=NullPool, connect_args={"timeout": _PATIENCE_SECONDS}
+    )
+
+    @event.listens_for(engine, "connect")
+    def set_up(connection: Any, _: Any) -> None:
+        connection.isolation_level = None  # transactions begin as written below
+        connection.execute("pragma journal_mode = wal")
+        connection.execute("pragma foreign_keys = on")
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: sa.Connection) -> None:
+        # A transaction that reads first and then writes could lose its turn in the middle.
+        connection.exec_driver_sql("begin immediate")
+
+    return engine
+
+
+def _record(row: RunRow) -> RunRecord:
+    return RunRecord(
+        name=row.name,
+        config=RunConfig.from_document(row.config),
+        state=RunState(row.state),
+        note=row.note,
+        created=row.created,
+        initial=row.initial,
+        final=None if row.final is None else _sigma(row.final),
+        mixture=row.mixture,
+    )
+
+
+def _sigma_document(sigma: Sigma) -> dict[str, Any]:
+    # A list, because the order of members matters and JSON objects have none.
+    return {
+        "weights": [[digest, weight] for digest, weight in sigma.weights.items()],
+        "exploitability": sigma.exploitability,
+        "solver": sigma.solver,
+        "settings": dict(sigma.settings),
+    }
+
+
+def _sigma(document: Mapping[str, Any]) -> Sigma:
+    return Sigma(**{**document, "weights": dict(document["weights"])})
+
+
+def _attempt_row(run: str, k: int, place: int, attempt: Attempt) -> AttemptRow:
+    score, failure = attempt.score, attempt.failure
+    return AttemptRow(
+        run=run,
+        k=k,
+        place=place,
+        number=attempt.number,
+        parent=attempt.parent,
+        call=attempt.call,
+        digest=attempt.digest,
+        kept=attempt.kept,
+        u=score.u if score else None,
+        stderr=score.stderr if score else None,
+        against=[asdict(one) for one in score.against] if score else [],
+        rejected=failure.kind.value if failure else "",
+        reason=failure.reason if failure else "",
+    )
+
+
+def _attempt(row: AttemptRow) -> Attempt:
+    score = None
+    if row.u is not None and row.stderr is not None:
+        score = Score(row.u, row.stderr, tuple(Against(**one) for one in row.against))
+    failure = Failure(Rejected(row.rejected), row.reason) if row.rejected else None
+    return Attempt(row.number, row.parent, row.call, row.digest, score, failure, row.kept)

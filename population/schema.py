@@ -1,0 +1,69 @@
+"""The tables of `runs.sqlite`.  Rows refer to policies by digest, never by name."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import JSON, Column
+from sqlalchemy.orm import registry
+from sqlmodel import Field, SQLModel
+
+from registry.schema import UtcDateTime
+
+VERSION = 1
+"""Rises when an older program could not read a newer file (`PRAGMA user_version`)."""
+
+
+class Table(SQLModel, registry=registry()):
+    """Root of this file's tables, apart from those of the registry."""
+
+
+class RunRow(Table, table=True):
+    """One run."""
+
+    __tablename__ = "run"
+
+    name: str = Field(primary_key=True)
+    game: str
+    config: dict[str, Any] = Field(sa_column=Column(JSON(), nullable=False))
+    state: str
+    note: str
+    created: datetime = Field(sa_column=Column(UtcDateTime(), nullable=False))
+    initial: str
+    mixture: str
+    final: dict[str, Any] | None = Field(sa_column=Column(JSON(), nullable=True))
+
+
+class IterationRow(Table, table=True):
+    """One finished iteration of a run."""
+
+    __tablename__ = "iteration"
+
+    run: str = Field(primary_key=True, foreign_key="run.name")
+    k: int = Field(primary_key=True)
+    sigma: dict[str, Any] = Field(sa_column=Column(JSON(), nullable=False))
+    accepted: str
+    u: float | None
+    stderr: float | None
+    effort: dict[str, Any] = Field(sa_column=Column(JSON(), nullable=False))
+
+
+class AttemptRow(Table, table=True):
+    """One thing that an oracle tried."""
+
+    __tablename__ = "attempt"
+
+    run: str = Field(primary_key=True, foreign_key="run.name")
+    k: int = Field(primary_key=True)
+    place: int = Field(primary_key=True)
+    number: int
+    parent: str
+    call: str
+    digest: str
+    kept: bool
+    u: float | None
+    stderr: float | None
+    against: list[Any] = Field(sa_column=Column(JSON(), nullable=False))
+    rejected: str
+    reason: str

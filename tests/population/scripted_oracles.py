@@ -1,0 +1,82 @@
+"""Small oracles that need no model: they write programs from the task's seed alone."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+from oracle.values import (
+    Attempt,
+    Candidate,
+    Evaluate,
+    Failure,
+    OracleExhausted,
+    Response,
+    Score,
+    Task,
+)
+
+_PROGRAM = '''"""A policy made by a test."""
+
+import random
+
+ACTIONS = ("ROCK", "PAPER", "SCISSORS")
+
+
+class Agent:
+    """Answers the opponent's last throw by a fixed shift, and is random now and then."""
+
+    def act(self, observation):
+        last = observation["opponent_action"]
+        if last is None or random.random() < {noise}:
+            return random.choice(ACTIONS)
+        return ACTIONS[(ACTIONS.index(last) + {shift}) % 3]
+'''
+BROKEN = '''class Agent:
+    """Raises at its first throw."""
+
+    def act(self, observation):
+        raise ValueError("<script>alert(1)</script> & co")
+'''
+NOT_A_POLICY = "import socket\n\n\nclass Agent:\n    pass\n"
+
+
+def program(rng: random.Random) -> str:
+    """A random program of a small family."""
+    return _PROGRAM.format(noise=round(rng.uniform(0.05, 0.9), 3), shift=rng.randrange(3))
+
+
+@dataclass(frozen=True)
+class SmallOracle:
+    """Writes some programs (one of them broken, one not a policy) and offers the best."""
+
+    name: str = "best-of-n"
+    drafts: int = 3
+    empty_handed: tuple[str, ...] = ()
+
+    def respond(self, task: Task, evaluate: Evaluate) -> Response:
+        if task.key in self.empty_handed:
+            raise OracleExhausted("told to find nothing")
+        rng = random.Random(task.seed)
+        sources = [program(rng) for _ in range(self.drafts)] + [BROKEN, NOT_A_POLICY]
+        evaluate(sources, effort=0.3)
+        results = evaluate(sources)
+        scored = [(r.u, s, r) for s, r in zip(sources, results, strict=True) if is_score(r)]
+        _, best, score = max(scored, key=lambda item: item[0])
+        attempts = tuple(
+            Attempt(
+                number,
+                "",
+                "",
+                "",
+                result if is_score(result) else None,
+                result if isinstance(result, Failure) else None,
+                source == best,
+            )
+            for number, (source, result) in enumerate(zip(sources, results, strict=True))
+        )
+        return Response(Candidate(best, evaluate.digest(best), score, "", ""), attempts)
+
+
+def is_score(result: Score | Failure) -> bool:
+    return isinstance(result, Score)
