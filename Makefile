@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 HOME_DIR ?= demo-home
-MATCHES ?= 2
+MATCHES ?= 8
 
 .PHONY: demo test lint setup setup-dev lock clean
 

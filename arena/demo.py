@@ -27,7 +27,7 @@ def steps(home: Path, matches: int) -> list[list[str]]:
         ["submit", str(rrps), "--game", "rrps", "--name", "demo/patterns", *at],
         ["submit", str(leduc), "--game", "leduc", "--name", "demo/counter", *at],
         ["play", "--game", "rrps", "--matches", str(matches), *at],
-        ["play", "--game", "leduc", "--matches", str(10 * matches), *at],
+        ["play", "--game", "leduc", "--matches", str(5 * matches), *at],
         ["leaderboard", "--game", "rrps", "--limit", "12", *at],
         ["leaderboard", "--game", "leduc", *at],
         ["evaluate", "demo/patterns", "--game", "rrps", "--matches", str(matches), *at],
@@ -36,7 +36,7 @@ def steps(home: Path, matches: int) -> list[list[str]]:
 
 @click.command()
 @click.option("--home", default="demo-home", type=click.Path(path_type=Path), help="Its folder.")
-@click.option("--matches", default=2, type=click.IntRange(1), help="Matches a pair (Leduc: x10).")
+@click.option("--matches", default=8, type=click.IntRange(1), help="Matches a pair (Leduc: x5).")
 def demo(home: Path, matches: int) -> None:
     """Enrols the house, submits two policies, plays both games and shows the leaderboards."""
     started = time.monotonic()

@@ -169,6 +169,7 @@ def play_pairs(
     started = time.perf_counter()
     schedule = Schedule(home.store, game, pairs, options.matches)
     tally = _Tally(home, game, schedule.missing, progress)
+    progress(0, schedule.missing)
     if schedule.missing:
         everyone = home.registry.by_digests(sorted({digest for pair in pairs for digest in pair}))
         players = members_of(home, list(everyone.values()))

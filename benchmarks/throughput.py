@@ -78,15 +78,19 @@ def bare_rate(pairs: list[tuple[str, str]], cores: int) -> float:
 
 
 def arena_rate(matches: int, cores: int) -> tuple[float, float]:
-    """(matches per second of a round robin of the 43 bots into a fresh home, the same without the
-    workers' start-up), storing included."""
+    """Matches per second of a round robin of the 43 bots into a fresh home, storing included.
+
+    Returns:
+      The rate of the whole command, and the rate once the workers have started.
+    """
     with tempfile.TemporaryDirectory() as folder:
         home = open_home(Path(folder) / "home")
         first: list[float] = []
 
         def seen(done: int, wanted: int) -> None:
-            first.append(time.perf_counter())
-            counts.append(done)
+            if done:
+                first.append(time.perf_counter())
+                counts.append(done)
 
         counts: list[int] = []
         started = time.perf_counter()
@@ -152,11 +156,15 @@ def main() -> None:
     base = median(bare)
     rows = [
         ("bare pyspiel.evaluate_bots", base, 1.0),
-        ("arena play, stored", median(whole), median(w / b for w, b in zip(whole, bare))),
+        (
+            "arena play, stored",
+            median(whole),
+            median(w / b for w, b in zip(whole, bare, strict=True)),
+        ),
         (
             "  the same after the workers' start",
             median(steady),
-            median(s / b for s, b in zip(steady, bare)),
+            median(s / b for s, b in zip(steady, bare, strict=True)),
         ),
     ]
     loop = python_loop_rate(pairs[:: max(1, len(pairs) // 100)])

@@ -31,7 +31,9 @@ from sandbox.choose import WallChoice
 
 def number(value: float | None, digits: int = 1) -> str:
     """A number for a table; a dash where there is none."""
-    return "-" if value is None or not np.isfinite(value) else f"{value:.{digits}f}"
+    if value is None or not np.isfinite(value):
+        return "-"
+    return f"{round(value, digits) + 0.0:.{digits}f}"  # adding 0 turns -0.0 into 0.0
 
 
 def estimated(estimate: Estimate | None) -> str:
