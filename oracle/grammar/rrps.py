@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from oracle.grammar import rrps_parts
 
 GAME = "rrps"
-MOST_PARTS = 48
+MOST_PARTS = 80
 _TARGETS = ("theirs", "mine")
 
 
@@ -64,11 +64,13 @@ class Choice:
 
     Attributes:
       edge: payoff per throw below which the move is random.
-      judge_rate: smallest step of the record of how forecasts did.
+      form_memory: factor by which the record of the wanted replies fades each throw.
+      patience: loss in that record beyond which moves are random until it has recovered.
     """
 
     edge: float = 0.06
-    judge_rate: float = 0.04
+    form_memory: float = 0.98
+    patience: float = 8.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +107,11 @@ def random_part(rng: random.Random) -> Part:
 
 _CONTEXTS = (
     *((0, 0), (0, 1), (1, 0), (1, 1), (0, 2), (2, 0), (1, 2), (2, 1), (2, 2)),
-    *((0, 3), (3, 0), (3, 3), (0, 4), (4, 0), (4, 4), (0, 5), (5, 0)),
+    *((0, 3), (3, 0), (3, 3), (0, 4), (4, 4), (0, 5), (5, 0)),
 )
+"""(my moves, their moves) that a context looks at."""
+_QUICK_CONTEXTS = ((0, 0), (0, 1), (1, 0), (1, 1), (0, 2), (2, 0), (2, 2))
+"""Those short enough to be learnt anew while the opponent changes."""
 
 
 def _pair(kind: str, orders: tuple[tuple[int, int], ...], memory: float = 1.0) -> list[Part]:
@@ -114,13 +119,18 @@ def _pair(kind: str, orders: tuple[tuple[int, int], ...], memory: float = 1.0) -
     return [Part(kind, target, a, b, memory) for target in _TARGETS for a, b in orders]
 
 
+def mirror(part: Part) -> Part:
+    """The same part seen from the other seat."""
+    target = "mine" if part.target == "theirs" else "theirs"
+    return dataclasses.replace(part, target=target, mine=part.theirs, theirs=part.mine)
+
+
 def full_genome() -> RrpsGenome:
     """The sentence that search starts from: every kind of part, both targets, default settings."""
-    orders = ((0, 1), (1, 0), (1, 1), (0, 2), (2, 0), (2, 2), (0, 3), (3, 3), (0, 4), (1, 2))
     parts = [
-        *_pair("context", orders),
+        *_pair("context", _CONTEXTS[1:]),
         *_pair("context", ((0, 0),), 0.98),
-        *_pair("context", ((0, 0), (1, 1), (0, 1), (0, 2), (1, 0)), 0.85),
+        *_pair("context", _QUICK_CONTEXTS, 0.85),
         *_pair("match", ((30, 0), (0, 30), (30, 30))),
         *_pair("lag", ((1, 0), (0, 1))),
         *(Part("lag", "theirs", a, b) for a, b in ((2, 0), (0, 2))),
@@ -145,7 +155,6 @@ _SCALES = {
     "trust": (0.34, 0.7),
     "patience": (1.1, 4.0),
     "edge": (0.0, 0.3),
-    "judge_rate": (0.01, 0.2),
 }
 """Name of a setting -> its bounds."""
 
@@ -154,7 +163,7 @@ def _nudge(genome: RrpsGenome, rng: random.Random) -> RrpsGenome:
     """Changes one setting by up to about a half."""
     name = rng.choice(tuple(_SCALES))
     low, high = _SCALES[name]
-    home = "choice" if name in {"edge", "judge_rate"} else "blend"
+    home = "choice" if name in {"edge"} else "blend"
     settings = getattr(genome, home)
     value = max(getattr(settings, name), 0.02) * rng.uniform(0.6, 1.6)
     value = round(min(max(value, low), high), 3)
@@ -245,7 +254,8 @@ def _constants(genome: RrpsGenome) -> str:
             f"TRUST = {blend.trust}  # share that a first guess is given",
             f"PATIENCE = {blend.patience}  # throws that the first trust counts for",
             f"EDGE = {choice.edge}  # payoff per throw below which the move is random",
-            f"JUDGE_RATE = {choice.judge_rate}  # smallest step of the judge's record",
+            f"FORM_MEMORY = {choice.form_memory}  # fading of the record of wanted replies",
+            f"PATIENCE_LOST = {choice.patience}  # loss in that record that makes moves random",
         )
     )
 

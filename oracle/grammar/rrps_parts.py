@@ -187,9 +187,7 @@ AGENT_BODY = '''
         self.mistakes = [0] * len(self.predictors)
         self.weights = [FIRST_WEIGHT] * len(self.predictors)
         self.forecast = (1 / 3, 1 / 3, 1 / 3)
-        # The last judge: what they played relative to the forecast's favourite, by its strength.
-        self.verdicts = [[1 / 3, 1 / 3, 1 / 3, 1.5] for _ in range(6)]
-        self.favourite, self.strength = 0, 0
+        self.reply, self.form = 0, 0.0  # what I wanted to play, and what that has been worth
 
     @staticmethod
     def fresh_records(of_me):
@@ -204,18 +202,9 @@ AGENT_BODY = '''
             return random.choice(MOVES)
         mine, theirs = INDEX[observation["my_action"]], INDEX[observation["opponent_action"]]
         self.history.append(mine, theirs)
-        self.judge(theirs)
+        self.form = FORM_MEMORY * self.form + (self.reply - theirs + 1) % 3 - 1
         self.blend(theirs)
         return self.choose()
-
-    def judge(self, theirs):
-        """Notes how the last forecast's favourite did: right, or off by one or by two."""
-        verdict = self.verdicts[self.strength]
-        step = max(1.0 / verdict[3], JUDGE_RATE)
-        verdict[3] += 1.0
-        for off in range(3):
-            verdict[off] -= step * verdict[off]
-        verdict[(theirs - self.favourite) % 3] += step
 
     def blend(self, theirs):
         """Scores the last guesses, lets every predictor learn, and forecasts their next move.
@@ -223,7 +212,7 @@ AGENT_BODY = '''
         The forecast's logarithm is a weighted sum of the predictors' logarithms; the weights
         follow the gradient of the probability that was given to what they really played.
         """
-        weights, mistakes = self.weights, self.mistakes
+        weights, mistakes, log = self.weights, self.mistakes, math.log
         p0, p1, p2 = self.forecast
         z0 = z1 = z2 = 0.0
         for i, predictor in enumerate(self.predictors):
@@ -249,9 +238,9 @@ AGENT_BODY = '''
                 row[1] *= keep
                 row[2] *= keep
                 row[off] += step
-                row[3] = math.log(row[0] + 0.005)
-                row[4] = math.log(row[1] + 0.005)
-                row[5] = math.log(row[2] + 0.005)
+                row[3] = log(row[0] + 0.005)
+                row[4] = log(row[1] + 0.005)
+                row[5] = log(row[2] + 0.005)
             predictor.learn(self.history)
             guess = predictor.guess
             if guess >= 0:
@@ -274,15 +263,16 @@ AGENT_BODY = '''
         self.forecast = (z0 / total, z1 / total, z2 / total)
 
     def choose(self):
-        """The reply that pays best if the judge is right, or a random move if none pays enough."""
-        share = max(self.forecast)
-        self.favourite = self.forecast.index(share)
-        self.strength = sum(share >= bound for bound in (0.4, 0.5, 0.65, 0.8, 0.95))
-        right, one_off, two_off, _ = self.verdicts[self.strength]
-        # Reply favourite + 1 beats the favourite and loses to favourite + 2, and so on.
-        payoffs = (right - two_off, one_off - right, two_off - one_off)
+        """The reply that pays best if the forecast is right, or a random move.
+
+        It is random if no reply promises enough, and while the replies that I wanted to play
+        have been losing: then the opponent is ahead of me.
+        """
+        rock, paper, scissors = self.forecast
+        payoffs = (scissors - paper, rock - scissors, paper - rock)
         best = max(payoffs)
-        if best < EDGE:
+        self.reply = payoffs.index(best)
+        if best < EDGE or self.form < -PATIENCE_LOST:
             return random.choice(MOVES)
-        return MOVES[(self.favourite + 1 + payoffs.index(best)) % 3]
+        return MOVES[self.reply]
 '''
