@@ -1,0 +1,121 @@
+"""The schedule: wanted minus stored, in a fair and stable order."""
+
+from __future__ import annotations
+
+import itertools
+import tracemalloc
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena.games.protocol import Game
+from arena.schedule import Schedule
+from arena.store import MatchStore
+from arena.values import Match, Result, Termination
+
+GAME = cast(Game, SimpleNamespace(name="toy", version=1, has_deals=True, pack=bytes, unpack=bytes))
+DIGESTS = [letter * 64 for letter in "abcd"]
+PAIRS = list(itertools.combinations(DIGESTS, 2))
+
+
+def result(match: Match) -> Result:
+    return Result(match, (0.0, 0.0), Termination.COMPLETED, None, "", b"", "inline", 0.001)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> MatchStore:
+    return MatchStore(tmp_path_factory.mktemp("schedule") / "matches.duckdb")
+
+
+VERSIONS = itertools.count(1)
+
+
+def fresh_game() -> Game:
+    """The same game by other rules: nothing of it is stored yet."""
+    return cast(Game, SimpleNamespace(**{**vars(GAME), "version": next(VERSIONS)}))
+
+
+STORED = st.lists(st.tuples(st.sampled_from(PAIRS), st.integers(0, 9)), max_size=40, unique=True)
+
+
+@settings(max_examples=25, deadline=None)
+@given(stored=STORED, matches=st.integers(0, 9))
+def test_wanted_minus_stored_in_a_fair_and_stable_order(
+    store: MatchStore, stored: list[tuple[tuple[str, str], int]], matches: int
+) -> None:
+    game = fresh_game()
+    have = [Match("toy", game.version, *pair, repetition) for pair, repetition in stored]
+    store.append(game, map(result, have))
+    schedule = Schedule.round_robin(store, game, DIGESTS, matches)
+    planned = list(schedule)
+
+    wanted = [
+        Match("toy", game.version, *pair, repetition)
+        for deal in range(0, matches, 2)
+        for pair in PAIRS
+        for repetition in range(deal, min(deal + 2, matches))
+    ]
+    assert planned == [match for match in wanted if match not in set(have)]
+    assert schedule.wanted == len(wanted)
+    assert len(schedule) == schedule.missing == len(planned)
+    assert list(schedule) == planned
+    assert list(Schedule(store, game, PAIRS, matches)) == planned
+
+
+def test_playing_what_is_planned_leaves_nothing_to_play(store: MatchStore) -> None:
+    game = fresh_game()
+    for matches in (1, 3, 4, 7):
+        store.append(game, map(result, Schedule.round_robin(store, game, DIGESTS, matches)))
+        again = Schedule.round_robin(store, game, DIGESTS, matches)
+        assert (again.missing, list(again)) == (0, [])
+        assert again.wanted == 6 * matches
+    newcomer = Schedule.round_robin(store, game, [*DIGESTS, "e" * 64], 7)
+    assert newcomer.missing == 4 * 7
+    assert {"e" * 64} == set.intersection(*({match.low, match.high} for match in newcomer))
+
+
+def test_pairs_keep_their_order_and_count_once(store: MatchStore) -> None:
+    a, b, c, _ = DIGESTS
+    game = fresh_game()
+    schedule = Schedule(store, game, [(c, a), (b, b), (a, c), (a, b)], 2)
+    planned = [(match.low, match.high, match.repetition) for match in schedule]
+    assert planned == [(*pair, n) for pair in ((a, c), (b, b), (a, b)) for n in (0, 1)]
+    assert schedule.wanted == 6
+    store.append(game, [result(Match("toy", game.version, b, b, 1))])
+    assert [(m.low, m.high, m.repetition) for m in Schedule(store, game, [(b, b)], 2)] == [
+        (b, b, 0)
+    ]
+
+
+def test_nobody_to_play(store: MatchStore) -> None:
+    assert list(Schedule(store, GAME, [], 4)) == []
+    assert list(Schedule.round_robin(store, GAME, DIGESTS[:1], 4)) == []
+    assert Schedule.round_robin(store, GAME, DIGESTS, 0).wanted == 0
+    with pytest.raises(ValueError, match="negative"):
+        Schedule.round_robin(store, GAME, DIGESTS, -1)
+
+
+def test_eight_million_matches_are_planned_in_bounded_memory(tmp_path: Path) -> None:
+    store = MatchStore(tmp_path / "matches.duckdb")
+    digests = [f"{number:064x}" for number in range(2_000)]
+    store.append(GAME, (result(Match("toy", 1, *pair, 0)) for pair in _neighbours(digests)))
+    tracemalloc.start()
+    try:
+        schedule = Schedule.round_robin(store, GAME, digests, 4)
+        head = list(itertools.islice(schedule, 5))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert (schedule.wanted, schedule.missing) == (1_999_000 * 4, 1_999_000 * 4 - 1_999)
+    assert [match.repetition for match in head] == [1, 0, 1, 0, 1]
+    assert peak < 300 * 2**20
+    # Both halves of a duplicate, then the next pair, down to the last.
+    assert sum(1 for _ in itertools.islice(schedule, 200_000)) == 200_000
+
+
+def _neighbours(digests: list[str]) -> list[tuple[str, str]]:
+    return list(itertools.pairwise(digests))
