@@ -1,0 +1,162 @@
+"""Stops spending in time."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from arena.errors import UsageFault
+from oracle.models.errors import BudgetSpent, UnknownPrice
+from oracle.models.prices import FREE, Price
+from oracle.models.protocol import Model, Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What calls came to.
+
+    Attributes:
+      calls: that were answered.
+      tokens: of the calls whose usage is known.
+      known_cost: US dollars, of the calls whose cost is known.
+      unpriced: calls of unknown cost.
+      unmeasured: calls of unknown usage.
+      dearest: US dollars of the dearest call.
+      longest: tokens of the longest call.
+    """
+
+    calls: int = 0
+    tokens: int = 0
+    known_cost: float = 0.0
+    unpriced: int = 0
+    unmeasured: int = 0
+    dearest: float = 0.0
+    longest: int = 0
+
+    @property
+    def cost(self) -> float | None:
+        """US dollars of all calls; None where that of any is unknown."""
+        return None if self.unpriced else self.known_cost
+
+    def after(self, reply: Reply) -> Spent:
+        """With one more call."""
+        tokens, cost = reply.tokens, reply.cost
+        return Spent(
+            calls=self.calls + 1,
+            tokens=self.tokens + (tokens or 0),
+            known_cost=self.known_cost + (cost or 0.0),
+            unpriced=self.unpriced + (cost is None),
+            unmeasured=self.unmeasured + (tokens is None),
+            dearest=max(self.dearest, cost or 0.0),
+            longest=max(self.longest, tokens or 0),
+        )
+
+    @classmethod
+    def on(cls, replies: Iterable[Reply]) -> Spent:
+        """What these replies came to."""
+        spent = cls()
+        for reply in replies:
+            spent = spent.after(reply)
+        return spent
+
+    def __str__(self) -> str:
+        cost = f"${self.known_cost:.4f}"
+        if self.unpriced:
+            cost += f" and {self.unpriced} calls of unknown cost"
+        return f"{self.calls} calls, {self.tokens:,} tokens, {cost}"
+
+
+class Budget:
+    """Limits on what may be spent, shared by all threads of a run.
+
+    A call is admitted while what was spent, and what the calls under way may come to (each as
+    much as the largest so far), stays below the limit.  So a limit can be passed by no more than
+    what one call costs more than every call before it.
+    """
+
+    def __init__(
+        self,
+        max_cost: float | None = None,
+        max_calls: int | None = None,
+        max_tokens: int | None = None,
+        spent: Spent | None = None,
+    ) -> None:
+        """Sets limits; None is no limit.
+
+        Args:
+          max_cost: US dollars.
+          max_calls: answered calls.
+          max_tokens: read, written and thought.
+          spent: what counts already, for a run that is resumed.
+
+        Raises:
+          UsageFault: a limit is negative.
+        """
+        limits = {"cost": max_cost, "calls": max_calls, "tokens": max_tokens}
+        for name, limit in limits.items():
+            if limit is not None and not limit >= 0:
+                raise UsageFault(f"the limit on {name} is {limit}; it must be at least 0")
+        self.max_cost = max_cost
+        self.max_calls = max_calls
+        self.max_tokens = max_tokens
+        self._spent = spent or Spent()
+        self._under_way = 0
+        self._lock = threading.Lock()
+
+    @property
+    def spent(self) -> Spent:
+        """What was spent so far."""
+        with self._lock:
+            return self._spent
+
+    def check(self, model: Model) -> None:
+        """Refuses a limit on cost that could not be kept.
+
+        Raises:
+          UnknownPrice: the model's price is not known.
+        """
+        if self.max_cost is not None and model.price is None:
+            raise UnknownPrice(
+                f"the price of {model.name} is not known, so its cost cannot be limited: give its "
+                "price (--price PROMPT/OUTPUT in dollars per million tokens, 0/0 for a model that "
+                "costs nothing), or limit calls or tokens instead"
+            )
+
+    def admit(self, price: Price | None = None) -> None:
+        """Asks for one more call; every admitted call is settled.
+
+        Args:
+          price: of the model; a model that costs nothing is not held back by the limit on cost.
+
+        Raises:
+          BudgetSpent: a limit is reached.
+        """
+        with self._lock:
+            reason = self._reached(free=price == FREE)
+            if reason:
+                raise BudgetSpent(f"{reason} (spent so far: {self._spent})")
+            self._under_way += 1
+
+    def settle(self, reply: Reply | None) -> None:
+        """Counts an admitted call; None for one that was not answered."""
+        with self._lock:
+            self._under_way -= 1
+            if reply is not None:
+                self._spent = self._spent.after(reply)
+
+    def _reached(self, *, free: bool) -> str:
+        spent, waiting = self._spent, self._under_way
+        if self.max_calls is not None and spent.calls + waiting >= self.max_calls:
+            return f"the limit of {self.max_calls} calls is reached"
+        if self.max_tokens is not None:
+            if spent.unmeasured:
+                return "the server does not report its usage, so the limit on tokens cannot be kept"
+            if spent.tokens + waiting * spent.longest >= self.max_tokens:
+                return f"the limit of {self.max_tokens:,} tokens is reached"
+        if self.max_cost is not None and not free:
+            if spent.unpriced:
+                return "a call's cost is unknown, so the limit on cost cannot be kept"
+            if spent.known_cost + waiting * spent.dearest >= self.max_cost:
+                return f"the limit of ${self.max_cost:g} is reached"
+        return ""

@@ -1,0 +1,62 @@
+"""What can go wrong with a model.  A reply that is of no use is not an error (see `Reply.failure`).
+
+ArenaError
+├── UsageFault
+│   ├── UnknownModel        no model is written like that
+│   ├── MissingKey          the model's key is not in the environment
+│   ├── MissingPackage      the model needs a package that is not installed
+│   ├── UnknownPrice        a limit on cost is wanted for a model without a known price
+│   └── BadTranscript       the file to be replayed cannot be read
+├── BudgetSpent             the limit on cost, calls or tokens is reached: a clean stop
+├── JournalUnusable         the file of model calls cannot be read or written
+└── ModelError
+    ├── ModelUnavailable    the server did not answer, for longer than we may wait
+    ├── CallRefused         the server will not answer however often it is asked
+    └── TranscriptExhausted a transcript has no further reply
+"""
+
+from arena.errors import ArenaError, UsageFault
+
+
+class UnknownModel(UsageFault):
+    """No model is written like that; the message lists the forms."""
+
+
+class MissingKey(UsageFault):
+    """The model's key is not in the environment; the message names the variables."""
+
+
+class MissingPackage(UsageFault):
+    """The model needs an optional package; the message says how to install it."""
+
+
+class UnknownPrice(UsageFault):
+    """Cost cannot be limited because the model's price is not known."""
+
+
+class BadTranscript(UsageFault):
+    """The transcript cannot be read; the message names the line."""
+
+
+class BudgetSpent(ArenaError):
+    """A limit is reached.  What was done is kept; with a higher limit the run can go on."""
+
+
+class JournalUnusable(ArenaError):
+    """The file of model calls cannot be read or written."""
+
+
+class ModelError(ArenaError):
+    """A model could not be asked, or did not answer."""
+
+
+class ModelUnavailable(ModelError):
+    """The server gave no answer, for longer than we may wait.  Trying later may work."""
+
+
+class CallRefused(ModelError):
+    """The server refuses the call; asking again changes nothing (key, model name, request)."""
+
+
+class TranscriptExhausted(ModelError):
+    """All replies of the transcript are used up."""

@@ -1,0 +1,226 @@
+"""Keeps every model call, so that a reply that arrived is never paid for again."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Protocol
+
+from oracle.models.budget import Budget, Spent
+from oracle.models.errors import JournalUnusable
+from oracle.models.prices import Price
+from oracle.models.protocol import Model, Reply, Request
+from oracle.models.recorded import RecordedModel
+
+_PATIENCE_SECONDS = 60.0
+_TABLE = """
+create table if not exists model_call (
+    place integer primary key autoincrement,
+    scope text not null,
+    key text not null,
+    digest text not null,
+    model text not null,
+    request text not null,
+    reply text not null,
+    created text not null,
+    unique (scope, key, digest, model)
+)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A stored call.
+
+    Attributes:
+      request: what was asked, prompt and all.
+      model: the name of the model that was asked.
+      reply: what came back.
+      created: when it was stored, in UTC.
+    """
+
+    request: Request
+    model: str
+    reply: Reply
+    created: datetime
+
+
+class Journal(Protocol):
+    """Where the calls of one run are kept.  A call is identified by key, question and model."""
+
+    def find(self, request: Request, model: str) -> Reply | None:
+        """The stored reply to a request, None where it was never answered."""
+        ...
+
+    def store(self, request: Request, model: str, reply: Reply) -> Reply:
+        """Keeps a reply for good; returns the one to use (the first one stored wins)."""
+        ...
+
+    def calls(self, prefix: str = "") -> tuple[Call, ...]:
+        """Calls whose key begins like that, in the order in which they were stored."""
+        ...
+
+
+class JournaledModel:
+    """A model whose replies are kept before anybody sees them.
+
+    A request that was answered before is answered from the journal: nothing is asked and nothing
+    is paid.  Two threads that ask the same at once pay once.
+    """
+
+    def __init__(self, model: Model, journal: Journal, budget: Budget | None = None) -> None:
+        """Wraps a model.
+
+        Args:
+          model: what is asked where the journal has no answer.
+          journal: where replies are kept.
+          budget: limits; it should count what the journal holds (`Spent.on`) if the run goes on.
+
+        Raises:
+          UnknownPrice: the budget limits cost, and the model's price is not known.
+        """
+        self._model = model
+        self._journal = journal
+        self._budget = budget or Budget()
+        self._budget.check(model)
+        self._asking: dict[tuple[str, str], threading.Lock] = {}
+        self._lock = threading.Lock()
+        if isinstance(model, RecordedModel):
+            model.mark_used(call.reply.origin for call in journal.calls())
+
+    @property
+    def name(self) -> str:
+        """That of the model."""
+        return self._model.name
+
+    @property
+    def price(self) -> Price | None:
+        """That of the model."""
+        return self._model.price
+
+    @property
+    def spent(self) -> Spent:
+        """What the budget counts so far."""
+        return self._budget.spent
+
+    def generate(self, request: Request) -> Reply:
+        """Answers from the journal, or asks, stores and answers.
+
+        Raises:
+          BudgetSpent: the answer is not stored, and nothing more may be spent.
+          ModelError: as the model's `generate`; nothing is stored.
+          JournalUnusable: the journal cannot be read or written.
+        """
+        with self._lock:
+            asking = self._asking.setdefault((request.key, request.digest), threading.Lock())
+        with asking:
+            stored = self._journal.find(request, self.name)
+            return self._ask(request) if stored is None else stored
+
+    def _ask(self, request: Request) -> Reply:
+        self._budget.admit(self.price)
+        reply = None
+        try:
+            reply = self._model.generate(request)
+        finally:
+            self._budget.settle(reply)
+        return self._journal.store(request, self.name, reply)
+
+
+class SqliteJournal:
+    """Calls in a SQLite file, safe for threads and for several processes.
+
+    Holds nothing open.  The table stands by itself, so the file may be one of its own or one that
+    holds other tables.
+    """
+
+    def __init__(self, path: Path, scope: str = "") -> None:
+        """Opens a file; makes it where there is none.
+
+        Args:
+          path: of the file.
+          scope: whose calls these are, such as a run's name; scopes do not see each other.
+
+        Raises:
+          JournalUnusable: it cannot be read or written.
+        """
+        self.path = path
+        self._scope = scope
+        with self._connected() as connection:
+            (mode,) = connection.execute("pragma journal_mode").fetchone()
+            if mode != "wal":
+                connection.execute("pragma journal_mode = wal")
+            connection.execute(_TABLE)
+
+    def find(self, request: Request, model: str) -> Reply | None:
+        """The stored reply to a request, None where it was never answered."""
+        with self._connected() as connection:
+            return self._found(connection, request, model)
+
+    def store(self, request: Request, model: str, reply: Reply) -> Reply:
+        """Keeps a reply for good; returns the one to use (the first one stored wins)."""
+        row = (
+            self._scope,
+            request.key,
+            request.digest,
+            model,
+            json.dumps(request.to_document()),
+            json.dumps(reply.to_document()),
+            datetime.now(UTC).isoformat(),
+        )
+        with self._connected() as connection:
+            connection.execute(
+                "insert or ignore into model_call "
+                "(scope, key, digest, model, request, reply, created) values (?, ?, ?, ?, ?, ?, ?)",
+                row,
+            )
+            kept = self._found(connection, request, model)
+        if kept is None:
+            raise JournalUnusable(f"{self.path} did not keep the call {request.key!r}")
+        return kept
+
+    def calls(self, prefix: str = "") -> tuple[Call, ...]:
+        """Calls whose key begins like that, in the order in which they were stored."""
+        with self._connected() as connection:
+            rows = connection.execute(
+                "select request, model, reply, created from model_call "
+                "where scope = ? and substr(key, 1, ?) = ? order by place",
+                (self._scope, len(prefix), prefix),
+            ).fetchall()
+        return tuple(
+            Call(
+                Request.from_document(json.loads(request)),
+                model,
+                Reply.from_document(json.loads(reply)),
+                datetime.fromisoformat(created),
+            )
+            for request, model, reply, created in rows
+        )
+
+    def _found(self, connection: sqlite3.Connection, request: Request, model: str) -> Reply | None:
+        row = connection.execute(
+            "select reply from model_call where scope = ? and key = ? and digest = ? and model = ?",
+            (self._scope, request.key, request.digest, model),
+        ).fetchone()
+        return None if row is None else Reply.from_document(json.loads(row[0]))
+
+    @contextmanager
+    def _connected(self) -> Iterator[sqlite3.Connection]:
+        """A connection in which every statement is a transaction of its own."""
+        try:
+            connection = sqlite3.connect(self.path, timeout=_PATIENCE_SECONDS, isolation_level=None)
+            try:
+                yield connection
+            finally:
+                connection.close()
+        except sqlite3.Error as error:
+            raise JournalUnusable(
+                f"the file of model calls {self.path} cannot be used: {error}; "
+                "check its folder and disk"
+            ) from error
