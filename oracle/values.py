@@ -135,7 +135,18 @@ class Evaluate(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One step of an oracle, for the report: what was tried and what came of it."""
+    """One step of an oracle, for the report: what was tried and what came of it.
+
+    Attributes:
+      number: 0, 1, 2, ... in the order in which drafts were asked for.
+      parent: digest of the scored program that it was made from, "" where there is none.
+      call: key of the model call that wrote it, "" where no model did.
+      digest: of the program, "" where there is none.
+      score: what it returned; None where it failed.
+      failure: why it is no candidate; None where it was scored.
+      kept: whether it became (one of) the oracle's best when it was tried.
+      repairs: malformed replies that were sent back to the model on the way.
+    """
 
     number: int
     parent: str
@@ -144,6 +155,7 @@ class Attempt:
     score: Score | None
     failure: Failure | None
     kept: bool
+    repairs: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,22 +204,35 @@ class Writer(Protocol):
         """Such as grammar or gemini:gemini-2.5-pro."""
         ...
 
-    def write(self, task: Task, draft: Draft) -> Draft: ...
+    def write(self, task: Task, draft: Draft) -> Draft:
+        """Writes the program that the draft asks for.
+
+        May be called from several threads at once.
+
+        Returns:
+          The same draft with its program in `source`, or with a `failure` and `source` "".
+        """
+        ...
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
     """What a writer starts from and what it returns.
 
+    A failure with a score: the program so far is sound, the attempt to change it was not.  A
+    failure without one: the program so far is what failed.
+
     Attributes:
-      key: names this draft within the task ("a02", "i1g03"); equal keys give equal drafts.
+      key: names this draft within the task ("a02", "i1g03d0"); equal keys give equal drafts.  A
+        key whose digits are all 0 names the task's first draft.
       source: the program so far ("" for a fresh one); in the answer, the program written.
       score: what the program so far scored, None where it was not scored.
       failure: why the previous attempt was no candidate, to be fed back; in the answer, why
         this one is none.
-      inspirations: other programs with their scores, best first.
+      inspirations: other programs with their scores, best first; a writer may use only some.
       edit: whether edits (SEARCH/REPLACE) are wanted rather than a full program.
       call: in the answer, key of the model call.
+      repairs: in the answer, how many malformed replies were sent back on the way.
     """
 
     key: str
@@ -217,3 +242,4 @@ class Draft:
     inspirations: tuple[tuple[str, Score], ...] = ()
     edit: bool = False
     call: str = ""
+    repairs: int = 0

@@ -1,0 +1,52 @@
+"""Best of N: independent drafts, of which the best is the answer.
+
+The oracle of LLM-PSRO (Bachrach et al. 2025), which CSRO's paper takes as its starting point.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from oracle.trials import Trials, best_of, revision
+from oracle.values import Draft, Evaluate, Response, Task, Writer
+
+
+@dataclass(frozen=True, slots=True)
+class BestOfN:
+    """Writes N drafts that know nothing of each other and scores them together.
+
+    Attributes:
+      writer: writes the programs.
+      drafts: N.
+      workers: drafts that are written at the same time.
+      waves: where no draft of a wave can be scored, another N are asked for, each with its
+        predecessor's failure; this many waves at most.
+    """
+
+    writer: Writer
+    drafts: int = 10
+    workers: int = 1
+    waves: int = 2
+    name: str = "best-of-n"
+
+    def __post_init__(self) -> None:
+        for field in ("drafts", "workers", "waves"):
+            if getattr(self, field) < 1:
+                raise ValueError(f"{field} is {getattr(self, field)}; it must be at least 1")
+
+    def respond(self, task: Task, evaluate: Evaluate) -> Response:
+        """Answers a task; see `oracle.values.Oracle`."""
+        trials = Trials(task, self.writer, evaluate, self.workers)
+        wave = [Draft(f"a{number:02}") for number in range(self.drafts)]
+        for _ in range(self.waves):
+            outcomes = trials.run(wave)
+            best = best_of(outcomes)
+            if best is not None:
+                trials.keep(best)
+                break
+            first = outcomes[-1].number + 1
+            wave = [
+                revision(f"a{first + place:02}", None, failed, trials)
+                for place, failed in enumerate(outcomes)
+            ]
+        return trials.response(best)

@@ -1,0 +1,51 @@
+"""The grammar as a writer: what lets every oracle variant work without a language model."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass, field
+
+from oracle.grammar.search import GrammarOracle, Question, Scored
+from oracle.values import Draft, Score, Task
+
+
+@dataclass(frozen=True, slots=True)
+class GrammarWriter:
+    """Writes programs of the grammar; each says in its docstring and footer what made it.
+
+    Attributes:
+      oracle: the grammar's search.
+    """
+
+    oracle: GrammarOracle = field(default_factory=GrammarOracle)
+    name: str = "grammar"
+
+    def write(self, task: Task, draft: Draft) -> Draft:
+        """Proposes a program, or refines the draft's one where that was scored.
+
+        Raises:
+          UnknownGame: there is no grammar for the task's game.
+        """
+        question = Question(
+            task.game.name, tuple((one.source, one.weight) for one in task.opponents), task.seed
+        )
+        attempt = attempt_of(draft.key)
+        if draft.source and draft.score is not None:
+            current = _scored(task, draft.source, draft.score)
+            tried = [_scored(task, source, score) for source, score in draft.inspirations]
+            source = self.oracle.refine(question, current, tried, attempt)
+        else:
+            source = self.oracle.propose(question, attempt)
+        return Draft(draft.key, source=source)
+
+
+def attempt_of(key: str) -> int:
+    """Number of an attempt for the grammar: 0 for a task's first draft, else by its key."""
+    digits = [character for character in key if character.isdigit()]
+    return 0 if set(digits) == {"0"} else 1 + zlib.crc32(key.encode())
+
+
+def _scored(task: Task, source: str, score: Score) -> Scored:
+    """A scored program with its returns in the order of the task's opponents."""
+    means = {one.digest: one.mean for one in score.against}
+    return Scored(source, tuple(means[one.digest] for one in task.opponents))

@@ -1,0 +1,75 @@
+"""LinearRefinement: improve one program while it loses (paper, Algorithm 1 and section 2.4.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from oracle.trials import Outcome, Trials, best_of, renamed, revision
+from oracle.values import Draft, Evaluate, Response, Task, Writer
+
+
+@dataclass(frozen=True, slots=True)
+class LinearRefinement:
+    """One thread of revisions, each made from the best program so far.
+
+    A losing program (u < 0) triggers refinement; a revision replaces the program only if it
+    scores higher; it ends when the program does not lose any more (u >= 0) or after M revisions.
+    A draft that cannot be scored counts as a revision and its reason is fed back.
+
+    Attributes:
+      writer: writes the programs.
+      refinements: M, revisions at most.
+      width: drafts written for each step, of which the best counts; 1 in the paper.  A writer
+        that costs nothing may as well offer several, which are scored together.
+      workers: drafts that are written at the same time.
+    """
+
+    writer: Writer
+    refinements: int = 10
+    width: int = 1
+    workers: int = 1
+    name: str = "linear"
+
+    def __post_init__(self) -> None:
+        for field, least in (("refinements", 0), ("width", 1), ("workers", 1)):
+            if getattr(self, field) < least:
+                raise ValueError(f"{field} is {getattr(self, field)}; at least {least} is needed")
+
+    def respond(self, task: Task, evaluate: Evaluate) -> Response:
+        """Answers a task; see `oracle.values.Oracle`."""
+        trials = Trials(task, self.writer, evaluate, self.workers)
+        j = 0
+        last = trials.run(self._drafts(Draft(_key(j))))  # pi' <- oracle(prompt); u <- evaluate
+        best = self._improved(None, last, trials)
+        while not self.terminated(best, j):
+            j += 1
+            asked = revision(_key(j), best, last[0], trials)  # update_prompt(prompt, pi', u)
+            last = trials.run(self._drafts(asked))
+            best = self._improved(best, last, trials)
+        return trials.response(best)
+
+    def terminated(self, best: Outcome | None, j: int) -> bool:
+        """Whether refinement ends after j revisions: M are spent, or the program does not lose."""
+        return j >= self.refinements or (best is not None and best.u >= 0.0)
+
+    def _drafts(self, draft: Draft) -> list[Draft]:
+        """The step's request, as often as the step is wide."""
+        return [
+            draft if place == 0 else renamed(draft, f"{draft.key}w{place}")
+            for place in range(self.width)
+        ]
+
+    @staticmethod
+    def _improved(
+        best: Outcome | None, outcomes: tuple[Outcome, ...], trials: Trials
+    ) -> Outcome | None:
+        """The best of a step if it scores higher than the program so far, else that program."""
+        found = best_of(outcomes)
+        if found is None or (best is not None and found.u <= best.u):
+            return best
+        trials.keep(found)
+        return found
+
+
+def _key(j: int) -> str:
+    return f"a{j:02}"

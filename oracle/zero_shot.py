@@ -1,0 +1,40 @@
+"""ZeroShot: the first program that can be scored is the answer (paper, section 2.4.2, item 1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from oracle.trials import Outcome, Trials, revision
+from oracle.values import Draft, Evaluate, Response, Task, Writer
+
+
+@dataclass(frozen=True, slots=True)
+class ZeroShot:
+    """Never refines.  Only a draft that cannot be scored at all is asked for again.
+
+    Attributes:
+      writer: writes the program.
+      tries: drafts at most, the first one included.
+    """
+
+    writer: Writer
+    tries: int = 4
+    name: str = "zero-shot"
+
+    def __post_init__(self) -> None:
+        if self.tries < 1:
+            raise ValueError(f"tries is {self.tries}; it must be at least 1")
+
+    def respond(self, task: Task, evaluate: Evaluate) -> Response:
+        """Answers a task; see `oracle.values.Oracle`."""
+        trials = Trials(task, self.writer, evaluate)
+        found: Outcome | None = None
+        draft = Draft("a00")
+        for number in range(1, self.tries + 1):
+            (outcome,) = trials.run([draft])
+            if outcome.score is not None:
+                found = outcome
+                trials.keep(outcome)
+                break
+            draft = revision(f"a{number:02}", None, outcome, trials)
+        return trials.response(found)

@@ -1,0 +1,97 @@
+"""Best of N: independent drafts, scored together, the best one wins."""
+
+import threading
+
+import pytest
+
+from oracle.best_of_n import BestOfN
+from oracle.grammar_writer import GrammarWriter
+from oracle.values import Draft, Failure, OracleExhausted, Rejected
+from tests.oracle.stated_returns import Evaluation, ScriptedWriter, a_task, program, score_of
+
+EMPTY = Failure(Rejected.EMPTY, "the reply was empty")
+
+
+def test_the_best_of_all_drafts_wins():
+    task = a_task()
+    writer = ScriptedWriter([program(-3.0, "a"), program(4.0, "b"), program(1.0, "c")])
+    evaluation = Evaluation(task)
+    response = BestOfN(writer, drafts=3).respond(task, evaluation)
+    assert response.best.score.u == 4.0
+    assert [attempt.kept for attempt in response.attempts] == [False, True, False]
+    assert len(evaluation.asked) == 1  # all together
+    assert all(draft == Draft(draft.key) for draft in writer.asked)  # they know nothing
+
+
+def test_failures_never_beat_a_losing_program():
+    task = a_task()
+    writer = ScriptedWriter([EMPTY, program(-900.0, "a"), program(0.0, "b", faulty=True)])
+    response = BestOfN(writer, drafts=3).respond(task, Evaluation(task))
+    assert response.best.score.u == -900.0
+    kinds = [attempt.failure and attempt.failure.kind for attempt in response.attempts]
+    assert kinds == [Rejected.EMPTY, None, Rejected.FAULTY]
+
+
+def test_another_wave_where_all_failed_and_an_end_to_it():
+    task = a_task()
+    writer = ScriptedWriter([EMPTY, EMPTY, program(1.0), EMPTY])
+    response = BestOfN(writer, drafts=2).respond(task, Evaluation(task))
+    assert response.best.score.u == 1.0
+    assert [draft.failure for draft in writer.asked] == [None, None, EMPTY, EMPTY]
+    with pytest.raises(OracleExhausted):
+        BestOfN(ScriptedWriter([EMPTY] * 4), drafts=2).respond(task, Evaluation(task))
+
+
+def test_the_result_does_not_depend_on_which_draft_is_ready_first():
+    task = a_task()
+    ready = threading.Event()
+
+    def slow_first(draft):
+        """The first draft is held back until the last one is being written."""
+        if draft.key == "a00":
+            assert ready.wait(10)
+        if draft.key == "a03":
+            ready.set()
+        return program(float(draft.key[1:]) - 2.0, draft.key)
+
+    together = BestOfN(ScriptedWriter(slow_first), drafts=4, workers=4)
+    ready.clear()
+    response = together.respond(task, Evaluation(task))
+    ready.set()
+    assert response == BestOfN(ScriptedWriter(slow_first), drafts=4).respond(task, Evaluation(task))
+    assert [attempt.score.u for attempt in response.attempts] == [-2.0, -1.0, 0.0, 1.0]
+
+
+class Spent(Exception):
+    """Stands for the budget's end."""
+
+
+def test_what_a_writer_raises_passes_and_stops_the_others():
+    task = a_task()
+
+    def spent(draft):
+        raise Spent(draft.key)
+
+    writer = ScriptedWriter(spent)
+    with pytest.raises(Spent):
+        BestOfN(writer, drafts=50, workers=2).respond(task, Evaluation(task))
+    assert len(writer.asked) < 50
+
+
+def test_with_the_grammar():
+    task = a_task()
+    asked = []
+
+    def evaluate(sources, *, effort=1.0):
+        asked.append(len(sources))
+        return tuple(score_of(task, float(len(source) % 7)) for source in sources)
+
+    response = BestOfN(GrammarWriter(), drafts=5).respond(task, evaluate)
+    assert asked == [5]
+    assert response.best.score.u == max(attempt.score.u for attempt in response.attempts)
+
+
+@pytest.mark.parametrize("option", ["drafts", "workers", "waves"])
+def test_options_are_checked(option):
+    with pytest.raises(ValueError, match=option):
+        BestOfN(GrammarWriter(), **{option: 0})
