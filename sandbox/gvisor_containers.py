@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import os
 import secrets
+import signal
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from sandbox.errors import SandboxUnavailable
 from sandbox.gvisor_docker import RUNTIME, Runtime, ask_docker
@@ -95,11 +98,27 @@ def remove(name: str) -> None:
       SandboxUnavailable: Docker does not answer or cannot remove it.
     """
     try:
+        identity, process = ask_docker(
+            "inspect", "--format", "{{.Id}} {{.State.Pid}}", name
+        ).split()
+        _kill_sandbox(identity, int(process))
         ask_docker("rm", "--force", name)
     except SandboxUnavailable as error:
         said = str(error).lower()
-        if "no such container" not in said and "already in progress" not in said:
+        if "no such " not in said and "already in progress" not in said:
             raise
+
+
+def _kill_sandbox(identity: str, process: int) -> None:
+    """Kills gVisor's own process, where it is on this machine and we may.
+
+    A gVisor that hangs (the kernel killed a part of it for want of memory, say) does not end
+    when Docker tells it to.  Docker then forgets the container and leaves the process behind.
+    """
+    with suppress(OSError):
+        command = Path(f"/proc/{process}/cmdline").read_bytes()
+        if process > 0 and identity.encode() in command and b"runsc" in command:
+            os.kill(process, signal.SIGKILL)
 
 
 def sweep() -> tuple[str, ...]:

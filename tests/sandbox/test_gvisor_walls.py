@@ -258,6 +258,28 @@ def test_a_container_killed_in_the_middle_is_our_fault_and_the_next_works() -> N
         following.close()
 
 
+@pytest.mark.parametrize("kind", [GVisorWall, RootlessWall], ids=["docker", "rootless"])
+def test_a_gvisor_that_hangs_is_ended_all_the_same(
+    kind: type[GVisorWall] | type[RootlessWall],
+) -> None:
+    wall = kind()
+    if isinstance(wall, GVisorWall):
+        word = ask_docker("inspect", "--format", "{{.Id}}", wall.container)
+    else:
+        word = str(wall.folder)
+    sandboxes = [pid for pid in processes_named(word) if is_gvisor_kernel(pid)]
+    assert len(sandboxes) == 1
+    if os.geteuid() == 0 or kind is RootlessWall:
+        os.kill(int(sandboxes[0]), signal.SIGSTOP)
+    wall.close()
+    assert eventually(lambda: not processes_named(word))
+    assert ours() == ()
+
+
+def is_gvisor_kernel(pid: str) -> bool:
+    return b"runsc-sandbox" in Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
 def test_a_rootless_box_killed_in_the_middle_leaves_no_folder() -> None:
     wall = RootlessWall()
     seats = (SeatPlan(EXTERNAL, 0), SeatPlan(0, 1))
