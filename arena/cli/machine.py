@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 
 import click
@@ -40,4 +42,23 @@ def doctor(session: Session, quick: bool) -> None:
         sys.exit(1)
 
 
-COMMANDS: tuple[click.Command, ...] = (doctor,)
+@click.command()
+@click.option("--port", default=8501, show_default=True, type=click.IntRange(1, 65535))
+@session_options
+def dashboard(session: Session, port: int) -> None:
+    """Shows the home as web pages, on this machine only.
+
+    The pages are a client of the arena, so they run as a program of their own.
+    """
+    session.home()
+    command = [sys.executable, "-m", "dashboards", "--home", str(session.home_path)]
+    environment = dict(os.environ)
+    if session.registry_url:
+        environment["ARENA_REGISTRY"] = session.registry_url
+    try:
+        sys.exit(subprocess.run([*command, "--port", str(port)], env=environment).returncode)
+    except KeyboardInterrupt:
+        sys.exit(0)
+
+
+COMMANDS: tuple[click.Command, ...] = (doctor, dashboard)
