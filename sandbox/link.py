@@ -162,13 +162,23 @@ class BoxLink:
                 for match in block.matches
             ],
         }
-        self._send(Kind.PLAY, frames.document(header, b"".join(sources)))
+        try:
+            self._send(Kind.PLAY, frames.document(header, b"".join(sources)))
+            return self._finish(len(block.matches), external)
+        except SandboxUnavailable:
+            raise
+        except BaseException:  # the host's own policies, or Ctrl-C: the box waits for an answer
+            self.close()
+            raise
+
+    def _finish(self, matches: int, external: ExternalSeats | None) -> tuple[Outcome, ...]:
+        """Plays the external seats until the box has played the block."""
         while True:
             kind, body = self._receive(SILENCE_SECONDS)
             if kind == Kind.TICK and external is not None:
-                self._send(Kind.REPLIES, self._external_replies(external, body))
+                self._send(Kind.REPLIES, external(body))
             elif kind == Kind.OUTCOMES:
-                return self._outcomes(body, len(block.matches))
+                return self._outcomes(body, matches)
             else:
                 raise self._broken(f"an unexpected frame of kind {kind}")
 
@@ -198,7 +208,7 @@ class BoxLink:
         try:
             process.wait(_END_SECONDS)
         except subprocess.TimeoutExpired:
-            for pid in (*_descendants(process.pid), process.pid):
+            for pid in (*descendants(process.pid), process.pid):
                 with suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, 9)
             process.wait()
@@ -225,10 +235,6 @@ class BoxLink:
             self._send(Kind.TABLE, frames.document({"name": name}, source))
             self._tables[path] = name
         return self._tables[path]
-
-    @staticmethod
-    def _external_replies(external: ExternalSeats, messages: bytes) -> bytes:
-        return external(messages)
 
     def _outcomes(self, body: bytes, expected: int) -> tuple[Outcome, ...]:
         try:
@@ -344,11 +350,11 @@ def _validate(block: Block, external: ExternalSeats | None) -> None:
                 raise ValueError(f"a seed has at most 64 bits, {seat.seed} does not fit")
 
 
-def _descendants(pid: int) -> list[int]:
+def descendants(pid: int) -> list[int]:
     """Process numbers of everything below a process, nearest first."""
     found: list[int] = []
     with suppress(OSError, ValueError):
         text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
         for child in map(int, text.split()):
-            found += [child, *_descendants(child)]
+            found += [child, *descendants(child)]
     return found

@@ -163,7 +163,8 @@ class Crew:
           BoxBroken: the worker did not get that far, which cannot be the policy's doing.
         """
         try:
-            sealed = self._read(worker, len(SEALED), self.allowance.load_seconds) == SEALED
+            said = self._read(worker, 1024, self.allowance.load_seconds)
+            sealed = said == SEALED
             text = json.dumps({**header, "bytes": len(body)}).encode()
             rest = memoryview(HEADER_LENGTH.pack(len(text)) + text + body)
             while sealed and rest:
@@ -171,7 +172,7 @@ class Crew:
         except (OSError, WorkerFault) as error:
             raise BoxBroken(f"a worker took no job: {error}") from error
         if not sealed:
-            raise BoxBroken("a worker could not be sealed")
+            raise BoxBroken(f"a worker could not be sealed: {said.decode('utf-8', 'replace')}")
         os.set_blocking(worker.down, False)  # a policy that stops reading must not stop us
 
     def loaded(self, worker: Worker) -> bytes:

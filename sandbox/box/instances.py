@@ -114,6 +114,8 @@ def importer(seed: int) -> Callable[..., types.ModuleType]:
         if level:
             raise ImportError("relative imports do not work: a policy is one file")
         root = name.partition(".")[0]
+        if type(fromlist) is list:  # the interpreter's own C code, such as time.strptime
+            return real_import(name, globals, locals, fromlist, 0)
         if root not in ALLOWED_MODULES:
             raise ImportError(
                 f"import of {name!r} is not allowed: a policy may use numpy and those parts "

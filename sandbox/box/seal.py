@@ -201,13 +201,13 @@ class Seal:
             ("RLIMIT_CPU", cpu_seconds),
             ("RLIMIT_AS", memory_bytes),
             ("RLIMIT_STACK", _STACK_BYTES),
-            ("RLIMIT_MEMLOCK", 0),
-            ("RLIMIT_MSGQUEUE", 0),
-            ("RLIMIT_SIGPENDING", 0),
         ):
-            kind = getattr(resource, name, None)
-            if kind is not None:
-                _, hard = resource.getrlimit(kind)
-                if hard != resource.RLIM_INFINITY:
-                    value = min(value, hard)
-                resource.setrlimit(kind, (value, value))
+            kind = getattr(resource, name)
+            _, hard = resource.getrlimit(kind)
+            if hard != resource.RLIM_INFINITY:
+                value = min(value, hard)
+            resource.setrlimit(kind, (value, value))
+        # The filter allows none of what these count; not every kernel lets one set them.
+        for name in ("RLIMIT_MEMLOCK", "RLIMIT_MSGQUEUE", "RLIMIT_SIGPENDING"):
+            with suppress(OSError, ValueError, AttributeError):
+                resource.setrlimit(getattr(resource, name), (0, 0))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 SLICE = 0.05
 """Seconds between two looks."""
-AUDIT_EVERY = 10
+AUDIT_EVERY = 4
 """Looks between two audits of workers that nobody is waiting for."""
 IDLE_CALLS = 10
 """A call may idle this many times as long as it may compute."""

@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 
 from . import worker
 from .allowed import PRELOADED, PRELOADED_NUMPY
-from .seal import Seal, die_with_parent
+from .seal import OUTGOING, Seal, die_with_parent
 
 LARGEST_MESSAGE = 1 << 20
 FORKS_AT_ONCE = 64
@@ -120,8 +120,11 @@ class Zygote:
             for name in ("ctypes", "_ctypes"):  # nothing needs them again; hygiene, not safety
                 sys.modules.pop(name, None)
             worker.serve(module)
-        except BaseException:  # noqa: BLE001 - seen only while the worker is not sealed yet
-            traceback.print_exc()
+        except BaseException as error:  # noqa: BLE001 - told as long as anybody listens
+            told = f"{type(error).__name__}: {error}".encode("utf-8", "replace")
+            for descriptor in (OUTGOING, channel[1]):
+                with contextlib.suppress(OSError):
+                    os.write(descriptor, told[:512])
         finally:
             os._exit(70)
 
