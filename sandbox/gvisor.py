@@ -66,7 +66,7 @@ class GVisorWall:
             raise SandboxUnavailable(explain("run", str(error))) from error
 
     @property
-    def link(self) -> BoxLink:
+    def box(self) -> BoxLink:
         """The box itself, for diagnosis."""
         return self._link
 

@@ -68,7 +68,7 @@ class RootlessWall:
             ) from error
 
     @property
-    def link(self) -> BoxLink:
+    def box(self) -> BoxLink:
         """The box itself, for diagnosis."""
         return self._link
 

@@ -173,7 +173,7 @@ def test_wall_names_gvisor_and_its_release(wall: Wall) -> None:
 
 
 def test_workers_have_users_and_an_empty_root_of_their_own(wall: GVisorWall) -> None:
-    assert wall.link.ready["seal"] == "rlimits, own user, empty root, seccomp"
+    assert wall.box.ready["seal"] == "rlimits, own user, empty root, seccomp"
 
 
 def test_check_gives_a_verdict(wall: Wall) -> None:
@@ -286,7 +286,7 @@ def test_a_rootless_box_killed_in_the_middle_leaves_no_folder() -> None:
     block = Block(RULES, (COPIES,), (BlockMatch(0, seats),), False, LIMITS)
 
     def kills(messages: bytes) -> bytes:
-        os.kill(wall.link.pid, signal.SIGKILL)
+        os.kill(wall.box.pid, signal.SIGKILL)
         return b"\x00"
 
     with pytest.raises(SandboxUnavailable, match="gvisor-rootless/"):
