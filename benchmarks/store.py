@@ -14,7 +14,7 @@ import itertools
 import random
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -72,21 +72,35 @@ def timed(work: Callable[[], object], times: int = 1) -> float:
     return best
 
 
-def append_rate(store: MatchStore, batches: Sequence[list[Result]]) -> float:
-    """Rows a second, each batch on its own."""
-    return sum(map(len, batches)) / timed(
-        lambda: [store.append(GAME, batch) for batch in batches], times=1
-    )
+@dataclass(frozen=True)
+class Cost:
+    """What storing some rows took: wall-clock and processor seconds (all threads)."""
+
+    rows: int
+    batches: int
+    wall: float
+    processor: float
+
+    def line(self, stored_before: int) -> str:
+        """One line of the table."""
+        return (
+            f"{self.rows / self.wall:>9,.0f}  {self.rows / self.processor:>10,.0f}  "
+            f"{stored_before:>13,}  {self.rows // self.batches:>9,}  "
+            f"{1e3 * self.wall / self.batches:>12.1f}"
+        )
 
 
-def fill(store: MatchStore, stream: Iterator[Result], count: int, batch_size: int) -> float:
-    """Stores `count` results; returns rows a second, the making of results not counted."""
-    spent, left = 0.0, count
-    while left:
-        batch = list(itertools.islice(stream, min(batch_size, left)))
-        spent += timed(lambda batch=batch: store.append(GAME, batch))  # type: ignore[misc]
-        left -= len(batch)
-    return count / spent
+def append_all(store: MatchStore, stream: Iterator[Result], count: int, batch_size: int) -> Cost:
+    """Stores `count` results, each batch on its own; the making of results does not count."""
+    wall, processor, batches = 0.0, 0.0, 0
+    for first in range(0, count, batch_size):
+        batch = list(itertools.islice(stream, min(batch_size, count - first)))
+        before = time.perf_counter(), time.process_time()
+        store.append(GAME, batch)
+        wall += time.perf_counter() - before[0]
+        processor += time.process_time() - before[1]
+        batches += 1
+    return Cost(count, batches, wall, processor)
 
 
 def main() -> None:
@@ -111,20 +125,16 @@ def measure(path: Path, options: argparse.Namespace) -> None:
     a_pair = 2 + -(-(options.matches + 200_000) // pairs)
     plan = Schedule.round_robin(store, GAME, digests, a_pair)
     stream = results(iter(plan), options.move_bytes, options.seed)
-    print("rows/s   stored before   batch")
+    print("   rows/s  rows/cpu-s  stored before      batch    ms a batch")
     for stage in ("empty", "full"):
         if stage == "full":
-            rate = fill(store, stream, options.matches, 100_000)
-            print(f"{rate:>9,.0f}  (filling)      100,000 x {options.matches / 100_000:g}")
-            size = path.stat().st_size / sum(count.matches for count in store.counts())
+            before = _stored(store)
+            print(append_all(store, stream, options.matches, 100_000).line(before))
+            size = path.stat().st_size / _stored(store)
         for batch_size, times in ((50, 40), (500, 10), (5_000, 4), (50_000, 1)):
-            batches = [list(itertools.islice(stream, batch_size)) for _ in range(times)]
-            stored = sum(count.matches for count in store.counts())
-            rate = append_rate(store, batches)
-            print(
-                f"{rate:>9,.0f}  {stored:>13,}   {batch_size:,} ({1e3 * batch_size / rate:.1f} ms)"
-            )
-    stored = sum(count.matches for count in store.counts())
+            before = _stored(store)
+            print(append_all(store, stream, batch_size * times, batch_size).line(before))
+    stored = _stored(store)
     some = store.matches(GAME.name, 1, limit=1, offset=stored // 2)[0]
     questions: tuple[tuple[str, Callable[[], object]], ...] = (
         ("pair_stats", lambda: store.pair_stats(GAME.name, 1)),
@@ -141,6 +151,10 @@ def measure(path: Path, options: argparse.Namespace) -> None:
     for name, ask in questions:
         print(f"{timed(ask, times=3):>7.3f}  {name}")
     print(f"\n{size:.0f} bytes a match, {options.move_bytes} of them moves")
+
+
+def _stored(store: MatchStore) -> int:
+    return sum(count.matches for count in store.counts())
 
 
 def _newest(store: MatchStore, digest: str) -> object:
