@@ -6,7 +6,7 @@ import enum
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
 
 from oracle.models.prices import Price
@@ -122,6 +122,11 @@ class Reply:
                 f"the output limit was reached before any answer{said}; think less, answer briefly",
             )
         return Failure(Rejected.EMPTY, f"the reply was empty{said}; answer with text")
+
+    def priced(self, price: Price | None) -> Reply:
+        """The same reply with its cost at this price; thinking is paid like output."""
+        written = None if self.output_tokens is None else self.output_tokens + self.thought_tokens
+        return replace(self, cost=price.cost(self.prompt_tokens, written) if price else None)
 
     def to_document(self) -> dict[str, Any]:
         """As plain JSON values."""

@@ -68,6 +68,5 @@ class ScriptedModel:
 
     def _spoken(self, request: Request, text: str) -> Reply:
         prompt = len(request.system.split()) + len(request.prompt.split())
-        output = len(text.split())
-        cost = None if self.price is None else self.price.cost(prompt, output)
-        return Reply(text, prompt_tokens=prompt, output_tokens=output, cost=cost)
+        reply = Reply(text, prompt_tokens=prompt, output_tokens=len(text.split()))
+        return reply.priced(self.price)

@@ -1,0 +1,299 @@
+"""Gemini, through google-genai."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import sys
+import threading
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from oracle.models.errors import CallRefused, MissingKey, ModelUnavailable
+from oracle.models.options import ServerOptions, without_secrets
+from oracle.models.prices import Price, price_of
+from oracle.models.protocol import Finish, Reply, Request
+from oracle.models.retry import RETRYABLE, Caller, Transient, retry_after, retry_info
+
+if TYPE_CHECKING:
+    from google import genai
+    from google.genai import types
+
+DEFAULT_MODEL = "gemini-2.5-pro"
+KEYS = ("GOOGLE_API_KEY", "GEMINI_API_KEY")
+"""Where the key is looked for, in the SDK's order."""
+MAX_PARTS = 8
+"""The most parts of one reply: a server that always offers more is not followed for ever."""
+
+_BLOCKED = frozenset(
+    {
+        "SAFETY",
+        "RECITATION",
+        "LANGUAGE",
+        "BLOCKLIST",
+        "PROHIBITED_CONTENT",
+        "SPII",
+        "ESCALATION",
+        "MODEL_ARMOR",
+        "PUP_LIMITED_DISABLED",
+    }
+)
+_CUT_OFF = frozenset({"MAX_TOKENS", "CONTINUATION"})
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a reply, mostly the only one, and the token to ask for the next one with."""
+
+    reply: Reply
+    token: bytes | None
+
+
+class GeminiModel:
+    """A Gemini model.  The client is built at the first call, when the key is read."""
+
+    def __init__(
+        self,
+        model: str = DEFAULT_MODEL,
+        options: ServerOptions | None = None,
+        caller: Caller | None = None,
+    ) -> None:
+        """Names a model; asks nothing yet.
+
+        Args:
+          model: Google's name for it.
+          options: how to reach it.
+          caller: makes the attempts; one after the options where it is None.
+        """
+        self.name = f"gemini:{model}"
+        self._model = model
+        self._options = options or ServerOptions()
+        self.price: Price | None = self._options.price or price_of(model)
+        self._caller = caller or Caller(self._options.retry, self._options.concurrency)
+        self._client: genai.Client | None = None
+        self._lock = threading.Lock()
+
+    def generate(self, request: Request) -> Reply:
+        """Asks the model; a reply that comes in parts is put together.
+
+        Raises:
+          MissingKey: the environment has no key.
+          ModelUnavailable: the server did not answer, for longer than we may wait.
+          CallRefused: the server will not answer this.
+        """
+        self._connected()
+        part = self._part(request, None)
+        reply = part.reply
+        for _ in range(MAX_PARTS - 1):
+            if part.token is None or _full(reply, request):
+                break
+            try:
+                part = self._part(request, part.token)
+            except (ModelUnavailable, CallRefused):
+                break  # the first parts are paid for: they are worth having, as a cut-off reply
+            reply = _joined(reply, part.reply)
+        return reply
+
+    def _part(self, request: Request, token: bytes | None) -> Part:
+        """One part of a reply; the first, or the one behind a token."""
+        config = _config(request, token)
+        answered = self._caller.call(request.key, lambda: self._attempt(request.prompt, config))
+        part = answered.value
+        reply = replace(
+            part.reply.priced(self.price),
+            model=part.reply.model or self._model,
+            attempts=answered.attempts,
+            seconds=answered.seconds,
+        )
+        return Part(reply, part.token)
+
+    def _attempt(self, prompt: str, config: types.GenerateContentConfig) -> Part:
+        from google.genai import errors
+
+        client = self._connected()
+        try:
+            answer = client.models.generate_content(
+                model=self._model, contents=prompt, config=config
+            )
+            body = answer.sdk_http_response.body if answer.sdk_http_response else None
+            return _read(json.loads(body or ""))
+        except errors.APIError as error:
+            raise _sorted_out(error) from None
+        except _transport_errors() as error:
+            raise _lost(error) from None
+        except ValueError as error:
+            said = without_secrets(str(error).partition("\n")[0][:200], KEYS)
+            raise Transient(f"the server's answer cannot be read: {said}") from None
+
+    def _connected(self) -> genai.Client:
+        with self._lock:
+            if self._client is None:
+                self._client = self._new_client()
+            return self._client
+
+    def _new_client(self) -> genai.Client:
+        key = next((os.environ[name] for name in KEYS if os.environ.get(name)), None)
+        if key is None:
+            raise MissingKey(
+                f"{self.name} needs a key: set GEMINI_API_KEY or GOOGLE_API_KEY, or use "
+                "--model grammar, which needs none"
+            )
+        from google import genai  # takes a second, and only those who use it need it
+        from google.genai import types
+
+        return genai.Client(
+            vertexai=False,
+            api_key=key,
+            http_options=types.HttpOptions(
+                base_url=self._options.base_url or None,
+                timeout=max(1, round(self._options.timeout_seconds * 1000)),  # milliseconds
+            ),
+        )
+
+
+def _config(request: Request, token: bytes | None) -> types.GenerateContentConfig:
+    from google.genai import types
+
+    structured = request.schema is not None
+    return types.GenerateContentConfig(
+        system_instruction=request.system or None,
+        temperature=request.temperature,
+        max_output_tokens=request.max_output_tokens,
+        seed=None if request.seed is None else request.seed % 2**31,  # an int32 on the wire
+        response_mime_type="application/json" if structured else None,
+        response_json_schema=dict(request.schema) if request.schema is not None else None,
+        automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
+        # The SDK's own continuation follows a server without end, and forgets the parts that were
+        # paid for when a later one fails.
+        automatic_continuation=False,
+        continuation_token=token,
+        # On a strange answer the SDK's own reading raises TypeErrors, or warns: we read it.
+        should_return_http_response=True,
+    )
+
+
+def _read(answer: Any) -> Part:
+    """A GenerateContentResponse of the REST API as a part, without its cost.
+
+    Raises:
+      ValueError: it is none.
+    """
+    if not isinstance(answer, dict):
+        raise ValueError("it is no JSON object")
+    counts = replace(
+        _counts(answer.get("usageMetadata")),
+        model=_text(answer, "modelVersion"),
+        origin=_text(answer, "responseId"),
+    )
+    blocked = _text(answer.get("promptFeedback"), "blockReason")
+    if blocked:
+        return Part(replace(counts, finish=Finish.BLOCKED, detail=blocked), None)
+    candidates = answer.get("candidates", [])
+    if not isinstance(candidates, list) or not all(isinstance(one, dict) for one in candidates):
+        raise ValueError("its candidates are no list of objects")
+    if not candidates:
+        if "usageMetadata" not in answer:
+            raise ValueError("it has neither candidates nor usage")
+        return Part(counts, None)
+    content = candidates[0].get("content")
+    parts = content.get("parts") if isinstance(content, dict) else None
+    text = "".join(
+        _text(part, "text")
+        for part in (parts if isinstance(parts, list) else [])
+        if isinstance(part, dict) and not part.get("thought")
+    )
+    reason = _text(candidates[0], "finishReason")
+    token = _text(candidates[0], "continuationToken") if reason in ("", "CONTINUATION") else ""
+    reply = replace(counts, text=text, finish=_finish(reason, text), detail=reason)
+    return Part(reply, _decoded(token) if token else None)
+
+
+def _decoded(token: str) -> bytes:
+    """Bytes on the wire: base64 of either alphabet, with or without padding (ProtoJSON)."""
+    return base64.b64decode(token.replace("-", "+").replace("_", "/") + "==")
+
+
+def _counts(usage: object) -> Reply:
+    """Tokens of a reply.  Counts of zero are left out on the wire, the usage as a whole is not."""
+    if not isinstance(usage, dict):
+        return Reply("")
+    return Reply(
+        "",
+        prompt_tokens=_count(usage, "promptTokenCount"),
+        output_tokens=_count(usage, "candidatesTokenCount"),
+        thought_tokens=_count(usage, "thoughtsTokenCount"),
+    )
+
+
+def _count(usage: dict[str, Any], name: str) -> int:
+    value = usage.get(name)
+    return value if type(value) is int and value >= 0 else 0
+
+
+def _text(holder: object, name: str) -> str:
+    value = holder.get(name) if isinstance(holder, dict) else None
+    return value if isinstance(value, str) else ""
+
+
+def _finish(reason: str, text: str) -> Finish:
+    if reason in _BLOCKED:
+        return Finish.BLOCKED
+    if reason in ("", "STOP", "FINISH_REASON_UNSPECIFIED"):
+        return Finish.STOPPED
+    # MALFORMED_RESPONSE, OTHER and reasons to come: what was written may lack its end.
+    return Finish.CUT_OFF if reason in _CUT_OFF or text else Finish.STOPPED
+
+
+def _full(reply: Reply, request: Request) -> bool:
+    """Whether the parts so far are all that was asked for."""
+    limit = request.max_output_tokens
+    written = (reply.output_tokens or 0) + reply.thought_tokens
+    return limit is not None and written >= limit
+
+
+def _joined(reply: Reply, further: Reply) -> Reply:
+    def total(one: int | None, other: int | None) -> int | None:
+        return None if one is None or other is None else one + other
+
+    known = reply.cost is not None and further.cost is not None
+    return replace(
+        further,
+        text=reply.text + further.text,
+        prompt_tokens=total(reply.prompt_tokens, further.prompt_tokens),
+        output_tokens=total(reply.output_tokens, further.output_tokens),
+        thought_tokens=reply.thought_tokens + further.thought_tokens,
+        cost=(reply.cost or 0.0) + (further.cost or 0.0) if known else None,
+        attempts=reply.attempts + further.attempts,
+        seconds=reply.seconds + further.seconds,
+        origin=reply.origin,
+    )
+
+
+def _sorted_out(error: Exception) -> Exception:
+    """An error of the API as one of ours."""
+    code = getattr(error, "code", None)
+    said = f"{code} {getattr(error, 'status', None) or ''}".strip()
+    message = getattr(error, "message", None)
+    text = without_secrets(str(message or "no message")[:500], KEYS)
+    reason = f"the server answered {said}: {text}"
+    if code not in RETRYABLE:
+        return CallRefused(f"{reason}; check the key, the model's name and the request")
+    headers = getattr(getattr(error, "response", None), "headers", None) or {}
+    delay = retry_info(getattr(error, "details", None))
+    return Transient(
+        reason, delay if delay is not None else retry_after(headers.get("retry-after"))
+    )
+
+
+def _lost(error: Exception) -> Exception:
+    """An error of the connection as one of ours."""
+    kind = type(error).__name__
+    reason = f"the server cannot be reached: {kind}: {without_secrets(str(error)[:200], KEYS)}"
+    return CallRefused(reason) if kind == "UnsupportedProtocol" else Transient(reason)
+
+
+def _transport_errors() -> tuple[type[Exception], ...]:
+    """Errors of connections, of whichever of its two HTTP libraries the SDK uses."""
+    libraries = (sys.modules.get(name) for name in ("httpx2", "httpx"))
+    return tuple(library.TransportError for library in libraries if library is not None)

@@ -1,0 +1,283 @@
+"""A server on this machine that speaks Gemini's REST protocol and OpenAI's chat completions.
+
+It counts tokens as words, keeps what it was asked and what it charged for, and misbehaves as it
+is told: every call takes the next of its scripted steps, if there is one.
+
+    with LLMServer(lambda prompt: "an answer to " + prompt) as server:
+        server.then(Step(status=429, retry_delay="7s"), Step(drop=True))
+        client = genai.Client(api_key="x", http_options={"base_url": server.url})
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+STATUS_NAMES = {
+    400: "INVALID_ARGUMENT",
+    401: "UNAUTHENTICATED",
+    403: "PERMISSION_DENIED",
+    404: "NOT_FOUND",
+    429: "RESOURCE_EXHAUSTED",
+    500: "INTERNAL",
+    503: "UNAVAILABLE",
+    504: "DEADLINE_EXCEEDED",
+}
+OPENAI_FINISH = {"STOP": "stop", "MAX_TOKENS": "length", "SAFETY": "content_filter"}
+
+
+@dataclass(frozen=True)
+class Step:
+    """How one call is answered; what is not said is as in an ordinary answer.
+
+    Attributes:
+      status: HTTP status; other than 200 gives an error.
+      retry_delay: a google.rpc.RetryInfo in the error's body, such as "7s".
+      retry_after: a Retry-After header.
+      message: the error's text.
+      code: the error's code in OpenAI's protocol.
+      seconds: to wait before answering.
+      drop: close the connection instead of answering ("reset" to reset it).
+      raw: the body to send, as it stands.
+      content_type: of the body.
+      text: the reply; None for what the server's function says.
+      empty: whether the reply has no content at all.
+      finish: why it ends, in Gemini's words.
+      blocked: why the prompt is blocked, in Gemini's words.
+      thoughts: tokens of thinking.
+      usage: whether the usage is reported.
+      token: of a continuation.
+      extra: further members of the message (OpenAI) or the candidate (Gemini).
+    """
+
+    status: int = 200
+    retry_delay: str = ""
+    retry_after: str = ""
+    message: str = "scripted fault"
+    code: str | None = None
+    seconds: float = 0.0
+    drop: bool | str = False
+    raw: bytes | None = None
+    content_type: str = "application/json"
+    text: str | None = None
+    empty: bool = False
+    finish: str = "STOP"
+    blocked: str = ""
+    thoughts: int = 0
+    usage: bool = True
+    token: str = ""
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A call that arrived.
+
+    Attributes:
+      path: of the URL.
+      headers: names in lower case.
+      body: the JSON document.
+      prompt: the user's text in it.
+    """
+
+    path: str
+    headers: dict[str, str]
+    body: dict[str, Any]
+    prompt: str
+
+
+@dataclass(frozen=True)
+class Charged:
+    """A call that was answered and is to be paid for, in tokens."""
+
+    prompt_text: str
+    prompt: int
+    output: int
+    thoughts: int
+
+
+class LLMServer(ThreadingHTTPServer):
+    """Listens on a free port of the loopback interface while it is entered.
+
+    Attributes:
+      asked: every call that arrived.
+      charged: every call that was answered in full, though its asker may have given up waiting.
+    """
+
+    daemon_threads = True
+    request_queue_size = 64
+
+    def __init__(self, reply: Callable[[str], str] = lambda prompt: "pong") -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.reply = reply
+        self.asked: list[Asked] = []
+        self.charged: list[Charged] = []
+        self.closing = threading.Event()
+        self._steps: list[Step] = []
+        self._lock = threading.Lock()
+
+    @property
+    def url(self) -> str:
+        """Base URL for Gemini; OpenAI's is this and /v1."""
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+    def then(self, *steps: Step) -> None:
+        """Scripts the next calls."""
+        with self._lock:
+            self._steps.extend(steps)
+
+    def take(self, asked: Asked) -> Step:
+        with self._lock:
+            self.asked.append(asked)
+            return self._steps.pop(0) if self._steps else Step()
+
+    def charge(self, charged: Charged) -> None:
+        with self._lock:
+            self.charged.append(charged)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):  # the client had enough of waiting
+            super().handle_error(request, client_address)
+
+    def __enter__(self) -> LLMServer:
+        threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.closing.set()
+        self.shutdown()
+        self.server_close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: LLMServer
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+    def do_POST(self) -> None:
+        length = int(self.headers.get("content-length") or 0)
+        body = json.loads(self.rfile.read(length) or b"{}")
+        path = self.path.partition("?")[0]
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        gemini = path.endswith(":generateContent")
+        if not gemini and not path.endswith("/chat/completions"):
+            self._send(404, _error(Step(404, message=f"no such path: {path}"), gemini=True))
+            return
+        asked = Asked(path, headers, body, _prompt(body, gemini))
+        step = self.server.take(asked)
+        if step.seconds:
+            self.server.closing.wait(step.seconds)
+        if step.drop:
+            self._drop(reset=step.drop == "reset")
+        elif step.raw is not None:
+            self._send(step.status, step.raw, step)
+        elif step.status != 200:
+            self._send(step.status, _error(step, gemini), step)
+        else:
+            self._answer(asked, step, gemini)
+
+    def _answer(self, asked: Asked, step: Step, gemini: bool) -> None:
+        text = "" if step.empty or step.blocked else step.text
+        text = self.server.reply(asked.prompt) if text is None else text
+        charged = Charged(asked.prompt, len(asked.prompt.split()), len(text.split()), step.thoughts)
+        number = len(self.server.charged)
+        answer = (_gemini if gemini else _openai)(step, text, charged, f"r{number}", asked.body)
+        self.server.charge(charged)
+        self._send(200, answer, step)
+
+    def _send(self, status: int, answer: Any, step: Step | None = None) -> None:
+        step = step or Step()
+        body = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+        self.send_response(status)
+        self.send_header("content-type", step.content_type)
+        self.send_header("content-length", str(len(body)))
+        if step.retry_after:
+            self.send_header("retry-after", step.retry_after)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def _drop(self, *, reset: bool) -> None:
+        if reset:  # closing without lingering sends a reset instead of an orderly end
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        else:
+            self.connection.shutdown(socket.SHUT_RDWR)
+        self.close_connection = True
+        self.connection.close()
+
+
+def _prompt(body: dict[str, Any], gemini: bool) -> str:
+    if gemini:
+        return "".join(
+            part.get("text", "") for content in body["contents"] for part in content["parts"]
+        )
+    return "".join(message["content"] for message in body["messages"] if message["role"] == "user")
+
+
+def _error(step: Step, gemini: bool) -> dict[str, Any]:
+    if not gemini:
+        return {"error": {"message": step.message, "type": "fault", "code": step.code}}
+    error: dict[str, Any] = {
+        "code": step.status,
+        "message": step.message,
+        "status": STATUS_NAMES.get(step.status, "UNKNOWN"),
+    }
+    if step.retry_delay:
+        kind = "type.googleapis.com/google.rpc.RetryInfo"
+        help_link = {"@type": "type.googleapis.com/google.rpc.Help", "links": []}
+        error["details"] = [help_link, {"@type": kind, "retryDelay": step.retry_delay}]
+    return {"error": error}
+
+
+def _gemini(
+    step: Step, text: str, charged: Charged, origin: str, body: dict[str, Any]
+) -> dict[str, Any]:
+    answer: dict[str, Any] = {"modelVersion": "served-1", "responseId": origin}
+    if step.usage:
+        answer["usageMetadata"] = {
+            "promptTokenCount": charged.prompt,
+            "candidatesTokenCount": charged.output,
+            "thoughtsTokenCount": charged.thoughts,
+            "totalTokenCount": charged.prompt + charged.output + charged.thoughts,
+        }
+    if step.blocked:
+        return answer | {"promptFeedback": {"blockReason": step.blocked}}
+    candidate: dict[str, Any] = {"index": 0, "finishReason": step.finish}
+    if not step.empty:
+        thought = [{"text": "let me think", "thought": True}] if step.thoughts else []
+        parts = [*thought, {"text": text}]
+        candidate["content"] = {"role": "model", "parts": parts}
+    if step.token:
+        candidate["continuationToken"] = step.token
+    return answer | {"candidates": [candidate | step.extra]}
+
+
+def _openai(
+    step: Step, text: str, charged: Charged, origin: str, body: dict[str, Any]
+) -> dict[str, Any]:
+    finish = "content_filter" if step.blocked else OPENAI_FINISH.get(step.finish, step.finish)
+    message = {"role": "assistant", "content": None if step.empty else text, **step.extra}
+    answer: dict[str, Any] = {
+        "id": origin,
+        "object": "chat.completion",
+        "created": 0,
+        "model": body.get("model"),
+        "choices": [{"index": 0, "finish_reason": finish, "message": message}],
+    }
+    if step.usage:
+        written = charged.output + charged.thoughts
+        answer["usage"] = {
+            "prompt_tokens": charged.prompt,
+            "completion_tokens": written,
+            "total_tokens": charged.prompt + written,
+            "completion_tokens_details": {"reasoning_tokens": charged.thoughts},
+        }
+    return answer
