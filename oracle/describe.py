@@ -1,0 +1,149 @@
+"""Descriptions of opponents in words: the paper's context abstraction (section 2.4.1).
+
+A second call to the model says what a program does.  It is asked under a key made of the program's
+digest, so the journal of a run answers whenever the same program is met again.  A description that
+quotes the program is asked for once more, and what is still quoted then is cut out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from arena.games.protocol import Game
+from oracle.models.protocol import Model, Reply, Request
+from oracle.prompt import fenced
+from oracle.prompts import fill
+from oracle.values import Failure, Opponent, Rejected
+
+LEAK_CHARS = 12
+"""A line of a program that is shorter than this gives nothing away."""
+CUT = "[...]"
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """How a program plays, in words; the fields are those of the prompt."""
+
+    idea: str
+    observes: str
+    predicts: str
+    chooses: str
+    randomness: str
+    weaknesses: str
+
+    @property
+    def text(self) -> str:
+        """As a list for a prompt."""
+        return "\n".join(
+            f"- {name.capitalize()}: {' '.join(getattr(self, name).split())}" for name in FIELDS
+        )
+
+
+FIELDS = tuple(field.name for field in fields(Description))
+SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {name: {"type": "string"} for name in FIELDS},
+    "required": list(FIELDS),
+}
+"""JSON schema of the structured reply."""
+
+
+def describe(
+    model: Model, game: Game, opponent: Opponent, *, max_output_tokens: int | None = None
+) -> Description | Failure:
+    """Describes an opponent's program, in at most two calls.
+
+    No line of the program of `LEAK_CHARS` or more characters is in what is returned.
+
+    Returns:
+      The description, or why the model gave none.
+
+    Raises:
+      ModelError, BudgetSpent: as `Model.generate`.
+    """
+    request = description_request(game, opponent, max_output_tokens)
+    reply = model.generate(request)
+    found = parse_description(reply)
+    if isinstance(found, Description):
+        quoted = leaks(found.text, opponent.source)
+        if not quoted:
+            return found
+        more = fill("leaked", passages="\n".join(f"- {fenced(line)}" for line in quoted))
+    else:
+        more = fill("repair", kind="it is no such object", reason=found.reason, reply="")
+    again = model.generate(
+        Request(
+            key=f"{request.key}/again",
+            prompt=f"{request.prompt}\n{more}\n",
+            system=request.system,
+            max_output_tokens=max_output_tokens,
+            schema=SCHEMA,
+        )
+    )
+    second = parse_description(again)
+    last = second if isinstance(second, Description) else found
+    return without_code(last, opponent.source) if isinstance(last, Description) else second
+
+
+def description_request(
+    game: Game, opponent: Opponent, max_output_tokens: int | None = None
+) -> Request:
+    """The first question about a program; equal programs give equal requests."""
+    prompt = fill("describe", rules=game.rules, program=fenced(opponent.source))
+    return Request(
+        key=f"describe/{opponent.digest}",
+        prompt=f"{prompt}\n",
+        system=fill("describe_role"),
+        max_output_tokens=max_output_tokens,
+        schema=SCHEMA,
+    )
+
+
+def parse_description(reply: Reply) -> Description | Failure:
+    """Reads the structured reply; also one that a server without schemas put into a fence."""
+    if reply.failure is not None:
+        return reply.failure
+    body = re.search(r"\{.*\}", reply.text, re.DOTALL)
+    try:
+        document = json.loads(body[0]) if body else None
+    except (ValueError, RecursionError):
+        document = None
+    if not isinstance(document, dict):
+        kind = Rejected.TRUNCATED if reply.cut_off else Rejected.NO_CODE
+        return Failure(kind, "the reply is not a JSON object")
+    wrong = [name for name in FIELDS if not isinstance(document.get(name), str)]
+    if wrong:
+        return Failure(Rejected.NO_CODE, f"these texts are missing: {', '.join(wrong)}")
+    return Description(**{name: document[name].strip() for name in FIELDS})
+
+
+def leaks(text: str, source: str) -> tuple[str, ...]:
+    """Lines of the program, of `LEAK_CHARS` or more characters, that the text quotes.
+
+    Blanks and line breaks make no difference.
+    """
+    flat = " ".join(text.split())
+    lines = dict.fromkeys(" ".join(line.split()) for line in source.splitlines())
+    return tuple(line for line in lines if len(line) >= LEAK_CHARS and line in flat)
+
+
+def without_code(description: Description, source: str) -> Description:
+    """The description with every quoted line of the program cut out."""
+    cleaned = description
+    while quoted := leaks(cleaned.text, source):
+        values = [" ".join(getattr(cleaned, name).split()) for name in FIELDS]
+        cut = [_cut(value, quoted) for value in values]
+        if cut == values:  # the quotation runs over two fields: nothing of either can stay
+            return Description(*(CUT for _ in FIELDS))
+        cleaned = Description(*cut)  # shorter than before, so this ends
+    return cleaned
+
+
+def _cut(text: str, passages: Sequence[str]) -> str:
+    for passage in sorted(passages, key=len, reverse=True):
+        text = text.replace(passage, CUT)
+    return text

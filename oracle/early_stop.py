@@ -1,0 +1,137 @@
+"""Evaluation in stages that stops playing programs which cannot be the best any more.
+
+All programs of a stage meet the same opponents in the same repetitions, so two programs are
+compared opponent by opponent: the spread *between* opponents, by far the largest in these games,
+cancels out.  What is left is the error of each mean, and a program is stopped when even the upper
+end of the interval around its difference to the leader is below zero.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from scipy.stats import t as student_t
+
+from oracle.trials import Measure
+from oracle.values import Against, Evaluate, Failure, Score, Task
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Estimated difference of two programs' returns against sigma.
+
+    Attributes:
+      mean: of the first minus the second, in the game's unit.
+      stderr: of that; infinite where it cannot be told.
+      freedom: degrees of freedom of the error (Welch 1947, doi:10.1093/biomet/34.1-2.28).
+    """
+
+    mean: float
+    stderr: float
+    freedom: float
+
+    def surely_negative(self, error_rate: float) -> bool:
+        """Whether the upper end of the one-sided interval is below zero."""
+        if self.stderr == 0.0 or math.isinf(self.stderr):
+            return self.stderr == 0.0 and self.mean < 0.0
+        return self.mean + float(student_t.ppf(1.0 - error_rate, self.freedom)) * self.stderr < 0.0
+
+
+def difference(one: Score, other: Score, weights: Mapping[str, float]) -> Difference:
+    """Compares two programs, paired by opponent.
+
+    Args:
+      one: score of the first.
+      other: score of the second, against the same opponents.
+      weights: of the opponents in sigma, by digest.
+    """
+    theirs = {against.digest: against for against in other.against}
+    whole = math.fsum(weights.values())
+    mean, variance, spread = 0.0, 0.0, 0.0
+    for mine in one.against:
+        weight = weights[mine.digest] / whole
+        mean += weight * (mine.mean - theirs[mine.digest].mean)
+        for against in (mine, theirs[mine.digest]):
+            part = _variance(against, weight)
+            variance += part
+            spread += part * part / _freedom(against)
+    if math.isinf(variance):
+        return Difference(mean, math.inf, 1.0)
+    return Difference(mean, math.sqrt(variance), variance * variance / spread if spread else 1.0)
+
+
+def _variance(against: Against, weight: float) -> float:
+    if against.matches == 0 and against.mean == 0.0:
+        return 0.0  # a program against itself: 0 by symmetry, without playing
+    if math.isnan(against.stderr):
+        return math.inf if weight else 0.0
+    return (weight * against.stderr) ** 2
+
+
+def _freedom(against: Against) -> float:
+    """The two halves of a duplicate are one sample, so pairs of matches count."""
+    return max(1.0, against.matches / 2.0 - 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class EarlyStop:
+    """An evaluation cascade.
+
+    Attributes:
+      efforts: shares of the full number of matches after which to look; rising, the last is 1.
+      error_rate: chance that the best program is stopped by mistake, shared among the looks.
+    """
+
+    efforts: tuple[float, ...] = (0.25, 0.5, 1.0)
+    error_rate: float = 0.05
+
+    def __post_init__(self) -> None:
+        rising = all(low < high for low, high in zip(self.efforts, self.efforts[1:], strict=False))
+        if not self.efforts or self.efforts[0] <= 0.0 or self.efforts[-1] != 1.0 or not rising:
+            raise ValueError(f"efforts are {self.efforts}; they must rise from above 0 to 1")
+        if not 0.0 < self.error_rate < 1.0:
+            raise ValueError(f"error_rate is {self.error_rate}; it must be in (0, 1)")
+
+    def measure(self, task: Task, evaluate: Evaluate, rival: Score | None = None) -> Measure:
+        """A measure that gives up on programs that surely return less than the leader.
+
+        The leader of a stage is the rival or the best program of that stage, whichever is better.
+        A program that is stopped keeps the score of the matches that it played.
+
+        Args:
+          task: has the opponents' weights.
+          evaluate: plays.
+          rival: full score of the best program so far, if there is one.
+        """
+        weights = {one.digest: one.weight for one in task.opponents}
+        rate = self.error_rate / max(1, len(self.efforts) - 1)
+
+        def staged(sources: Sequence[str]) -> tuple[Score | Failure, ...]:
+            found: dict[int, Score | Failure] = {}
+            going = list(range(len(sources)))
+            for effort in self.efforts:
+                scores = evaluate([sources[place] for place in going], effort=effort)
+                found.update(zip(going, scores, strict=True))
+                sound = {
+                    place: score
+                    for place, score in zip(going, scores, strict=True)
+                    if isinstance(score, Score)
+                }
+                leader = _leader([*sound.values(), *([rival] if rival else [])])
+                going = [
+                    place
+                    for place, score in sound.items()
+                    if leader is None
+                    or not difference(score, leader, weights).surely_negative(rate)
+                ]
+                if not going:
+                    break
+            return tuple(found[place] for place in range(len(sources)))
+
+        return staged
+
+
+def _leader(scores: Sequence[Score]) -> Score | None:
+    return max(scores, key=lambda score: score.u) if scores else None

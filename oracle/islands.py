@@ -1,0 +1,154 @@
+"""Islands of programs: what an evolutionary search remembers, and how it picks from it.
+
+As in FunSearch (Romera-Paredes et al. 2024, doi:10.1038/s41586-023-06924-6): islands evolve apart;
+on an island, programs that return about the same against every opponent form a cluster; a parent's
+cluster is drawn in favour of high returns, and in it a good and short program is preferred.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from oracle.trials import Outcome
+from oracle.values import Failure, Score
+
+Signature = tuple[int, ...]
+
+
+def signature(score: Score, grain: float) -> Signature:
+    """Returns against each opponent, coarsely: programs that share it play about alike.
+
+    Args:
+      score: against the task's opponents.
+      grain: width of a class, in the game's unit.
+    """
+    return tuple(round(one.mean / grain) for one in score.against)
+
+
+def behaviour(score: Score) -> tuple[tuple[float, int], ...]:
+    """Exact returns; two programs that share them over the same matches do not differ."""
+    return tuple((one.mean, one.matches) for one in score.against)
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """What was wrong with the last program that was made from a parent."""
+
+    parent: str
+    failure: Failure
+
+
+@dataclass(frozen=True, slots=True)
+class Island:
+    """Programs that evolve by themselves.
+
+    Attributes:
+      number: 0, 1, ...
+      programs: scored programs, in the order in which they came.
+      complaints: at most one for each parent, until something sound comes from it.
+      failed_edits: edits in a row that gave no sound program.
+      stillborn: the last failure where no program is sound yet.
+    """
+
+    number: int
+    programs: tuple[Outcome, ...] = ()
+    complaints: tuple[Complaint, ...] = ()
+    failed_edits: int = 0
+    stillborn: Outcome | None = None
+
+    @property
+    def best(self) -> Outcome | None:
+        """The program with the highest return, the first of equals."""
+        return max(self.programs, key=lambda one: one.u) if self.programs else None
+
+    def complaint(self, parent: Outcome) -> Failure | None:
+        """What was wrong with the last attempt to improve on a program."""
+        found = [one.failure for one in self.complaints if one.parent == parent.digest]
+        return found[-1] if found else None
+
+    def parent(self, rng: random.Random, temperature: float, grain: float) -> Outcome:
+        """Draws a program to improve on.
+
+        Args:
+          rng: for this draw.
+          temperature: 0 always takes the best cluster; the higher, the more even the chances; in
+            units of the spread of the clusters' returns.
+          grain: of the clusters' signatures, in the game's unit.
+
+        Raises:
+          ValueError: there is no program.
+        """
+        if not self.programs:
+            raise ValueError(f"island {self.number} has no program to draw")
+        clusters = list(self.clusters(grain).values())
+        values = [max(one.u for one in cluster) for cluster in clusters]
+        cluster = rng.choices(clusters, _softmax(values, temperature))[0]
+        better = _softmax([one.u for one in cluster], temperature)
+        shorter = _softmax([-float(len(one.source)) for one in cluster], 1.0)
+        return rng.choices(cluster, [a * b for a, b in zip(better, shorter, strict=True)])[0]
+
+    def clusters(self, grain: float) -> dict[Signature, list[Outcome]]:
+        """Programs by signature."""
+        found: dict[Signature, list[Outcome]] = {}
+        for one in self.programs:
+            if one.score is not None:
+                found.setdefault(signature(one.score, grain), []).append(one)
+        return found
+
+    def inspirations(self, parent: Outcome) -> tuple[tuple[str, Score], ...]:
+        """The other programs, best first."""
+        ranked = sorted(self.programs, key=lambda one: (-one.u, one.number))
+        return tuple(
+            (one.source, one.score)
+            for one in ranked
+            if one.score is not None and one.digest != parent.digest
+        )
+
+    def with_outcome(self, outcome: Outcome, parent: str, edited: bool) -> Island:
+        """The island after a draft: the program joins, or the complaint is kept.
+
+        Args:
+          outcome: what came of it.
+          parent: digest of the program that it was made from, "" for none.
+          edited: whether edits were asked for.
+        """
+        others = tuple(one for one in self.complaints if one.parent != parent)
+        if outcome.failure is None:
+            return replace(
+                self, programs=(*self.programs, outcome), complaints=others, failed_edits=0
+            )
+        complaints = (*others, Complaint(parent, outcome.failure)) if parent else others
+        return replace(
+            self,
+            complaints=complaints,
+            failed_edits=self.failed_edits + 1 if edited else 0,
+            stillborn=outcome,
+        )
+
+
+def migrated(islands: Sequence[Island]) -> tuple[Island, ...]:
+    """Each island's best program visits the next one in the ring, if it is not there already."""
+    moved = []
+    for place, island in enumerate(islands):
+        visitor = islands[place - 1].best
+        known = {one.digest for one in island.programs}
+        if visitor is not None and visitor.digest not in known:
+            island = replace(island, programs=(*island.programs, visitor))
+        moved.append(island)
+    return tuple(moved)
+
+
+def _softmax(values: Sequence[float], temperature: float) -> list[float]:
+    """Weights that favour high values; the temperature is in standard deviations of them."""
+    highest = max(values)
+    spread = statistics.pstdev(values)
+    if spread == 0.0:
+        return [1.0] * len(values)
+    scale = temperature * spread
+    if scale == 0.0:
+        return [float(value == highest) for value in values]
+    return [math.exp((value - highest) / scale) for value in values]

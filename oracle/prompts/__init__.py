@@ -1,0 +1,53 @@
+"""The texts of the prompts, with places for what changes ($name, as in `string.Template`)."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from importlib.resources import files
+from string import Template
+
+VERSION = 1
+"""Rises whenever a text changes, so that runs can say which prompts they used."""
+NAMES = (
+    "describe",
+    "describe_role",
+    "edit_request",
+    "incumbent",
+    "inspirations",
+    "interface",
+    "leaked",
+    "mend",
+    "opponents_code",
+    "opponents_description",
+    "opponents_none",
+    "program_request",
+    "program_so_far",
+    "refused_change",
+    "repair",
+    "role",
+)
+
+
+@functools.cache
+def text_of(name: str) -> str:
+    """A template's text as it is stored."""
+    return files(__name__).joinpath(f"{name}.md").read_text(encoding="utf-8")
+
+
+def fill(name: str, **values: object) -> str:
+    """A template with its places filled; a value's own dollar signs mean nothing.
+
+    Raises:
+      KeyError: a place is not filled.
+    """
+    return Template(text_of(name)).substitute(values).strip()
+
+
+@functools.cache
+def digest() -> str:
+    """32 hex digits over all templates."""
+    hashed = hashlib.blake2b(digest_size=16)
+    for name in NAMES:
+        hashed.update(f"{name}\x1f{text_of(name)}\x1e".encode())
+    return hashed.hexdigest()

@@ -1,0 +1,155 @@
+"""A language model as a writer: prompt, call, reply, program."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass, field
+
+from arena.source_check import check_source
+from oracle.context import TOP_5, Filter, OpponentInput
+from oracle.describe import describe
+from oracle.edits import apply_edits, parse_edits
+from oracle.extract import extract_program
+from oracle.models.protocol import Model, Reply, Request
+from oracle.prompt import Prompt, View, compose, repair, wants_edits
+from oracle.values import Draft, Failure, Opponent, Rejected, Task
+
+
+@dataclass(frozen=True, slots=True)
+class WriterOptions:
+    """How a model is asked.
+
+    Attributes:
+      opponents: what a prompt tells of each opponent.
+      shown: which opponents it tells of.
+      inspirations: how many other programs a prompt shows at most.
+      repairs: how often a reply that holds no valid program is sent back, for each draft.
+      temperature: None leaves it to the provider.
+      max_output_tokens: None leaves it to the provider.
+    """
+
+    opponents: OpponentInput = OpponentInput.CODE
+    shown: Filter = TOP_5
+    inspirations: int = 2
+    repairs: int = 2
+    temperature: float | None = None
+    max_output_tokens: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("inspirations", "repairs"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} is {getattr(self, name)}; it must be at least 0")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelWriter:
+    """Writes programs by asking a language model.
+
+    Attributes:
+      model: is asked; where it is a `JournaledModel`, nothing is asked twice.
+      options: how.
+    """
+
+    model: Model
+    options: WriterOptions = field(default_factory=WriterOptions)
+
+    @property
+    def name(self) -> str:
+        """That of the model."""
+        return self.model.name
+
+    def write(self, task: Task, draft: Draft) -> Draft:
+        """Writes the program that a draft asks for; see `oracle.values.Writer`.
+
+        A reply without a valid program is sent back with the reason, `options.repairs` times.
+
+        Raises:
+          ModelError, BudgetSpent: as `Model.generate`.
+        """
+        first = prompt = self.prompt(task, draft)
+        number = 0
+        while True:
+            key = call_key(task, draft, number)
+            reply = self.model.generate(self._request(task, key, prompt))
+            found = read_reply(task, draft, reply)
+            if isinstance(found, str):
+                return Draft(draft.key, source=found, call=key, repairs=number)
+            if number == self.options.repairs:
+                return Draft(draft.key, failure=found, call=key, repairs=number)
+            prompt = repair(first, reply.text, found)
+            number += 1
+
+    def prompt(self, task: Task, draft: Draft) -> Prompt:
+        """The first prompt of a draft; asks for descriptions of opponents where they are shown."""
+        shown = self.options.shown.apply(task.opponents)
+        texts = {one.opponent.digest: self._text(task, one.opponent) for one in shown}
+        view = View(self.options.opponents, shown, texts)
+        return compose(task, draft, view, self.options.inspirations)
+
+    def _text(self, task: Task, opponent: Opponent) -> str:
+        if self.options.opponents is OpponentInput.NONE:
+            return ""
+        if self.options.opponents is OpponentInput.CODE:
+            return opponent.source
+        limit = self.options.max_output_tokens
+        found = describe(self.model, task.game, opponent, max_output_tokens=limit)
+        if isinstance(found, Failure):
+            return f"No description of this opponent could be had: {found.reason}."
+        return found.text
+
+    def _request(self, task: Task, key: str, prompt: Prompt) -> Request:
+        return Request(
+            key=key,
+            prompt=prompt.text,
+            system=prompt.system,
+            temperature=self.options.temperature,
+            max_output_tokens=self.options.max_output_tokens,
+            seed=zlib.crc32(f"{task.seed}/{key}".encode()) >> 1,  # 31 bits: all providers take it
+        )
+
+
+def call_key(task: Task, draft: Draft, repair_number: int = 0) -> str:
+    """Under what a call is stored: "k03/a02", and "k03/a02/r1" for its first repair."""
+    suffix = f"/r{repair_number}" if repair_number else ""
+    return f"{task.key}/{draft.key}{suffix}"
+
+
+def preview(task: Task, draft: Draft, options: WriterOptions) -> Prompt:
+    """What would be asked first, without asking anything.
+
+    Descriptions, which the model itself would write, are only announced.
+    """
+    shown = options.shown.apply(task.opponents)
+    announced = "(Here stands what the model, asked before, says that this program does.)"
+    told = options.opponents is OpponentInput.DESCRIPTION
+    texts = {one.opponent.digest: announced if told else one.opponent.source for one in shown}
+    return compose(task, draft, View(options.opponents, shown, texts), options.inspirations)
+
+
+def read_reply(task: Task, draft: Draft, reply: Reply) -> str | Failure:
+    """The program in a reply, checked as far as that goes without running it."""
+    if reply.failure is not None:
+        return reply.failure
+    source = _edited(task, draft, reply) if wants_edits(draft) else _whole(task, reply)
+    if isinstance(source, Failure):
+        return source
+    problem = check_source(source, task.game.contract)
+    if problem is not None:
+        return Failure(Rejected.NOT_A_POLICY, f"{problem.kind}: {problem.message}")
+    return source
+
+
+def _whole(task: Task, reply: Reply) -> str | Failure:
+    class_name = task.game.contract.class_name
+    return extract_program(reply.text, class_name, cut_off=reply.cut_off)
+
+
+def _edited(task: Task, draft: Draft, reply: Reply) -> str | Failure:
+    """The draft's program after the reply's edits; a whole program is as welcome."""
+    edits = parse_edits(reply.text)
+    if not isinstance(edits, Failure):
+        return apply_edits(draft.source, edits)
+    whole = _whole(task, reply)
+    if isinstance(whole, str):
+        return whole
+    return whole if whole.kind is Rejected.TRUNCATED else edits
