@@ -319,7 +319,7 @@ class BoxLink:
         """Closes the box and makes the error that says why."""
         said = ""
         if not self._closed:
-            with suppress(OSError):
+            with suppress(subprocess.TimeoutExpired):
                 self._process.wait(0.2)
             with suppress(OSError, ValueError):
                 self._stderr.seek(0)
