@@ -1,0 +1,308 @@
+"""Commands that work: run, resume, prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from arena.analysis.meta_strategy import DEFAULT_SOLVER, SOLVERS
+from arena.cli.session import Session, game_option, notice, session_options, terminal
+from arena.cli.walls import sandbox_options
+from arena.games import game as game_named
+from arena.games.protocol import Game
+from oracle.models.errors import BudgetSpent, ModelError
+from population.config import ORACLES, Budget, OracleChoice, RunConfig
+from population.csro import Csro, Result
+from population.matches import Matches
+from population.oracles import Spending, model_by_default, workshop
+from population.records import Iteration, RunRecord, RunState
+from population.runs import Runs
+from sandbox.choose import WallChoice
+
+
+def oracle_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options that choose the oracle, as one `oracle` argument."""
+
+    @click.option(
+        "--oracle",
+        "name",
+        default="linear",
+        show_default=True,
+        type=click.Choice(ORACLES),
+        help="How best responses are searched for.",
+    )
+    @click.option(
+        "--model",
+        metavar="grammar|gemini[:NAME]|openai:NAME|recorded:FILE",
+        help="What writes the programs [default: gemini where a key is set, else grammar].",
+    )
+    @click.option(
+        "--opponents",
+        default="code",
+        show_default=True,
+        type=click.Choice(["none", "code", "description"]),
+        help="What of the opponents the model is shown.",
+    )
+    @click.option(
+        "--filter",
+        "shown",
+        default="top-k:5",
+        show_default=True,
+        metavar="all|top-k:N|min-support:P",
+        help="Which opponents it is shown.",
+    )
+    @click.option(
+        "--refinements",
+        default=10,
+        show_default=True,
+        type=click.IntRange(0),
+        help="M: most refinements of a candidate (alpha-evolve: generations).",
+    )
+    @click.option(
+        "--drafts",
+        default=10,
+        show_default=True,
+        type=click.IntRange(1),
+        help="N: candidates of best-of-n.",
+    )
+    @wraps(function)
+    def run(
+        name: str,
+        model: str | None,
+        opponents: str,
+        shown: str,
+        refinements: int,
+        drafts: int,
+        **kwargs: Any,
+    ) -> Any:
+        chosen = model or model_by_default()
+        oracle = OracleChoice(name, chosen, opponents, shown, refinements, drafts)
+        return function(oracle=oracle, **kwargs)
+
+    return run
+
+
+def spending_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds --max-cost, --max-calls and --max-tokens as one `spending` argument."""
+
+    @click.option(
+        "--max-cost", type=click.FloatRange(0), metavar="USD", help="Stop before costing more."
+    )
+    @click.option("--max-calls", type=click.IntRange(0), help="Stop after so many model calls.")
+    @click.option("--max-tokens", type=click.IntRange(0), help="Stop after so many tokens.")
+    @wraps(function)
+    def run(
+        max_cost: float | None, max_calls: int | None, max_tokens: int | None, **kwargs: Any
+    ) -> Any:
+        return function(spending=Spending(max_cost, max_calls, max_tokens), **kwargs)
+
+    return run
+
+
+@click.command()
+@game_option
+@oracle_options
+@click.option(
+    "--iterations", default=20, show_default=True, type=click.IntRange(1), help="K: policies added."
+)
+@click.option("--seed", default=0, show_default=True, help="Of every random choice.")
+@click.option("--name", "run_name", metavar="RUN", help="What the run is called.")
+@click.option(
+    "--meta-solver",
+    "solver",
+    default=DEFAULT_SOLVER,
+    show_default=True,
+    type=click.Choice(list(SOLVERS)),
+    help="Finds the meta-strategy.",
+)
+@click.option("--initial", default="", metavar="REF", help="First policy [default: a plain one].")
+@click.option(
+    "--payoff-matches",
+    default=Budget().payoff,
+    show_default=True,
+    type=click.IntRange(4),
+    help="Matches of each pair of members.",
+)
+@click.option(
+    "--evaluation-matches",
+    default=Budget().evaluation,
+    show_default=True,
+    type=click.IntRange(4),
+    help="Matches of a candidate against the meta-strategy.",
+)
+@click.option("--workers", default=0, type=click.IntRange(0), help="Processes; 0: one per core.")
+@click.option("--dry-run", is_flag=True, help="Print the first prompt and stop.")
+@spending_options
+@sandbox_options
+@session_options
+def run(
+    session: Session,
+    game: Game,
+    oracle: OracleChoice,
+    iterations: int,
+    seed: int,
+    run_name: str | None,
+    solver: str,
+    initial: str,
+    payoff_matches: int,
+    evaluation_matches: int,
+    workers: int,
+    dry_run: bool,
+    spending: Spending,
+    wall: WallChoice,
+) -> None:
+    """Runs CSRO and registers its meta-strategy as the policy csro/RUN.
+
+    The same options give the same run.  Interrupt it, or kill it: `csro resume RUN` goes on.
+    """
+    matches = Budget(payoff_matches, evaluation_matches)
+    config = RunConfig(game.name, oracle, iterations, seed, solver, initial, matches)
+    if dry_run:
+        show_prompt(session, config)
+        return
+    home = session.home()
+    runs = Runs(home.path)
+    record = runs.start(run_name or name_for(config), config)
+    if config.oracle.model == "grammar":
+        notice("model: grammar (programs are made from a grammar; no key is used)")
+    work(session, runs, record, Matches(home, game, workers, wall), spending)
+
+
+def name_for(config: RunConfig) -> str:
+    """What a run is called that was given no name: equal for equal variants and seeds."""
+    model = config.oracle.model.partition(":")[0]
+    return f"{config.game}-{config.oracle.name}-{model}-s{config.seed}"
+
+
+@click.command()
+@click.argument("run_name", metavar="RUN")
+@click.option("--workers", default=0, type=click.IntRange(0), help="Processes; 0: one per core.")
+@spending_options
+@sandbox_options
+@session_options
+def resume(
+    session: Session, run_name: str, workers: int, spending: Spending, wall: WallChoice
+) -> None:
+    """Goes on with RUN from wherever it was left; a finished run is only told again."""
+    home = session.home()
+    runs = Runs(home.path)
+    record = runs.get(run_name)
+    game = game_named(record.config.game)
+    work(session, runs, record, Matches(home, game, workers, wall), spending)
+
+
+def work(
+    session: Session, runs: Runs, record: RunRecord, matches: Matches, spending: Spending
+) -> None:
+    """Runs or resumes, with progress on stderr, and answers."""
+    with (
+        runs.working_on(record.name),
+        bars(record) as watcher,
+        matches,
+    ):
+        matches.progress = watcher.plays
+        runs.note(record.name, RunState.UNFINISHED)
+        shop = workshop(matches.home, record, spending)
+        lineage_of = shop.authorship.lineage_of
+        csro = Csro(record.name, record.config, shop.oracle, lineage_of, matches, runs, watcher)
+        try:
+            result = csro.run()
+        except (BudgetSpent, ModelError) as stop:
+            runs.note(record.name, RunState.STOPPED, str(stop))
+            raise
+    document = {"run": record.name, **document_of(result)}
+    session.answer(document, lambda out: say(out, record, result))
+
+
+def document_of(result: Result) -> dict[str, Any]:
+    """A run's result for JSON."""
+    labels = {member.digest: member.label for member in result.members}
+    return {
+        "ref": result.mixture.ref,
+        "digest": result.mixture.digest,
+        "members": [{"label": m.label, "digest": m.digest} for m in result.members],
+        "sigma": {labels[d]: weight for d, weight in result.sigma.support.items()},
+        "exploitability": result.sigma.exploitability,
+    }
+
+
+def say(out: Console, record: RunRecord, result: Result) -> None:
+    """A run's result for people."""
+    labels = {member.digest: member.label for member in result.members}
+    out.print(f"[bold green]finished[/]  {record.name}: {len(result.members)} members")
+    out.print(f"meta-strategy  [bold]{result.mixture.ref}[/]")
+    for digest, weight in result.sigma.support.items():
+        out.print(f"  {weight:6.1%}  {labels[digest]}  {digest[:12]}")
+    out.print(
+        f"measure it:  csro report {record.name} --evaluate 100   "
+        f"or  arena evaluate {result.mixture.ref} --game {record.config.game}"
+    )
+
+
+class Bars:
+    """A bar of iterations and one of the matches at hand; a line for each iteration."""
+
+    def __init__(self, progress: Progress, run: str, iterations: int) -> None:
+        self._progress = progress
+        self._run = progress.add_task(run, total=iterations)
+        self._matches = progress.add_task("matches", total=None)
+
+    def begins(self, k: int, iterations: int) -> None:
+        """See `population.csro.Watcher`."""
+        self._progress.update(self._run, completed=k - 1, total=iterations)
+
+    def ends(self, iteration: Iteration) -> None:
+        """See `population.csro.Watcher`."""
+        failed = sum(attempt.failure is not None for attempt in iteration.attempts)
+        found = "nothing joins" if iteration.u is None else f"u = {iteration.u:+.1f}"
+        error = "" if iteration.stderr is None else f" (stderr {iteration.stderr:.1f})"
+        notice(
+            f"k = {iteration.k:>2}  {found}{error}  attempts {len(iteration.attempts)}, "
+            f"rejected {failed}, {iteration.effort.seconds:.1f} s"
+        )
+        self._progress.update(self._run, completed=iteration.k)
+
+    def plays(self, done: int, wanted: int) -> None:
+        """Shows how a request for matches goes on."""
+        self._progress.update(self._matches, completed=done, total=wanted)
+
+
+@contextmanager
+def bars(record: RunRecord) -> Iterator[Bars]:
+    """Progress bars on stderr while a run works."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=terminal(stderr=True), transient=True) as progress:
+        yield Bars(progress, record.name, record.config.iterations)
+
+
+def show_prompt(session: Session, config: RunConfig) -> None:
+    """Prints what would be sent first, and how large it is."""
+    prompt = first_prompt(session.home(), config)
+    session.answer(
+        prompt.document(), lambda out: click.echo(prompt.text, nl=not prompt.text.endswith("\n"))
+    )
+    notice(f"model: {config.oracle.model}; {len(prompt.text):,} characters; nothing was sent")
+
+
+@click.command()
+@game_option
+@oracle_options
+@click.option("--seed", default=0, show_default=True, help="Of every random choice.")
+@session_options
+def prompt(session: Session, game: Game, oracle: OracleChoice, seed: int) -> None:
+    """Prints the first prompt that a run with these options would send; nothing is sent."""
+    show_prompt(session, RunConfig(game.name, oracle, seed=seed))
+
+
+COMMANDS: tuple[click.Command, ...] = (run, resume, prompt)

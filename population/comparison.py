@@ -1,0 +1,108 @@
+"""Our finished runs beside the paper's: grouped by variant, with seeds and errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from population.config import RunConfig
+from population.paper import Figure
+from population.records import RunRecord
+from population.scores import Measured, Scores
+
+
+@dataclass(frozen=True, slots=True)
+class OurRow:
+    """All finished runs of one variant.
+
+    Attributes:
+      variant: what they have in common.
+      iterations: K.
+      seeds: of the runs that were measured, sorted.
+      waiting: names of finished runs whose members were not played against the population yet.
+      pop_return: mean over the seeds with its standard error (None for one seed); None where no
+        run was measured.
+      pop_expl: likewise.
+      agg_score: likewise.
+      best: the largest AggScore over the seeds.
+      best_single: the largest AggScore of a single member over the seeds.
+      matches: the smallest number of matches per evaluation cell.
+    """
+
+    variant: str
+    iterations: int
+    seeds: tuple[int, ...]
+    waiting: tuple[str, ...]
+    pop_return: Figure | None
+    pop_expl: Figure | None
+    agg_score: Figure | None
+    best: float | None
+    best_single: float | None
+    matches: int
+
+
+def group_key(config: RunConfig) -> tuple[str, int, str, str]:
+    """Runs with equal keys differ in nothing but their seed and their budget of matches."""
+    return (config.variant, config.iterations, config.solver, config.initial)
+
+
+def our_rows(runs: Iterable[tuple[RunRecord, Measured]]) -> tuple[OurRow, ...]:
+    """One row for each variant, the best AggScore first.
+
+    Args:
+      runs: finished runs, each with what is known about its members.
+    """
+    groups: dict[tuple[str, int, str, str], list[tuple[RunRecord, Measured]]] = {}
+    for record, known in runs:
+        groups.setdefault(group_key(record.config), []).append((record, known))
+    rows = [_row(group) for group in groups.values()]
+    return tuple(sorted(rows, key=lambda row: -(row.agg_score.mean if row.agg_score else -np.inf)))
+
+
+def _row(group: Sequence[tuple[RunRecord, Measured]]) -> OurRow:
+    config = group[0][0].config
+    scored: dict[int, tuple[Scores, Measured]] = {}
+    waiting = []
+    for record, known in group:
+        scores = known.of(record.final.weights) if record.final else None
+        if scores is None:
+            waiting.append(record.name)
+        else:
+            # The same seed twice is the same run twice: it counts once.
+            scored[record.config.seed] = (scores, known)
+    found = [scores for scores, _ in scored.values()]
+    singles = [best_single(known) for _, known in scored.values()]
+    return OurRow(
+        variant=_title(config),
+        iterations=config.iterations,
+        seeds=tuple(sorted(scored)),
+        waiting=tuple(waiting),
+        pop_return=_mean([one.pop_return.value for one in found]),
+        pop_expl=_mean([one.pop_expl.value for one in found]),
+        agg_score=_mean([one.agg_score.value for one in found]),
+        best=max((one.agg_score.value for one in found), default=None),
+        best_single=max((one[1].agg_score.value for one in singles if one), default=None),
+        matches=min((known.least_matches for _, known in scored.values()), default=0),
+    )
+
+
+def best_single(known: Measured) -> tuple[str, Scores] | None:
+    """The measured policy of the largest AggScore, with its scores."""
+    found = [(digest, known.single(digest)) for digest in known.digests]
+    scored = [(digest, scores) for digest, scores in found if scores is not None]
+    return max(scored, key=lambda item: item[1].agg_score.value, default=None)
+
+
+def _title(config: RunConfig) -> str:
+    extras = [config.solver] if config.solver != RunConfig(config.game).solver else []
+    extras += [f"from {config.initial}"] if config.initial else []
+    return "; ".join([f"CSRO {config.variant}", *extras])
+
+
+def _mean(values: Sequence[float]) -> Figure | None:
+    if not values:
+        return None
+    error = float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else None
+    return Figure(float(np.mean(values)), error)

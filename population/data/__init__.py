@@ -1,0 +1,1 @@
+"""Figures that others published, as data; see README.md in this folder for their sources."""
