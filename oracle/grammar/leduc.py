@@ -53,7 +53,7 @@ class LeducGenome:
     """
 
     styles: tuple[Style, ...]
-    caution: float = 0.1
+    caution: float = 0.05
     change: float = 0.005
     pool: float = 0.3
 
@@ -68,7 +68,7 @@ def full_genome() -> LeducGenome:
     """The sentence that search starts from: every kind of style, default settings."""
     return LeducGenome(
         (
-            Style("balanced", 0.0, 0.0, 4.0),
+            Style("balanced", 0.0, 0.0, 12.0),
             Style("blind", 0.03, 0.03, 1.0),
             Style("blind", 0.95, 0.03, 1.0),
             Style("blind", 0.03, 0.9, 0.5),
@@ -106,8 +106,8 @@ def random_genome(rng: random.Random) -> LeducGenome:
     """Draws a policy of 4 to 14 styles."""
     drawn = {random_style(rng): None for _ in range(rng.randint(3, 13))}
     return LeducGenome(
-        (Style("balanced", 0.0, 0.0, rng.choice((2.0, 4.0, 8.0))), *drawn),
-        caution=rng.choice((0.02, 0.05, 0.1, 0.2)),
+        (Style("balanced", 0.0, 0.0, rng.choice((6.0, 12.0, 24.0))), *drawn),
+        caution=rng.choice((0.02, 0.05, 0.1)),
         change=rng.choice((0.0, 0.002, 0.005, 0.02)),
         pool=rng.choice((0.0, 0.1, 0.3, 0.6)),
     )

@@ -65,12 +65,12 @@ class Choice:
     Attributes:
       edge: payoff per throw below which the move is random.
       form_memory: factor by which the record of the wanted replies fades each throw.
-      patience: loss in that record beyond which moves are random until it has recovered.
+      net: loss in that record beyond which moves are random until it has recovered.
     """
 
     edge: float = 0.06
     form_memory: float = 0.98
-    patience: float = 8.0
+    net: float = 8.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,21 +149,22 @@ def random_genome(rng: random.Random) -> RrpsGenome:
 
 
 _SCALES = {
-    "first_weight": (0.05, 0.6),
-    "rate": (0.002, 0.1),
-    "forget": (0.004, 0.1),
-    "trust": (0.34, 0.7),
-    "patience": (1.1, 4.0),
-    "edge": (0.0, 0.3),
+    "first_weight": (0.08, 0.4),
+    "rate": (0.008, 0.05),
+    "forget": (0.01, 0.04),
+    "trust": (0.34, 0.55),
+    "patience": (1.1, 3.0),
+    "edge": (0.02, 0.12),
+    "net": (4.0, 20.0),
 }
-"""Name of a setting -> its bounds."""
+"""Name of a setting -> bounds within which policies stay about as strong in general."""
 
 
 def _nudge(genome: RrpsGenome, rng: random.Random) -> RrpsGenome:
     """Changes one setting by up to about a half."""
     name = rng.choice(tuple(_SCALES))
     low, high = _SCALES[name]
-    home = "choice" if name in {"edge"} else "blend"
+    home = "choice" if name in {"edge", "net"} else "blend"
     settings = getattr(genome, home)
     value = max(getattr(settings, name), 0.02) * rng.uniform(0.6, 1.6)
     value = round(min(max(value, low), high), 3)
@@ -255,7 +256,7 @@ def _constants(genome: RrpsGenome) -> str:
             f"PATIENCE = {blend.patience}  # throws that the first trust counts for",
             f"EDGE = {choice.edge}  # payoff per throw below which the move is random",
             f"FORM_MEMORY = {choice.form_memory}  # fading of the record of wanted replies",
-            f"PATIENCE_LOST = {choice.patience}  # loss in that record that makes moves random",
+            f"NET = {choice.net}  # loss in that record that makes moves random",
         )
     )
 

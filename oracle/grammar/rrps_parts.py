@@ -272,7 +272,7 @@ AGENT_BODY = '''
         payoffs = (scissors - paper, rock - scissors, paper - rock)
         best = max(payoffs)
         self.reply = payoffs.index(best)
-        if best < EDGE or self.form < -PATIENCE_LOST:
+        if best < EDGE or self.form < -NET:
             return random.choice(MOVES)
         return MOVES[self.reply]
 '''
