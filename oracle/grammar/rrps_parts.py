@@ -95,7 +95,7 @@ class LongestMatch:
     It tries a few lengths up to `mine` (or `theirs`) moves and believes the longest that is known.
     """
 
-    LENGTHS = (2, 3, 4, 6, 8, 11, 15, 20, 30)
+    LENGTHS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 30)
 
     def __init__(self, of_me, mine, theirs, memory):
         self.of_me = of_me
@@ -115,7 +115,7 @@ class LongestMatch:
             when = last_seen.get(self.endings[sure])
             if when is not None:
                 self.guess = (history.mine if self.of_me else history.theirs)[when]
-                self.sure = sure
+                self.sure = min(sure, 8)
                 return
 '''
 
