@@ -122,7 +122,7 @@ class GeminiModel:
             raise _sorted_out(error) from None
         except _transport_errors() as error:
             raise _lost(error) from None
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             said = without_secrets(str(error).partition("\n")[0][:200], KEYS)
             raise Transient(f"the server's answer cannot be read: {said}") from None
 

@@ -80,7 +80,7 @@ class OpenAIModel:
             said = str(error) + (f": {error.__cause__}" if error.__cause__ else "")
             said = without_secrets(said[:300], (KEY,))
             raise Transient(f"the server cannot be reached: {said}") from None
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             said = without_secrets(str(error).partition("\n")[0][:200], (KEY,))
             raise Transient(f"the server's answer cannot be read: {said}") from None
 

@@ -119,7 +119,16 @@ def test_a_lost_connection_is_tried_again(model, server, drop):
 
 
 @pytest.mark.parametrize(
-    "raw", [b"<html>a proxy's page</html>", b"", b'{"candidates": 7}', b"[1, 2", b"\xff\xfe", b"{}"]
+    "raw",
+    [
+        b"<html>a proxy's page</html>",
+        b"",
+        b'{"candidates": 7}',
+        b"[1, 2",
+        b"\xff\xfe",
+        b"{}",
+        b"[" * 10**5,
+    ],
 )
 def test_garbage_is_tried_again(model, server, raw):
     server.then(Step(raw=raw), Step(raw=raw, status=502))

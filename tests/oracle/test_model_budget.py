@@ -1,0 +1,183 @@
+"""What calls cost, and stopping in time."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.errors import UsageFault
+from oracle.models.budget import Budget, Spent
+from oracle.models.errors import BudgetSpent, UnknownPrice
+from oracle.models.prices import FREE, PRICES, Price, parse_price, price_of
+from oracle.models.protocol import Reply
+from oracle.models.scripted import ScriptedModel
+
+
+def reply(tokens=None, cost=None):
+    return Reply("x", prompt_tokens=tokens, output_tokens=None if tokens is None else 0, cost=cost)
+
+
+def spend(budget, *replies):
+    for one in replies:
+        budget.admit()
+        budget.settle(one)
+
+
+def test_calls_are_limited():
+    budget = Budget(max_calls=2)
+    spend(budget, reply(), reply())
+    with pytest.raises(BudgetSpent, match="limit of 2 calls"):
+        budget.admit()
+
+
+def test_calls_under_way_count():
+    budget = Budget(max_calls=2)
+    budget.admit()
+    budget.admit()
+    with pytest.raises(BudgetSpent):
+        budget.admit()
+    budget.settle(None)  # it failed, so another may be made
+    budget.admit()
+
+
+def test_cost_is_limited():
+    budget = Budget(max_cost=1.0)
+    spend(budget, reply(5, 0.4), reply(5, 0.4))
+    assert budget.spent.cost == pytest.approx(0.8)
+    spend(budget, reply(5, 0.4))  # passes the limit, by no more than one call
+    with pytest.raises(BudgetSpent, match=r"limit of \$1 .*3 calls, 15 tokens, \$1\.2000"):
+        budget.admit()
+
+
+def test_cost_under_way_is_foreseen_from_the_dearest_call():
+    budget = Budget(max_cost=1.0)
+    spend(budget, reply(5, 0.4), reply(5, 0.1))
+    budget.admit()
+    budget.admit()  # 0.5 spent, 0.4 expected
+    with pytest.raises(BudgetSpent):
+        budget.admit()  # 0.5 spent, 0.8 expected
+
+
+def test_tokens_are_limited():
+    budget = Budget(max_tokens=100)
+    spend(budget, reply(99), reply(50))
+    with pytest.raises(BudgetSpent, match="limit of 100 tokens"):
+        budget.admit()
+
+
+def test_what_cannot_be_counted_cannot_be_limited():
+    budget = Budget(max_tokens=100)
+    spend(budget, reply())
+    with pytest.raises(BudgetSpent, match="does not report its usage"):
+        budget.admit()
+    budget = Budget(max_cost=100)
+    spend(budget, reply(7))
+    with pytest.raises(BudgetSpent, match="cost is unknown"):
+        budget.admit()
+
+
+def test_a_limit_of_zero_lets_nothing_pass_but_what_is_free():
+    budget = Budget(max_cost=0)
+    with pytest.raises(BudgetSpent):
+        budget.admit(Price(1, 1))
+    budget.admit(FREE)
+
+
+def test_what_was_spent_before_counts():
+    with pytest.raises(BudgetSpent):
+        Budget(max_calls=3, spent=Spent(calls=3)).admit()
+
+
+def test_a_limit_on_cost_needs_a_price():
+    unknown = ScriptedModel([], name="gemini:unheard-of", price=None)
+    with pytest.raises(UnknownPrice, match=r"gemini:unheard-of.*--price"):
+        Budget(max_cost=5).check(unknown)
+    Budget(max_calls=5).check(unknown)
+    Budget(max_cost=5).check(ScriptedModel([]))
+
+
+@pytest.mark.parametrize("name", ["max_cost", "max_calls", "max_tokens"])
+@pytest.mark.parametrize("limit", [-1, float("nan")])
+def test_limits_are_not_negative(name, limit):
+    with pytest.raises(UsageFault):
+        Budget(**{name: limit})
+
+
+def test_an_unknown_cost_is_never_counted_as_nothing():
+    spent = Spent.on([reply(5, 0.5), reply(5, None)])
+    assert spent.cost is None
+    assert spent.known_cost == 0.5
+    assert "1 calls of unknown cost" in str(spent)
+
+
+def test_threads_do_not_pass_the_limit_together():
+    budget = Budget(max_calls=50)
+
+    def one(_):
+        try:
+            budget.admit()
+        except BudgetSpent:
+            return False
+        budget.settle(reply(1, 0.01))
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(one, range(200))) == 50
+    assert budget.spent.calls == budget.spent.tokens == 50
+
+
+calls = st.lists(st.tuples(st.integers(0, 10**6), st.floats(0, 10)), max_size=30)
+
+
+@given(calls, st.floats(0.01, 20))
+def test_a_limit_on_cost_is_passed_by_one_call_at_most(costs, limit):
+    budget = Budget(max_cost=limit)
+    try:
+        for tokens, cost in costs:
+            budget.admit()
+            budget.settle(reply(tokens, cost))
+    except BudgetSpent:
+        assert budget.spent.known_cost >= limit
+    assert budget.spent.known_cost < limit + budget.spent.dearest
+
+
+def test_long_prompts_cost_more():
+    price = PRICES["gemini-2.5-pro"]
+    assert price.cost(200_000, 1_000_000) == pytest.approx(0.25 + 10)
+    assert price.cost(200_001, 1_000_000) == pytest.approx(0.5000025 + 15)
+    assert PRICES["gemini-2.5-flash"].cost(10**6, 10**6) == pytest.approx(2.80)
+
+
+def test_unknown_usage_has_no_cost_unless_all_is_free():
+    assert Price(1, 1).cost(None, 5) is None
+    assert Price(1, 1).cost(5, None) is None
+    assert FREE.cost(None, None) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("name", "listed"),
+    [
+        ("gemini-2.5-pro", "gemini-2.5-pro"),
+        ("models/gemini-2.5-pro", "gemini-2.5-pro"),
+        ("gemini-2.5-flash-001", "gemini-2.5-flash"),
+        ("gpt-4o-2024-11-20", "gpt-4o"),
+        ("gemini-2.5-pro-preview", None),
+        ("gemini-2.5", None),
+        ("gpt-4o-audio", None),
+        ("", None),
+    ],
+)
+def test_prices_are_not_guessed(name, listed):
+    assert price_of(name) == (None if listed is None else PRICES[listed])
+
+
+def test_prices_are_read():
+    assert parse_price("1.25/10") == Price(1.25, 10)
+    assert parse_price("0/0") == FREE
+
+
+@pytest.mark.parametrize("text", ["", "1", "1/2/3", "a/b", "-1/2", "nan/1", "inf/1", "1,25/10"])
+def test_what_is_no_price_is_refused(text):
+    with pytest.raises(UsageFault, match="PROMPT/OUTPUT"):
+        parse_price(text)

@@ -1,0 +1,193 @@
+"""Waiting for a busy server: how long, how often, how many at once."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.errors import UsageFault
+from oracle.models.errors import CallRefused, ModelUnavailable
+from oracle.models.retry import Caller, RetryPolicy, Transient, retry_after, retry_info
+
+
+class Clock:
+    """Time that passes only where somebody waits."""
+
+    def __init__(self):
+        self.now = 100.0
+        self.waits = []
+
+    def sleep(self, seconds):
+        self.waits.append(seconds)
+        self.now += seconds
+
+    def __call__(self):
+        return self.now
+
+
+def failing(*errors):
+    left = list(errors)
+
+    def ask():
+        if left:
+            raise left.pop(0)
+        return "answer"
+
+    return ask
+
+
+def caller(clock, **policy):
+    return Caller(RetryPolicy(**policy), sleep=clock.sleep, clock=clock)
+
+
+def test_waits_double_up_to_the_longest():
+    clock = Clock()
+    answered = caller(clock, longest_wait=10.0).call("k", failing(*[Transient("busy")] * 5))
+    assert (answered.value, answered.attempts) == ("answer", 6)
+    for wait, longest in zip(clock.waits, [2, 4, 8, 10, 10], strict=True):
+        assert longest / 2 <= wait <= longest
+    assert answered.seconds == pytest.approx(sum(clock.waits))
+
+
+def test_jitter_follows_from_the_seed_and_the_key():
+    policy = RetryPolicy(seed=1)
+    assert policy.wait("k", 1, None) == RetryPolicy(seed=1).wait("k", 1, None)
+    others = {policy.wait("other", 1, None), RetryPolicy(seed=2).wait("k", 1, None)}
+    assert policy.wait("k", 1, None) not in others
+
+
+@given(st.text(), st.integers(1, 40), st.none() | st.floats(0, 1e6))
+def test_no_wait_is_shorter_than_the_server_asks(key, attempt, delay):
+    wait = RetryPolicy().wait(key, attempt, delay)
+    if delay is None:
+        assert 1 <= wait <= 60
+    else:
+        assert delay <= wait <= delay + 1
+
+
+def test_waiting_ends_at_the_limit_in_total():
+    clock = Clock()
+    endless = failing(*[Transient("busy", 40.0)] * 100)
+    with pytest.raises(ModelUnavailable, match="100 s is the limit"):
+        caller(clock, attempts=100, total_wait=100.0).call("k", endless)
+    assert len(clock.waits) == 2
+
+
+def test_other_errors_pass_at_once():
+    clock = Clock()
+    for error in (CallRefused("no"), ZeroDivisionError()):
+        with pytest.raises(type(error)):
+            caller(clock).call("k", failing(error))
+    assert clock.waits == []
+
+
+def test_only_so_many_attempts_at_once():
+    under_way, most, lock = 0, 0, threading.Lock()
+    met = threading.Barrier(3, timeout=10)
+
+    def ask():
+        nonlocal under_way, most
+        with lock:
+            under_way += 1
+            most = max(most, under_way)
+        met.wait()
+        with lock:
+            under_way -= 1
+
+    calls = Caller(RetryPolicy(), concurrency=3)
+    with ThreadPoolExecutor(9) as pool:
+        list(pool.map(lambda number: calls.call(str(number), ask), range(9)))
+    assert most == 3
+
+
+def test_a_call_that_waits_leaves_its_place_to_others():
+    others = []
+    calls = Caller(
+        RetryPolicy(),
+        concurrency=1,
+        sleep=lambda _: others.append(calls.call("other", lambda: "answer").value),
+    )
+    assert calls.call("k", failing(Transient("busy"))).attempts == 2
+    assert others == ["answer"]
+
+
+@pytest.mark.parametrize("policy", [{"attempts": 0}, {"attempts": -1}])
+def test_at_least_one_attempt(policy):
+    with pytest.raises(UsageFault):
+        RetryPolicy(**policy)
+
+
+def test_at_least_one_call_at_once():
+    with pytest.raises(UsageFault):
+        Caller(RetryPolicy(), concurrency=0)
+
+
+NOW = datetime(2026, 11, 20, 12, 0, 0, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        (None, None),
+        ("7", 7),
+        (" 0 ", 0),
+        ("2.5", 2.5),
+        ("Fri, 20 Nov 2026 12:00:30 GMT", 30),
+        ("Fri, 20 Nov 2026 11:00:30 GMT", 0),
+        ("-3", None),
+        ("soon", None),
+        ("", None),
+        ("\u0663", None),
+    ],
+)
+def test_retry_after(header, seconds):
+    assert retry_after(header, NOW) == seconds
+
+
+@given(st.text())
+def test_any_header_is_a_wait_or_none(header):
+    seconds = retry_after(header, NOW)
+    assert seconds is None or seconds >= 0
+
+
+def error(*details):
+    return {"error": {"code": 429, "details": list(details)}}
+
+
+@pytest.mark.parametrize(
+    ("body", "seconds"),
+    [
+        (error({"@type": "Help"}, {"@type": "RetryInfo", "retryDelay": "7s"}), 7),
+        (error({"retryDelay": "0.250s"}), 0.25),
+        ({"details": [{"retryDelay": "3s"}]}, 3),
+        (error({"retryDelay": 7}), None),
+        (error({"retryDelay": "7"}), None),
+        (error("7s"), None),
+        (error(), None),
+        ({"error": "busy"}, None),
+        ([], None),
+        (None, None),
+    ],
+)
+def test_retry_info(body, seconds):
+    assert retry_info(body) == seconds
+
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["error", "details", "retryDelay", "x"]), inner, max_size=3
+        )
+    ),
+)
+
+
+@given(anything)
+def test_any_body_is_a_wait_or_none(body):
+    seconds = retry_info(body)
+    assert seconds is None or seconds >= 0
