@@ -1,0 +1,1 @@
+"""Pages over a home: leaderboards, payoffs, policies, replays, runs and submissions."""

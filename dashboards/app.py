@@ -1,0 +1,90 @@
+"""The frame around every page: who is where, which game, and what happens to errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from arena.games import GAMES
+from arena.games import game as game_named
+from arena.games.protocol import Game
+from dashboards import navigate, theme
+from dashboards.errors import told
+from dashboards.views import leaderboard, payoffs, policy, replay
+
+TITLE = "Policy Arena"
+
+OF_A_GAME: tuple[tuple[str, str, str, Callable[[Game], None]], ...] = (
+    ("leaderboard", "Leaderboard", ":material/leaderboard:", leaderboard.show),
+    ("payoffs", "Payoffs", ":material/grid_on:", payoffs.show),
+    ("policy", "Policy", ":material/code:", policy.show),
+    ("replay", "Replay", ":material/replay:", replay.show),
+)
+"""Path, title, icon and what draws it, in the order of the menu."""
+
+
+SHORT = {"rrps": "Rock-paper-scissors", "leduc": "Leduc hold'em"}
+"""Titles for the switch; other games go by their own."""
+
+
+def _chosen_game() -> Game:
+    """The game that the visitor looks at: kept in the address, and from page to page."""
+    asked = navigate.asked("game")
+    if asked in GAMES and asked != st.session_state.get("_shown_game"):
+        st.session_state.game = asked  # a link was followed
+    elif "game" in st.session_state:
+        st.session_state.game = st.session_state.game  # kept although another page drew it
+    elif "_shown_game" in st.session_state:
+        st.session_state.game = st.session_state["_shown_game"]
+    name = st.segmented_control(
+        "Game",
+        list(GAMES),
+        format_func=lambda name: SHORT.get(name, game_named(name).title),
+        default=None if "game" in st.session_state else "rrps",
+        required=True,
+        key="game",
+        label_visibility="collapsed",
+    )
+    game = game_named(name or "rrps")
+    st.session_state["_shown_game"] = game.name
+    if asked != game.name:
+        # What else the address names belongs to the game that was left.
+        st.query_params.from_dict({"game": game.name})
+    return game
+
+
+def _drawn(title: str, draw: Callable[[Game], None]) -> Callable[[], None]:
+    def page() -> None:
+        with told():
+            with st.container(
+                horizontal=True,
+                vertical_alignment="center",
+                horizontal_alignment="distribute",
+            ):
+                st.title(title, anchor=False, width="content")
+                game = _chosen_game()
+            draw(game)
+
+    return page
+
+
+def main() -> None:
+    """Draws the page that the address names."""
+    st.set_page_config(page_title=TITLE, page_icon=theme.icon(), layout="wide")
+    pages = {
+        path: st.Page(
+            _drawn(title, draw),
+            title=title,
+            icon=icon,
+            url_path=path,
+            default=path == "leaderboard",
+        )
+        for path, title, icon, draw in OF_A_GAME
+    }
+    navigate.remember(pages)
+    st.navigation(list(pages.values()), position="top").run()
+
+
+if __name__ == "__main__":
+    main()

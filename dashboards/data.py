@@ -1,0 +1,300 @@
+"""What the pages read: the command line's own functions, remembered while nothing changed.
+
+Everything is keyed by the store's fingerprint, so a page is never older than the moment it was
+drawn, and costs nothing while nobody plays.  Caches hold a few entries each; values are frozen, so
+visitors share them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import streamlit as st
+
+from arena.analysis.leaderboard import Options, RankBy, Row, leaderboard
+from arena.analysis.metrics import Evaluation, evaluate
+from arena.games import game as game_named
+from arena.games.protocol import Game
+from arena.home import Home, open_home
+from arena.house.population import Population, default_population
+from arena.payoffs import PayoffTable
+from arena.standings import payoff_table
+from arena.starters import enrol_starters
+from dashboards.charts.lineage import Family
+from dashboards.rating import LiveRatings, Ratings
+from dashboards.settings import Settings
+from registry.values import PolicyVersion, Status
+
+SECONDS = 2.0
+"""How long a page may believe that nothing changed, while somebody clicks around."""
+SLICES = 12
+"""Points of a trend."""
+
+
+@st.cache_resource(show_spinner=False)
+def settings() -> Settings:
+    """What the operator decided."""
+    return Settings.from_environment()
+
+
+@st.cache_resource(show_spinner=False, max_entries=4)
+def _home(path: Path, registry_url: str | None) -> Home:
+    home = open_home(path, registry_url)
+    if home.writable:
+        enrol_starters(home)
+    return home
+
+
+def home() -> Home:
+    """The home that the pages show; made, with the house enrolled, on first use."""
+    return _home(settings().home, settings().registry_url)
+
+
+@st.cache_data(ttl=SECONDS, max_entries=16, show_spinner=False)
+def _fingerprint(path: str, game: str, version: int) -> str:
+    return home().store.fingerprint(game, version)
+
+
+def fingerprint(game: Game) -> str:
+    """Changes when a match of the game is stored (and within `SECONDS` at the latest)."""
+    return _fingerprint(str(home().path), game.name, game.version)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Field:
+    """Who takes part in a game.
+
+    Attributes:
+      versions: qualified versions, by reference.
+      key: changes when any of them does.
+    """
+
+    versions: tuple[PolicyVersion, ...]
+    key: int
+
+    @property
+    def refs(self) -> dict[str, str]:
+        """Reference of each digest."""
+        return {version.digest: version.ref for version in self.versions}
+
+
+@st.cache_resource(ttl=SECONDS, max_entries=8, show_spinner=False)
+def _field(path: str, game: str) -> Field:
+    versions = home().registry.find(game, status=Status.QUALIFIED)
+    ordered = tuple(sorted(versions, key=lambda version: version.ref))
+    return Field(ordered, hash(tuple((version.digest, version.ref) for version in ordered)))
+
+
+def field(game: Game) -> Field:
+    """The qualified versions of a game."""
+    return _field(str(home().path), game.name)
+
+
+@st.cache_resource(max_entries=6, show_spinner=False)
+def _payoffs(path: str, game: str, stamp: str, digests: tuple[str, ...]) -> PayoffTable:
+    return payoff_table(home(), game_named(game), digests)
+
+
+def payoffs(game: Game, digests: Sequence[str] | None = None) -> PayoffTable:
+    """The payoff table of some policies, by default of the field and evaluation population."""
+    if digests is None:
+        population = default_population(game.name)
+        everybody = [*(version.digest for version in field(game).versions), *population.digests]
+        digests = tuple(dict.fromkeys(everybody))
+    return _payoffs(str(home().path), game.name, fingerprint(game), tuple(digests))
+
+
+@st.cache_resource(show_spinner=False)
+def live_ratings() -> LiveRatings:
+    """TrueSkill ratings, computed beside the pages."""
+    return LiveRatings()
+
+
+def ratings(game: Game) -> Ratings:
+    """The latest ratings; none while the first ones are being computed."""
+    table = payoffs(game)
+    return live_ratings().get(home(), game, table, fingerprint(game))
+
+
+@st.cache_resource(max_entries=12, show_spinner=False)
+def _board(
+    path: str, game: str, stamp: str, field_key: int, by: str, more: bool, rating_key: int
+) -> tuple[Row, ...]:
+    played = game_named(game)
+    rated = ratings(played).by_digest
+    # Without ratings there is nothing to order by yet.
+    ranking = RankBy(by) if rated or by != RankBy.RATING else RankBy.AGG_SCORE
+    return leaderboard(
+        field(played).versions,
+        payoffs(played),
+        default_population(game),
+        Options(ranking, rated, more),
+    )
+
+
+def board(game: Game, by: str = RankBy.AGG_SCORE.value, more: bool = False) -> tuple[Row, ...]:
+    """The leaderboard, as `arena leaderboard` prints it."""
+    rated = ratings(game)
+    key = (str(home().path), game.name, fingerprint(game), field(game).key, by, more)
+    return _board(*key, rated.serial)
+
+
+@st.cache_resource(max_entries=6, show_spinner=False)
+def _trends(path: str, game: str, version: int, stamp: str) -> Mapping[str, tuple[float, ...]]:
+    with home().store.reading() as connection:
+        rows = connection.execute(_TREND, [game, version, SLICES, game, version]).fetchnumpy()
+    digests, slices = np.asarray(rows["digest"]), np.asarray(rows["slice"])
+    total, matches = np.asarray(rows["total"]), np.asarray(rows["matches"])
+    trends: dict[str, tuple[float, ...]] = {}
+    names, starts = np.unique(digests, return_inverse=True)
+    for place, digest in enumerate(names.tolist()):
+        sums = np.zeros((2, SLICES))
+        mine = starts == place
+        sums[:, slices[mine]] = total[mine], matches[mine]
+        running, played = np.cumsum(sums, axis=1)
+        trends[digest] = tuple((running / np.maximum(played, 1))[played > 0].tolist())
+    return trends
+
+
+_TREND = """
+    with mine as (
+        select p.low, p.high, m.return_low, row_number() over () as place
+        from matches as m join pairs as p using (pair) join games as g using (game)
+        where g.name = ? and g.version = ? and p.low <> p.high
+    ), sums as (
+        select low, high, least((place * ? // (select matches + 1 from games
+                                               where name = ? and version = ?)), 1000) as slice,
+               sum(return_low) as total, count(*) as matches
+        from mine group by all
+    ), sides as (
+        select low as policy, slice, total, matches from sums
+        union all select high, slice, 0.0 - total, matches from sums
+    )
+    select digest, slice::integer as slice, sum(total) as total, sum(matches)::double as matches
+    from sides join policies using (policy) group by digest, slice
+"""
+
+
+def trends(game: Game) -> Mapping[str, tuple[float, ...]]:
+    """How the mean return of each policy settled: after each twelfth of the stored matches."""
+    return _trends(str(home().path), game.name, game.version, fingerprint(game))
+
+
+def names(digests: Sequence[str], game: Game) -> dict[str, str]:
+    """References of any registered policies, by digest."""
+    refs = field(game).refs
+    found = {digest: refs[digest] for digest in digests if digest in refs}
+    others = [digest for digest in digests if digest not in found]
+    if others:
+        found |= {d: v.ref for d, v in home().registry.by_digests(others).items()}
+    return found
+
+
+def population_of(game: Game) -> Population:
+    """What scores are measured on."""
+    return default_population(game.name)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _evaluated(
+    path: str, game: str, stamp: str, digest: str, opponents: tuple[str, ...]
+) -> Evaluation:
+    played = game_named(game)
+    table = payoff_table(home(), played, [digest, *opponents])
+    return evaluate(table, digest, opponents)
+
+
+def evaluated(game: Game, digest: str, *, everybody: bool = False) -> Evaluation:
+    """A policy against the evaluation population, or against all qualified policies."""
+    opponents = default_population(game.name).digests
+    if everybody:
+        opponents = tuple(version.digest for version in field(game).versions)
+    return _evaluated(str(home().path), game.name, fingerprint(game), digest, opponents)
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """What a policy's matches took.
+
+    Attributes:
+      matches: that it played.
+      forfeits: of them, by itself.
+      label: what `text` is.
+      text: processor time of one throw or hand where it was measured, else the time of a match.
+    """
+
+    matches: int
+    forfeits: int
+    label: str
+    text: str
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _costs(path: str, game: str, stamp: str, digest: str) -> Costs:
+    played = game_named(game)
+    with home().store.reading() as connection:
+        matches, cpu, micros, forfeits = connection.execute(
+            _COSTS, {"game": game, "version": played.version, "digest": digest}
+        ).fetchone()
+    step = "throw" if game == "rrps" else "hand"
+    if cpu:
+        return Costs(matches, forfeits, f"Time per {step}", _duration(cpu / played.length))
+    return Costs(matches, forfeits, "Time per match", _duration(micros) if micros else "-")
+
+
+# A policy that plays natively is not timed alone: then only the match is.
+_COSTS = """
+    with me as (select policy from policies where digest = $digest), mine as (
+        select p.pair, p.low = me.policy as is_low
+        from pairs as p join games as g using (game), me
+        where g.name = $game and g.version = $version and (p.low = me.policy or p.high = me.policy)
+    )
+    select count(*), avg(nullif(if(is_low, cpu_micros_low, cpu_micros_high), 0)), avg(micros),
+           count(*) filter (where fault_seat is not null
+                            and (fault_seat = repetition % 2) = is_low)
+    from matches join mine using (pair)
+"""
+
+
+def costs(game: Game, digest: str) -> Costs:
+    """What a policy's matches took."""
+    return _costs(str(home().path), game.name, fingerprint(game), digest)
+
+
+def _duration(micros: float) -> str:
+    if micros < 1_000:
+        return f"{micros:.0f} µs"
+    return f"{micros / 1_000:.1f} ms" if micros < 1_000_000 else f"{micros / 1_000_000:.1f} s"
+
+
+RELATIVES = 40
+"""How many relatives a lineage shows."""
+
+
+def family(digest: str) -> Family:
+    """A version's ancestors and descendants, the nearest first."""
+    registry = home().registry
+    found = {digest: registry.by_digests([digest])[digest]}
+    edges: dict[tuple[str, str], str] = {}
+    cut = 0
+    for up in (True, False):
+        queue = [digest]
+        while queue:
+            one = queue.pop(0)
+            for other in registry.parents(one) if up else registry.children(one):
+                parent, child = (other.digest, one) if up else (one, other.digest)
+                if other.digest not in found:
+                    if len(found) > RELATIVES:
+                        cut += 1
+                        continue
+                    found[other.digest] = other
+                    queue.append(other.digest)
+                relations = other if not up else found[one]
+                edges[parent, child] = next(
+                    (p.relation for p in relations.parents if p.digest == parent), ""
+                )
+    named = tuple((parent, child, relation) for (parent, child), relation in edges.items())
+    return Family(tuple(found.values()), named, cut)

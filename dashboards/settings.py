@@ -1,0 +1,68 @@
+"""What the operator decides when the pages are started."""
+
+from __future__ import annotations
+
+import enum
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+
+class Submitting(enum.StrEnum):
+    """Who may hand in policies from a page."""
+
+    GVISOR = "gvisor"
+    """Anybody who reaches the page, and only while a gVisor wall works here."""
+    ANY_WALL = "any-wall"
+    """The same behind the strongest wall that works: the operator knows who submits."""
+    OFF = "off"
+    """Nobody."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Where the pages read from, and what they allow.
+
+    Attributes:
+      home: folder of the tournament.
+      registry_url: registry on a server; None for the one in the folder.
+      submitting: see `Submitting`.
+      matches: that a submitted policy plays against each member of the evaluation population.
+      per_hour: submissions that all visitors together may hand in within an hour.
+      waiting: submissions that may wait for their turn.
+    """
+
+    home: Path
+    registry_url: str | None = None
+    submitting: Submitting = Submitting.GVISOR
+    matches: int = 8
+    per_hour: int = 30
+    waiting: int = 5
+
+    def to_environment(self) -> dict[str, str]:
+        """As environment variables, for the process that draws the pages."""
+        variables = {
+            "ARENA_HOME": str(self.home),
+            "ARENA_SUBMITTING": self.submitting.value,
+            "ARENA_SUBMIT_MATCHES": str(self.matches),
+            "ARENA_SUBMIT_PER_HOUR": str(self.per_hour),
+            "ARENA_SUBMIT_WAITING": str(self.waiting),
+        }
+        return variables | ({"ARENA_REGISTRY": self.registry_url} if self.registry_url else {})
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Settings:
+        """The inverse of `to_environment`; what is not set has its default.
+
+        Raises:
+          ValueError: a variable has a value that means nothing.
+        """
+        return cls(
+            home=Path(environment.get("ARENA_HOME", "./arena-home")),
+            registry_url=environment.get("ARENA_REGISTRY") or None,
+            submitting=Submitting(environment.get("ARENA_SUBMITTING", cls.submitting)),
+            matches=int(environment.get("ARENA_SUBMIT_MATCHES", cls.matches)),
+            per_hour=int(environment.get("ARENA_SUBMIT_PER_HOUR", cls.per_hour)),
+            waiting=int(environment.get("ARENA_SUBMIT_WAITING", cls.waiting)),
+        )

@@ -1,0 +1,53 @@
+r"""Text that entrants wrote, made harmless for where it is shown.
+
+Names, descriptions, docstrings, sources and messages never reach a page as markup: they go through
+`st.text`, `st.code` or a table's cells, which show characters as they are, or through these.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+
+from arena.analysis.estimates import Estimate
+
+_MARKUP = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$:&^=@/])")
+
+
+def readable(text: str) -> str:
+    """The text with control characters and invisible direction marks replaced."""
+    return "".join(
+        c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text
+    )
+
+
+def in_markdown(text: str) -> str:
+    """The text on one line, with everything escaped that Markdown could read as markup."""
+    return _MARKUP.sub(r"\\\1", " ".join(readable(text).split()))
+
+
+def in_html(text: str) -> str:
+    """The text as an HTML or SVG text node, or as a label of a chart."""
+    return html.escape(readable(text))
+
+
+def number(value: float | None, digits: int = 1) -> str:
+    """A number; a dash where there is none."""
+    return "-" if value is None or value != value else f"{value:,.{digits}f}"
+
+
+def signed(value: float | None, digits: int = 1) -> str:
+    """A number with its sign; a dash where there is none."""
+    return "-" if value is None or value != value else f"{value:+,.{digits}f}"
+
+
+def interval(estimate: Estimate | None) -> str:
+    """The 95 % interval; a dash where it is not known."""
+    if estimate is None or estimate.low != estimate.low:
+        return "-"
+    return f"[{estimate.low:,.0f}, {estimate.high:,.0f}]"
+
+
+def short_ref(ref: str) -> str:
+    """A reference without its number where that is 1: charts have little room."""
+    return ref.removesuffix("@1")

@@ -1,0 +1,96 @@
+"""Colours and type, for light and dark.
+
+The hues are those of Okabe and Ito (https://jfly.uni-koeln.de/color/), which readers with any
+usual kind of colour vision tell apart; gains are blue and losses orange everywhere.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import streamlit as st
+from PIL import Image
+
+BLUE = "#0072B2"
+ORANGE = "#D55E00"
+GREEN = "#009E73"
+AMBER = "#E69F00"
+SKY = "#56B4E9"
+PINK = "#CC79A7"
+GREY = "#8A94A0"
+
+SERIES = (BLUE, ORANGE, GREEN, PINK, AMBER, SKY, "#7A5C9E", GREY, "#994F00", "#40B0A6")
+"""Colours of series, in the order in which they are given out."""
+
+GAIN, LOSS = BLUE, ORANGE
+"""What somebody won and lost; in a match, seats 0 and 1."""
+
+_LIGHT = {
+    "primaryColor": BLUE,
+    "backgroundColor": "#FFFFFF",
+    "secondaryBackgroundColor": "#F3F5F8",
+    "textColor": "#1B2530",
+    "linkColor": "#005E94",
+    "borderColor": "#D9DFE6",
+    "codeBackgroundColor": "#F6F8FA",
+    "dataframeHeaderBackgroundColor": "#F3F5F8",
+}
+_DARK = {
+    "primaryColor": "#3A9BD9",
+    "backgroundColor": "#10151C",
+    "secondaryBackgroundColor": "#1A212B",
+    "textColor": "#E6EBF1",
+    "linkColor": "#7CC4F2",
+    "borderColor": "#2D3743",
+    "codeBackgroundColor": "#161D26",
+    "dataframeHeaderBackgroundColor": "#1A212B",
+}
+_BOTH = {
+    "baseRadius": "0.4rem",
+    "paddingTop": "4.5rem",
+    "baseFontSize": 15,
+    "metricValueFontSize": "1.5rem",
+    "headingFontWeights": [650, 600, 600, 600, 600, 600],
+}
+
+
+def options() -> dict[str, object]:
+    """Streamlit's options of the theme.  Light or dark follows the visitor's system."""
+    found: dict[str, object] = {f"theme.{name}": value for name, value in _BOTH.items()}
+    for side, colours in (("light", _LIGHT), ("dark", _DARK)):
+        found |= {f"theme.{side}.{name}": colour for name, colour in colours.items()}
+    return found
+
+
+def is_dark() -> bool:
+    """Whether the visitor sees the dark theme."""
+    return st.context.theme.type == "dark"
+
+
+def diverging() -> list[tuple[float, str]]:
+    """A colour scale from loss over nothing to gain."""
+    middle = "#1F2833" if is_dark() else "#F7F7F5"
+    return [
+        (0.0, "#B34700"),
+        (0.25, "#E8853B"),
+        (0.5, middle),
+        (0.75, "#4C9CD0"),
+        (1.0, "#00568A"),
+    ]
+
+
+def faint() -> str:
+    """For reference lines and grids."""
+    return "#56606C" if is_dark() else "#AEB7C1"
+
+
+@functools.cache
+def icon() -> Image.Image:
+    """The browser tab's picture: two policies across a board."""
+    picture = np.zeros((32, 32, 4), dtype=np.uint8)
+    y, x = np.mgrid[:32, :32]
+    for colour, centre in ((GAIN, (10, 10)), (LOSS, (21, 21))):
+        rgb = [int(colour[place : place + 2], 16) for place in (1, 3, 5)]
+        picture[np.hypot(x - centre[0], y - centre[1]) < 9] = (*rgb, 255)
+    return Image.fromarray(picture)

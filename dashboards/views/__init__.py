@@ -1,0 +1,1 @@
+"""One module a page; each has a `show` that draws it."""

@@ -1,0 +1,149 @@
+"""Who wins how much against whom."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import streamlit as st
+
+from arena.games.protocol import Game
+from arena.payoffs import PayoffTable
+from arena.values import short
+from dashboards import data, navigate
+from dashboards.charts.figure import CONFIG
+from dashboards.charts.heatmap import MOST_LABELS, clustered, payoff_heatmap
+from dashboards.figures import figures
+from dashboards.text import in_markdown, number, signed
+
+ORDERS = ("AggScore", "Mean return", "Cluster", "Name")
+SHOWN = 20
+"""Matches of a pair that the panel lists."""
+
+
+def show(game: Game) -> None:
+    """Draws the page."""
+    st.caption(
+        f"{in_markdown(game.title)}: mean return of row against column, in {game.unit} a match. "
+        "Blue won, orange lost, blank never met."
+    )
+    rows = data.board(game)
+    if not any(row.matches for row in rows):
+        st.info(f"Nobody has met yet. Play a round robin:  `arena play --game {game.name}`")
+        return
+    order, most, download = st.columns([4, 3, 2], vertical_alignment="bottom")
+    by = order.segmented_control(
+        "Ordered by", ORDERS, default=ORDERS[0], required=True, key="payoffs_by"
+    )
+    sizes = [size for size in (20, 50, 100, 200, 400) if size < len(rows)] + [len(rows)]
+    count = most.select_slider(
+        "Policies", sizes, value=sizes[min(1, len(sizes) - 1)], key=f"payoffs_most_{game.name}"
+    )
+    best = [row.digest for row in rows[: int(count or len(rows))]]
+    table = data.payoffs(game).restrict(best)
+    refs = data.field(game).refs
+    table = table.restrict([table.digests[place] for place in _order(str(by), table, refs)])
+    names = [refs[digest] for digest in table.digests]
+    download.download_button(
+        "CSV",
+        _csv(table, names),
+        file_name=f"payoffs-{game.name}.csv",
+        mime="text/csv",
+        icon=":material/download:",
+        width="stretch",
+        on_click="ignore",
+    )
+    st.plotly_chart(
+        payoff_heatmap(table, names, game.unit, height=_height(len(names))),
+        config=CONFIG | {"displayModeBar": False},
+        key="payoffs_map",
+    )
+    _head_to_head(game, table, names)
+
+
+def _height(n: int) -> int:
+    return int(min(max(240 + 13 * min(n, MOST_LABELS), 360), 900))
+
+
+def _order(by: str, table: PayoffTable, refs: dict[str, str]) -> list[int]:
+    """Places of the table's policies; they come in the order of AggScore."""
+    places = list(range(len(table.digests)))
+    match by:
+        case "Mean return":
+            # The diagonal is 0 in every row, and only scales the mean.
+            means = np.nan_to_num(table.mean, nan=0.0).mean(axis=1)
+            return [int(place) for place in np.argsort(-means, kind="stable")]
+        case "Cluster":
+            return clustered(table)
+        case "Name":
+            return sorted(places, key=lambda place: refs[table.digests[place]].lower())
+    return places
+
+
+def _csv(table: PayoffTable, names: Sequence[str]) -> bytes:
+    """The matrix of means, as `arena payoffs --csv` writes it."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer)
+    writer.writerow(["policy", *names])
+    for name, row in zip(names, table.mean.tolist(), strict=True):
+        writer.writerow([name, *("" if value != value else f"{value:.6g}" for value in row)])
+    return buffer.getvalue().encode()
+
+
+@st.fragment
+def _head_to_head(game: Game, table: PayoffTable, names: Sequence[str]) -> None:
+    """Two policies against each other, in numbers and matches."""
+    st.subheader("Head to head", anchor=False)
+    if len(names) < 2:
+        st.info("Two policies are needed; submit another one.")
+        return
+    left, right = st.columns(2)
+    one = left.selectbox("Policy", names, key=f"versus_one_{game.name}")
+    others = [name for name in names if name != one]
+    other = right.selectbox("Against", others, key=f"versus_other_{game.name}")
+    a, b = names.index(one), names.index(other)
+    matches = int(table.count[a, b])
+    if not matches:
+        st.info(f"They never met. Play them:  `arena play --game {game.name} --only {one}`")
+        return
+    figures(
+        {
+            "Mean return": signed(float(table.mean[a, b])),
+            "Standard error": number(float(table.stderr[a, b])),
+            "Won, drawn, lost": f"{table.wins[a, b]}, {table.draws[a, b]}, {table.wins[b, a]}",
+            "Matches": f"{matches:,}",
+            "Forfeits": f"{table.forfeits[a, b]} : {table.forfeits[b, a]}",
+        }
+    )
+    _matches(game, table.digests[a], table.digests[b], f"{one} {other}")
+
+
+def _matches(game: Game, one: str, other: str, key: str) -> None:
+    found = data.home().store.matches(
+        game.name, game.version, of=one, against=other, newest_first=True, limit=SHOWN
+    )
+    frame = pa.table(
+        {
+            "Match": [short(row.id) for row in found],
+            "Return": [
+                row.return_low if row.match.low == one else -row.return_low for row in found
+            ],
+            "End": [row.termination.value for row in found],
+            "Behind": [row.wall for row in found],
+            "Stored (UTC)": [row.played_at for row in found],
+        }
+    )
+    st.caption(f"Their latest {len(found)} matches; select one to watch it.")
+    event = st.dataframe(
+        frame,
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        key=f"versus_{key}",
+        column_config={"Return": st.column_config.NumberColumn(format="%+.0f")},
+    )
+    if event.selection.rows:
+        navigate.go("replay", game=game.name, match=found[event.selection.rows[0]].id)

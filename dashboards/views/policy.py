@@ -1,0 +1,392 @@
+"""One policy: what it is, where it came from, and how it fares."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Sequence
+from typing import Literal
+
+import pyarrow as pa
+import streamlit as st
+
+from arena.analysis.metrics import AgainstOpponent, Evaluation
+from arena.games.protocol import Game
+from arena.kinds.mixture import weights_of
+from arena.source_check import docstring_of
+from arena.values import short
+from dashboards import data, navigate, theme
+from dashboards.charts.figure import CONFIG
+from dashboards.charts.intervals import Line, intervals
+from dashboards.charts.lineage import lineage_graph
+from dashboards.figures import figures
+from dashboards.text import in_markdown, interval, number, readable, short_ref, signed
+from registry import AmbiguousRef, MalformedName, UnknownPolicy
+from registry.values import PolicyVersion, Status
+
+Colour = Literal["green", "gray", "orange", "red"]
+
+CHARTED = 24
+"""Opponents that the chart shows, worst first; the table has all."""
+FAULTS = 50
+PARTS = ("Results", "Source", "Lineage", "Faults", "Matches")
+_BADGES: dict[Status, Colour] = {
+    Status.QUALIFIED: "green",
+    Status.CANDIDATE: "gray",
+    Status.QUARANTINED: "orange",
+    Status.YANKED: "red",
+}
+
+
+def show(game: Game) -> None:
+    """Draws the page."""
+    version = _chosen(game)
+    if version is None:
+        return
+    _heading(game, version)
+    part = st.segmented_control(
+        "Part",
+        PARTS,
+        default=PARTS[0],
+        required=True,
+        key="policy_part",
+        label_visibility="collapsed",
+    )
+    match part:
+        case "Source":
+            _source(game, version)
+        case "Lineage":
+            _lineage(game, version)
+        case "Faults":
+            _faults(game, version)
+        case "Matches":
+            _matches(game, version)
+        case _:
+            _results(game, version)
+
+
+def _chosen(game: Game) -> PolicyVersion | None:
+    """The policy that the address names, or the best one; with a box to choose another."""
+    asked = navigate.asked("policy")
+    refs = [version.ref for version in data.field(game).versions]
+    if not asked and refs:
+        best = next((row.ref for row in data.board(game)), refs[0])
+        asked = best
+    try:
+        version = data.home().registry.get(game.name, asked) if asked else None
+    except (UnknownPolicy, AmbiguousRef, MalformedName) as error:
+        st.error(in_markdown(str(error)), icon=":material/error:")
+        version = None
+    options = refs if version is None or version.ref in refs else [version.ref, *refs]
+    chosen = st.selectbox(
+        "Policy",
+        options,
+        index=options.index(version.ref) if version else None,
+        placeholder="Choose a policy",
+        key=f"policy_{game.name}_{version.digest if version else ''}",
+        label_visibility="collapsed",
+    )
+    if chosen and (version is None or chosen != version.ref):
+        navigate.go("policy", game=game.name, policy=chosen)
+    return version
+
+
+def _heading(game: Game, version: PolicyVersion) -> None:
+    with st.container(horizontal=True, gap="small"):
+        st.badge(version.status.value, color=_BADGES[version.status])
+        st.badge(version.kind, color="blue")
+        st.badge(f"by {in_markdown(version.author)}", color="gray")
+        st.badge(f"registered {version.created:%Y-%m-%d}", color="gray")
+        for alias in data.home().registry.aliases(game.name):
+            if alias.digest == version.digest:
+                st.badge(in_markdown(alias.name), icon=":material/bookmark:", color="violet")
+    if version.status_reason:
+        st.text(readable(version.status_reason))
+    if version.description:
+        st.text(readable(version.description))
+    for key, value in version.labels.items():
+        st.caption(f"{in_markdown(key)} \\= {in_markdown(value)}")
+    result = _evaluated(game, version)
+    scores = {
+        "AggScore": result.agg_score,
+        "PopReturn": result.pop_return,
+        "PopExpl": result.pop_expl,
+        "PopExpl, cross-fitted": result.pop_expl_cross_fitted,
+    }
+    costs = data.costs(game, version.digest)
+    figures(
+        {
+            **{name: number(one.value if one else None) for name, one in scores.items()},
+            "Matches": f"{costs.matches:,}",
+            "Forfeits": f"{costs.forfeits:,}",
+            costs.label: costs.text,
+        },
+        {name: interval(one) for name, one in scores.items() if one},
+    )
+    if result.missing:
+        st.info(
+            f"{len(result.missing)} of {len(result.per_opponent)} opponents of the evaluation "
+            f"population were not met: run  `arena evaluate {in_markdown(version.ref)} "
+            f"--game {game.name}`"
+        )
+
+
+def _evaluated(game: Game, version: PolicyVersion) -> Evaluation:
+    return data.evaluated(game, version.digest)
+
+
+def _results(game: Game, version: PolicyVersion) -> None:
+    everybody = st.toggle("Everybody, not only the evaluation population", key="policy_everybody")
+    result = data.evaluated(game, version.digest, everybody=everybody)
+    met = [one for one in result.per_opponent if one.payoff is not None and not one.itself]
+    if not met:
+        st.info(
+            "It has met nobody yet. Play it:  "
+            f"`arena play --game {game.name} --only {in_markdown(version.ref)}`"
+        )
+        return
+    met.sort(key=lambda one: one.payoff.value if one.payoff else 0.0)
+    called = data.names([one.digest for one in met], game)
+    worst = ", ".join(
+        f"{in_markdown(called[one.digest])} ({signed(one.payoff.value)})"
+        for one in met[:3]
+        if one.payoff
+    )
+    st.markdown(f"**Worst opponents:** {worst}")
+    lines = [
+        Line(
+            short_ref(called[one.digest]),
+            one.payoff,
+            theme.GAIN if one.payoff.value > 0 else theme.LOSS,
+        )
+        for one in met[:CHARTED]
+        if one.payoff
+    ]
+    st.plotly_chart(
+        intervals(lines, f"mean return, {game.unit} a match (95 % interval)"),
+        config=CONFIG | {"displayModeBar": False},
+        key="policy_chart",
+    )
+    if len(met) > CHARTED:
+        st.caption(f"The {CHARTED} worst of {len(met)}; the table has all. Select one to look.")
+    _opponents(game, version, met, called)
+
+
+def _opponents(
+    game: Game, version: PolicyVersion, met: Sequence[AgainstOpponent], called: dict[str, str]
+) -> None:
+    frame = pa.table(
+        {
+            "Opponent": [called[one.digest] for one in met],
+            "Mean": [one.payoff.value if one.payoff else None for one in met],
+            "95 % low": [one.payoff.low if one.payoff else None for one in met],
+            "95 % high": [one.payoff.high if one.payoff else None for one in met],
+            "Won": [one.wins for one in met],
+            "Drawn": [one.draws for one in met],
+            "Lost": [one.losses for one in met],
+            "Forfeits": [one.forfeits for one in met],
+            "Its forfeits": [one.opponent_forfeits for one in met],
+        }
+    )
+    event = st.dataframe(
+        frame,
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        key=f"opponents_{version.digest}",
+        column_config={
+            name: st.column_config.NumberColumn(format="%.1f")
+            for name in ("Mean", "95 % low", "95 % high")
+        },
+    )
+    if event.selection.rows:
+        navigate.go("policy", game=game.name, policy=called[met[event.selection.rows[0]].digest])
+
+
+def _source(game: Game, version: PolicyVersion) -> None:
+    if version.kind == "mixture":
+        _members(game, version)
+        return
+    docstring = ""
+    if version.kind == "python":
+        docstring = docstring_of(version.payload, game.contract.class_name)
+    if docstring:
+        st.text(readable(docstring))
+    python = version.kind == "python"
+    st.download_button(
+        "Download",
+        version.payload,
+        file_name=f"{version.ref.replace('/', '-').replace('@', '-')}.{'py' if python else 'json'}",
+        mime="text/x-python" if python else "application/json",
+        icon=":material/download:",
+        on_click="ignore",
+    )
+    others = _ancestors(version)
+    labels = [f"{relation}: {other.ref}" for relation, other in others]
+    against = st.selectbox("Compare with", ["nothing", *labels]) if labels else "nothing"
+    if against != "nothing":
+        other = others[labels.index(str(against))][1]
+        difference = "\n".join(
+            difflib.unified_diff(
+                readable(_shown(other)).splitlines(),
+                readable(_shown(version)).splitlines(),
+                other.ref,
+                version.ref,
+                lineterm="",
+            )
+        )
+        st.code(difference or "no difference", language="diff", line_numbers=True)
+        return
+    st.code(readable(_shown(version)), language="python" if python else "json", line_numbers=True)
+
+
+def _shown(version: PolicyVersion) -> str:
+    """Source as it is; JSON with line breaks."""
+    if version.kind == "python":
+        return version.payload
+    try:
+        return json.dumps(json.loads(version.payload), indent=1)
+    except ValueError:
+        return version.payload
+
+
+def _ancestors(version: PolicyVersion) -> list[tuple[str, PolicyVersion]]:
+    """What a version can be compared with: the one before of its name, and its parents."""
+    registry = data.home().registry
+    found = [
+        ("version before", one)
+        for one in registry.find(version.game, name=version.name)
+        if one.number == version.number - 1
+    ]
+    relations = {parent.digest: parent.relation for parent in version.parents}
+    found += [
+        (relations[digest], parent) for digest, parent in registry.by_digests(relations).items()
+    ]
+    return [(relation, one) for relation, one in found if one.kind == version.kind]
+
+
+def _members(game: Game, version: PolicyVersion) -> None:
+    weights = weights_of(version.payload)
+    called = data.names(list(weights), game)
+    ordered = sorted(weights, key=lambda digest: -weights[digest])
+    st.caption("Before each match one member is drawn, and plays it. Select one to look.")
+    event = st.dataframe(
+        pa.table(
+            {
+                "Member": [called.get(digest, short(digest)) for digest in ordered],
+                "Weight": [100.0 * weights[digest] for digest in ordered],
+            }
+        ),
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        key=f"members_{version.digest}",
+        column_config={
+            "Weight": st.column_config.ProgressColumn(
+                format="%.1f %%", min_value=0.0, max_value=100.0
+            )
+        },
+    )
+    if event.selection.rows:
+        navigate.go("policy", game=game.name, policy=ordered[event.selection.rows[0]])
+
+
+def _lineage(game: Game, version: PolicyVersion) -> None:
+    family = data.family(version.digest)
+    if len(family.versions) > 1:
+        st.graphviz_chart(lineage_graph(family, version.digest, theme.is_dark()))
+        if family.cut:
+            st.caption(f"{family.cut} more relatives are not drawn.")
+        relatives = [one.ref for one in family.versions if one.digest != version.digest]
+        with st.container(horizontal=True):
+            for ref in relatives[:12]:
+                st.markdown(
+                    f"[{in_markdown(ref)}]"
+                    f"({navigate.address('policy', game=game.name, policy=ref)})",
+                    width="content",
+                )
+    else:
+        st.info("No parents or children are registered: it was written from scratch.")
+    facts = {key: str(value) for key, value in sorted(version.provenance.items())}
+    facts["digest"] = version.digest
+    clones: tuple[PolicyVersion, ...] = ()
+    if version.code_digest:
+        clones = data.home().registry.find(version.game, code_digest=version.code_digest)
+    others = [one.ref for one in clones if one.digest != version.digest]
+    if others:
+        facts["same code as"] = ", ".join(others)
+    st.dataframe(
+        pa.table({"What": list(facts), "Value": [readable(text) for text in facts.values()]}),
+        hide_index=True,
+    )
+
+
+def _faults(game: Game, version: PolicyVersion) -> None:
+    rows = data.home().store.matches(
+        game.name,
+        game.version,
+        of=version.digest,
+        faults_only=True,
+        newest_first=True,
+        limit=4 * FAULTS,
+    )
+    mine = [
+        row
+        for row in rows
+        if row.fault_seat is not None and row.seats[row.fault_seat] == version.digest
+    ][:FAULTS]
+    if not mine:
+        st.success("It has forfeited no match.", icon=":material/check:")
+        return
+    called = data.names(sorted({digest for row in mine for digest in row.seats}), game)
+    st.caption(f"The newest {len(mine)}; select one to watch it.")
+    event = st.dataframe(
+        pa.table(
+            {
+                "What": [row.termination.value for row in mine],
+                "Message": [readable(row.fault_message) for row in mine],
+                "Against": [called[row.seats[1 - (row.fault_seat or 0)]] for row in mine],
+                "Match": [short(row.id) for row in mine],
+                "Stored (UTC)": [row.played_at for row in mine],
+            }
+        ),
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        key=f"faults_{version.digest}",
+        column_config={"Message": st.column_config.TextColumn(width="large")},
+    )
+    if event.selection.rows:
+        navigate.go("replay", game=game.name, match=mine[event.selection.rows[0]].id)
+
+
+def _matches(game: Game, version: PolicyVersion) -> None:
+    rows = data.home().store.matches(
+        game.name, game.version, of=version.digest, newest_first=True, limit=FAULTS
+    )
+    if not rows:
+        st.info("It has played no match yet.")
+        return
+    sides = [row.seats.index(version.digest) for row in rows]
+    called = data.names(sorted({digest for row in rows for digest in row.seats}), game)
+    event = st.dataframe(
+        pa.table(
+            {
+                "Against": [
+                    called[row.seats[1 - side]] for row, side in zip(rows, sides, strict=True)
+                ],
+                "Return": [row.returns[side] for row, side in zip(rows, sides, strict=True)],
+                "End": [row.termination.value for row in rows],
+                "Behind": [row.wall for row in rows],
+                "Match": [short(row.id) for row in rows],
+                "Stored (UTC)": [row.played_at for row in rows],
+            }
+        ),
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        key=f"matches_{version.digest}",
+        column_config={"Return": st.column_config.NumberColumn(format="%+.0f")},
+    )
+    if event.selection.rows:
+        navigate.go("replay", game=game.name, match=rows[event.selection.rows[0]].id)

@@ -1,0 +1,174 @@
+"""One match, throw by throw or hand by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+import streamlit as st
+
+from arena.games.protocol import Game
+from arena.replay import Stored, stored_match
+from arena.values import short
+from dashboards import data, navigate
+from dashboards.charts.figure import CONFIG
+from dashboards.charts.score import running_score
+from dashboards.figures import figures
+from dashboards.text import in_markdown, readable, signed
+from dashboards.views import hands, throws
+
+LISTED = 200
+
+
+def show(game: Game) -> None:
+    """Draws the page."""
+    asked = navigate.asked("match").strip().lower()
+    typed = st.text_input(
+        "Match",
+        value=asked,
+        placeholder="The beginning of a match's id, or choose one below",
+        key=f"replay_{game.name}_{asked}",
+    )
+    if typed.strip() and typed.strip().lower() != asked:
+        navigate.go("replay", game=game.name, match=typed.strip())
+    if not asked:
+        _choose(game)
+        return
+    stored = _stored(str(data.home().path), asked)
+    if stored.game.name != game.name:
+        navigate.go("replay", game=stored.game.name, match=asked)
+    _heading(stored)
+    _moves(stored)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _stored(home: str, match: str) -> Stored:
+    """A stored match never changes, so it is told once."""
+    return stored_match(data.home(), match)
+
+
+def _choose(game: Game) -> None:
+    """The newest matches, to pick one from."""
+    names = data.field(game).refs
+    left, middle, right = st.columns([3, 3, 2], vertical_alignment="bottom")
+    refs = sorted(names.values())
+    of = left.selectbox("Of", ["anybody", *refs], key=f"replay_of_{game.name}")
+    against = middle.selectbox("Against", ["anybody", *refs], key=f"replay_against_{game.name}")
+    faults = right.toggle("Only forfeits", key="replay_faults")
+    digests = {ref: digest for digest, ref in names.items()}
+    found = data.home().store.matches(
+        game.name,
+        game.version,
+        of=digests.get(of or ""),
+        against=digests.get(against or ""),
+        faults_only=faults,
+        newest_first=True,
+        limit=LISTED,
+    )
+    if not found:
+        st.info(
+            "No such match is stored. Choose others, or play a round robin:  "
+            f"`arena play --game {game.name}`"
+        )
+        return
+    called = data.names(sorted({digest for row in found for digest in row.seats}), game)
+    frame = pa.table(
+        {
+            "Seat 0": [called[row.seats[0]] for row in found],
+            "Seat 1": [called[row.seats[1]] for row in found],
+            "Return of seat 0": [row.returns[0] for row in found],
+            "End": [row.termination.value for row in found],
+            "Match": [short(row.id) for row in found],
+            "Stored (UTC)": [row.played_at for row in found],
+        }
+    )
+    st.caption(f"The newest {len(found)}; select one to watch it.")
+    event = st.dataframe(
+        frame,
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        key=f"replay_list_{game.name}_{of}_{against}_{faults}",
+        column_config={"Return of seat 0": st.column_config.NumberColumn(format="%+.0f")},
+    )
+    if event.selection.rows:
+        navigate.go("replay", game=game.name, match=found[event.selection.rows[0]].id)
+
+
+def _heading(stored: Stored) -> None:
+    result, game = stored.result, stored.game
+    first, second = stored.versions
+    with st.container(horizontal=True, vertical_alignment="center"):
+        for seat, version in enumerate(stored.versions):
+            st.markdown(
+                f"{':blue-badge' if seat == 0 else ':orange-badge'}[seat {seat}] "
+                f"[{in_markdown(version.ref)}]({navigate.policy_address(version)}) "
+                f"**{signed(result.returns[seat], 0)}** {game.unit}",
+                width="content",
+            )
+    if result.fault_seat is not None:
+        st.warning(
+            f"Seat {result.fault_seat}, {in_markdown(stored.versions[result.fault_seat].ref)}, "
+            f"forfeited: {result.termination.value}. The rest of the match is lost to it."
+        )
+        st.code(readable(result.fault_message) or "(no message)", language=None)
+    step = "Throws" if game.name == "rrps" else "Hands"
+    figures(
+        {
+            f"{step} played": f"{len(stored.account.events):,} of {game.length:,}",
+            "End": result.termination.value,
+            "Repetition": str(result.match.repetition),
+            "Seconds": f"{result.seconds:.3f}",
+        }
+    )
+    with st.expander("Link, sandbox and how to check it", icon=":material/link:"):
+        st.text("Link to this match")
+        origin = (st.context.url or "").partition("?")[0]
+        query = navigate.address("replay", game=game.name, match=result.match.id).partition("?")[2]
+        st.code(f"{origin}?{query}", language=None)
+        st.text(f"Behind: {result.wall}.  Play it again and compare move by move:")
+        st.code(f"arena replay {short(result.match.id)} --verify", language="bash")
+    assert first.game == second.game
+
+
+@st.fragment
+def _moves(stored: Stored) -> None:
+    """The score, and what happened at one point of the match."""
+    events = stored.account.events
+    if not events:
+        st.info("The match was forfeited before anything was played.")
+        return
+    step = "throw" if stored.game.name == "rrps" else "hand"
+    key = f"at_{stored.result.match.id}"
+    st.session_state.setdefault(key, 1)
+
+    def move(by: int) -> None:
+        st.session_state[key] = min(max(st.session_state[key] + by, 1), len(events))
+
+    width = throws.WINDOW if step == "throw" else 1
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.button("Earlier", icon=":material/chevron_left:", on_click=move, args=(-width,))
+        if len(events) > 1:
+            st.slider(f"{step.capitalize()}", 1, len(events), key=key, width="stretch")
+        st.button("Later", icon=":material/chevron_right:", on_click=move, args=(width,))
+    at = int(st.session_state[key])
+    st.plotly_chart(
+        running_score(
+            [event["total"] for event in events],
+            step,
+            stored.game.unit,
+            at=at,
+            winner_up=stored.versions[0].ref,
+        ),
+        config=CONFIG | {"displayModeBar": False},
+        key=f"score_{stored.result.match.id}",
+    )
+    names = (stored.versions[0].ref, stored.versions[1].ref)
+    if step == "throw":
+        throws.draw(events, at, names)
+    else:
+        hands.draw(events, at, names)
+
+
+Events = Sequence[Mapping[str, Any]]
