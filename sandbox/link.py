@@ -23,6 +23,7 @@ from __future__ import annotations
 import hashlib
 import os
 import select
+import signal
 import subprocess
 import tempfile
 import time
@@ -60,7 +61,7 @@ BOX_ENVIRONMENT: Mapping[str, str] = {
 SILENCE_SECONDS = 60.0
 """A box that says nothing for this long is broken; a busy one speaks every two seconds."""
 START_SECONDS = 30.0
-_END_SECONDS = 5.0
+_END_SECONDS = 3.0
 _STDERR_CHARS = 2_000
 
 
@@ -201,6 +202,7 @@ class BoxLink:
             return
         self._closed = True
         process = self._process
+        below = descendants(process.pid)
         for stream in (process.stdin, process.stdout):
             if stream is not None:
                 with suppress(OSError):
@@ -210,8 +212,11 @@ class BoxLink:
         except subprocess.TimeoutExpired:
             for pid in (*descendants(process.pid), process.pid):
                 with suppress(ProcessLookupError, PermissionError):
-                    os.kill(pid, 9)
+                    os.kill(pid, signal.SIGKILL)
             process.wait()
+        deadline = time.monotonic() + _END_SECONDS
+        while any(_runs(pid) for pid in below) and time.monotonic() < deadline:
+            time.sleep(0.002)  # the kernel is still ending them, one after the other
         self._stderr.close()
 
     def __del__(self) -> None:
@@ -348,6 +353,15 @@ def _validate(block: Block, external: ExternalSeats | None) -> None:
                 raise ValueError("the block has external seats; say who plays them")
             if not 0 <= seat.seed < 1 << 64:
                 raise ValueError(f"a seed has at most 64 bits, {seat.seed} does not fit")
+
+
+def _runs(pid: int) -> bool:
+    """Whether a process is there and has not ended."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return False
+    return fields[0] not in "ZX"
 
 
 def descendants(pid: int) -> list[int]:

@@ -10,12 +10,13 @@ import struct
 from collections.abc import Sequence
 from typing import Any
 
+from . import control
 from .allowance import Allowance, BoxBroken, WorkerFault
 from .allowed import wants_numpy
 from .frames import BROKE_PROTOCOL, DIED, TIMED_OUT
 from .watch import Watch
 from .worker import ASK_TEXT, HEADER_LENGTH, SEALED, TEXT_HEADER
-from .zygote import FORKS_AT_ONCE, LARGEST_MESSAGE
+from .zygote import FORKS_AT_ONCE
 
 _TEXT_SECONDS = 1.0
 
@@ -28,47 +29,46 @@ class Zygotes:
         self._numpy: socket.socket | None = None
 
     @staticmethod
-    def _ask(control: socket.socket, request: dict[str, Any], descriptors: Sequence[int]) -> Any:
-        message = json.dumps(request).encode()
+    def _ask(channel: socket.socket, request: dict[str, Any], descriptors: Sequence[int]) -> Any:
         try:
-            socket.send_fds(control, [message], list(descriptors))
-            answer = control.recv(LARGEST_MESSAGE)
+            control.send(channel, request, descriptors)
+            answered = control.receive(channel)
         except OSError as error:
             raise BoxBroken(f"the zygote does not answer: {error}") from error
-        if not answer:
+        if answered is None:
             raise BoxBroken("the zygote ended")
-        return json.loads(answer)
+        return answered[0]
 
     def learn(self, name: str, source: str) -> None:
         """Tells the zygotes a game's table."""
-        for control in filter(None, (self._plain, self._numpy)):
-            self._ask(control, {"do": "table", "name": name, "source": source}, ())
+        for channel in filter(None, (self._plain, self._numpy)):
+            self._ask(channel, {"do": "table", "name": name, "source": source}, ())
 
-    def control(self, *, numpy: bool) -> socket.socket:
+    def channel(self, *, numpy: bool) -> socket.socket:
         """The zygote to fork from."""
         if not numpy:
             return self._plain
         if self._numpy is None:
-            ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            ours, theirs = control.pair()
             self._ask(self._plain, {"do": "numpy"}, (theirs.fileno(),))
             theirs.close()
             self._numpy = ours
         return self._numpy
 
     def fork(
-        self, control: socket.socket, channels: Sequence[tuple[int, int]], **wanted: Any
+        self, channel: socket.socket, pipes: Sequence[tuple[int, int]], **wanted: Any
     ) -> list[int]:
         """One worker for each (read, write) pair of descriptors; returns process numbers."""
         pids: list[int] = []
-        for start in range(0, len(channels), FORKS_AT_ONCE):
-            some = channels[start : start + FORKS_AT_ONCE]
+        for start in range(0, len(pipes), FORKS_AT_ONCE):
+            some = pipes[start : start + FORKS_AT_ONCE]
             descriptors = [descriptor for pair in some for descriptor in pair]
-            pids += self._ask(control, {"do": "fork", **wanted}, descriptors)
+            pids += self._ask(channel, {"do": "fork", **wanted}, descriptors)
         return pids
 
-    def reap(self, control: socket.socket, pids: Sequence[int]) -> list[tuple[int, float]]:
+    def reap(self, channel: socket.socket, pids: Sequence[int]) -> list[tuple[int, float]]:
         """Kills and buries; returns (wait status, processor seconds) of each."""
-        ends = self._ask(control, {"do": "reap", "pids": list(pids)}, ())
+        ends = self._ask(channel, {"do": "reap", "pids": list(pids)}, ())
         return [(status, cpu) for status, cpu, _ in ends]
 
 
@@ -76,6 +76,7 @@ class Worker:
     """One sealed process as the referee sees it.
 
     Attributes:
+      zygote: channel to the zygote that it was forked from.
       seats: flat numbers of the seats that it plays.
       pid: its process number.
       verdict: why the watch killed it, if it did.
@@ -87,11 +88,11 @@ class Worker:
       cpu_before, starved_before, crowd_before: clocks when its matches began.
     """
 
-    def __init__(self, control: socket.socket, seats: tuple[int, ...]) -> None:
-        self.control = control
+    def __init__(self, zygote: socket.socket, seats: tuple[int, ...]) -> None:
+        self.zygote = zygote
         self.seats = seats
-        self.far_read, self.down = os.pipe2(os.O_CLOEXEC)
-        self.up, self.far_write = os.pipe2(os.O_CLOEXEC)
+        self.far_read, self.down = os.pipe()
+        self.up, self.far_write = os.pipe()
         self.pid = 0
         self.verdict: WorkerFault | None = None
         self.gone = False
@@ -136,16 +137,16 @@ class Crew:
         """Forks one worker for each (source, seats), in that order."""
         hired = []
         for source, seats in wanted:
-            worker = Worker(self._zygotes.control(numpy=wants_numpy(source)), seats)
+            worker = Worker(self._zygotes.channel(numpy=wants_numpy(source)), seats)
             worker.call_seconds = self.allowance.shared(self.allowance.act_seconds, len(seats))
             self.workers.append(worker)
             hired.append(worker)
         alike: dict[tuple[socket.socket, int], list[Worker]] = {}
         for worker in hired:
-            alike.setdefault((worker.control, len(worker.seats)), []).append(worker)
-        for (control, instances), workers in alike.items():
+            alike.setdefault((worker.zygote, len(worker.seats)), []).append(worker)
+        for (zygote, instances), workers in alike.items():
             pids = self._zygotes.fork(
-                control,
+                zygote,
                 [(worker.far_read, worker.far_write) for worker in workers],
                 table=table,
                 memory_bytes=self.allowance.memory_bytes(instances),
@@ -188,6 +189,33 @@ class Crew:
             raise self._broke(codes, f"{instances} bytes while loading")
         self._watch.start_match(worker)
         return codes
+
+    def ask(self, worker: Worker, frame: bytes) -> None:
+        """Sends a worker the messages of a tick.
+
+        Raises:
+          WorkerFault: it left so many frames unread that there is no room for another.
+        """
+        try:
+            sent = os.write(worker.down, frame)
+            if sent < len(frame):  # a small pipe; the worker reads while the rest is written
+                self._write_rest(worker, frame[sent:])
+        except BlockingIOError:
+            text = "the policy's process stopped reading its messages"
+            raise WorkerFault(BROKE_PROTOCOL, text) from None
+        except OSError:
+            pass  # it is gone; reading its answer says how
+
+    def _write_rest(self, worker: Worker, rest: bytes) -> None:
+        self._watch.waiting = (worker, worker.call_seconds)
+        self._watch.steps += 1
+        os.set_blocking(worker.down, True)
+        try:
+            while rest:
+                rest = rest[os.write(worker.down, rest) :]
+        finally:
+            os.set_blocking(worker.down, False)
+            self._watch.waiting = None
 
     def answer(self, worker: Worker, size: int, mark: int) -> bytes:
         """The replies to a tick that was sent already, without their mark.
@@ -232,16 +260,16 @@ class Crew:
 
     def dismiss(self, workers: Sequence[Worker]) -> None:
         """Kills workers and notes how they ended and what they used."""
-        by_control: dict[socket.socket, list[Worker]] = {}
+        by_zygote: dict[socket.socket, list[Worker]] = {}
         for worker in workers:
             if worker.gone:
                 continue
             self._watch.release(worker)
             worker.close()
             if worker.pid:
-                by_control.setdefault(worker.control, []).append(worker)
-        for control, some in by_control.items():
-            ends = self._zygotes.reap(control, [worker.pid for worker in some])
+                by_zygote.setdefault(worker.zygote, []).append(worker)
+        for zygote, some in by_zygote.items():
+            ends = self._zygotes.reap(zygote, [worker.pid for worker in some])
             for worker, (status, cpu) in zip(some, ends, strict=True):
                 worker.status, worker.cpu_total = status, cpu
 

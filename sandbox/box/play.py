@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import os
 import struct
 import types
 from collections.abc import Callable, Sequence
@@ -293,12 +292,9 @@ class Sitting:
             player.asked = (frame if width == 1 else frame[::width]) != player.all_idle
             if player.asked:
                 try:
-                    os.write(worker.down, prefix + frame)
-                except BlockingIOError:  # the pipe is full: many frames lie there unread
-                    text = "the policy's process stopped reading its messages"
-                    self._lose(player, WorkerFault(BROKE_PROTOCOL, text), pending)
-                except OSError:
-                    pass  # it is gone; reading its answer says how
+                    self._crew.ask(worker, prefix + frame)
+                except WorkerFault as fault:
+                    self._lose(player, fault, pending)
 
     def _answer(self, player: _Player, mark: int, pending: dict[int, int]) -> bytes:
         worker = player.worker

@@ -30,6 +30,7 @@ _SECCOMP_MODE_FILTER = 2
 _CAP_SETGID, _CAP_SETUID, _CAP_SYS_CHROOT = 6, 7, 18
 _EMPTY_FOLDERS = ("/var/empty", "/srv", "/mnt", "/media", "/opt", "/home")
 _OPEN_FILES = 8
+_MOST_FILES = 1 << 20
 _STACK_BYTES = 8 * 1024 * 1024
 
 
@@ -190,7 +191,8 @@ class Seal:
             os.dup2(self._null, standard)
         for end, number in zip(out_of_the_way, (INCOMING, OUTGOING), strict=True):
             os.dup2(end, number, inheritable=False)
-        os.closerange(OUTGOING + 1, 1 << 20)
+        soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        os.closerange(OUTGOING + 1, soft if 0 < soft < _MOST_FILES else _MOST_FILES)
 
     @staticmethod
     def _limit(memory_bytes: int, cpu_seconds: int) -> None:

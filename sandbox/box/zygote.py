@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import importlib
-import json
 import os
 import signal
 import socket
@@ -19,13 +18,13 @@ import traceback
 import types
 from typing import Any, NoReturn
 
-from . import worker
+from . import control, worker
 from .allowed import PRELOADED, PRELOADED_NUMPY
+from .control import MOST_DESCRIPTORS
 from .seal import OUTGOING, Seal, die_with_parent
 
-LARGEST_MESSAGE = 1 << 20
-FORKS_AT_ONCE = 64
-"""Workers in one message, with two descriptors each; the kernel allows 253 descriptors."""
+FORKS_AT_ONCE = MOST_DESCRIPTORS // 2
+"""Workers in one message, with two descriptors each."""
 
 
 def load_table(name: str, source: str) -> types.ModuleType:
@@ -46,8 +45,8 @@ def preload(names: tuple[str, ...]) -> None:
 class Zygote:
     """Forks, kills and reaps workers at the referee's word."""
 
-    def __init__(self, control: socket.socket, seal: Seal, site: str | None) -> None:
-        self._control = control
+    def __init__(self, channel: socket.socket, seal: Seal, site: str | None) -> None:
+        self._control = channel
         self._seal = seal
         self._site = site
         self._tables: dict[str, types.ModuleType] = {}
@@ -59,16 +58,14 @@ class Zygote:
             gc.collect()
             gc.freeze()  # keeps the collector from touching, and so copying, shared pages
             while True:
-                message, descriptors, _, _ = socket.recv_fds(
-                    self._control, LARGEST_MESSAGE, 2 * FORKS_AT_ONCE
-                )
-                if not message:
+                asked = control.receive(self._control)
+                if asked is None:
                     os._exit(0)
-                request = json.loads(message)
+                request, descriptors = asked
                 answer = getattr(self, "_" + request.pop("do"))(descriptors, **request)
                 for descriptor in descriptors:
                     os.close(descriptor)
-                self._control.send(json.dumps(answer).encode())
+                control.send(self._control, answer)
         except BaseException:  # noqa: BLE001 - the referee sees the end; people see this
             traceback.print_exc()
         finally:
@@ -81,9 +78,9 @@ class Zygote:
 
     def _numpy(self, descriptors: list[int]) -> bool:
         """Forks the zygote that has numpy; it serves on the descriptor that came along."""
-        control = socket.socket(fileno=os.dup(descriptors[0]))
+        channel = socket.socket(fileno=os.dup(descriptors[0]))
         if os.fork():
-            control.close()
+            channel.close()
             return True
         self._leave_parent(descriptors)
         if sys.platform == "linux":
@@ -93,7 +90,7 @@ class Zygote:
         preload(PRELOADED_NUMPY)
         if self._site is not None:
             sys.path.remove(self._site)
-        self._control = control
+        self._control = channel
         self.run()
 
     def _fork(
@@ -153,7 +150,7 @@ def start(seal: Seal, site: str | None, wire: tuple[int, int]) -> socket.socket:
       site: folder that holds numpy, or None to look where Python looks.
       wire: the referee's descriptors to the host, which the zygote must not keep.
     """
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    ours, theirs = control.pair()
     if os.fork() == 0:
         ours.close()
         for descriptor in wire:
