@@ -84,7 +84,7 @@ class Csro:
         """
         config, home = self.config, self.matches.home
         stored = {iteration.k: iteration for iteration in self.runs.iterations(self.name)}
-        members = [initial_member(self.matches, config)]  # P <- {pi_initial}
+        members = [initial_member(home, self.matches.game, config)]  # P <- {pi_initial}
         self.runs.begin(self.name, members[0].digest)
         for k in range(1, config.iterations + 1):  # for k <- 1 to K
             if k not in stored:

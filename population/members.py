@@ -17,7 +17,6 @@ from arena.submission import KIND, Rejection, prepare
 from oracle.values import Opponent, Task
 from population.config import RunConfig
 from population.initial import INITIAL
-from population.matches import Matches
 from population.records import Sigma
 from population.seeds import seed_of
 from registry import AliasProtected
@@ -55,16 +54,15 @@ def name_of(run: str, k: int) -> str:
     return f"{AUTHOR}/{run}-{label_of(k)}"
 
 
-def initial_member(matches: Matches, config: RunConfig) -> Member:
+def initial_member(home: Home, game: Game, config: RunConfig) -> Member:
     """The policy that a run starts from, registered.
 
     Raises:
       UsageFault: the one that was named is no program.
       UnknownPolicy: there is none of that name.
     """
-    registry, game = matches.home.registry, matches.game
     if config.initial:
-        version = registry.get(game.name, config.initial)
+        version = home.registry.get(game.name, config.initial)
         if version.kind != KIND:
             raise UsageFault(
                 f"{version.ref} is of kind {version.kind}: a run starts from a program, because "
@@ -79,7 +77,7 @@ def initial_member(matches: Matches, config: RunConfig) -> Member:
     )
     if isinstance(prepared, Rejection):  # the package's own file
         raise AssertionError(f"{INITIAL[game.name]}: {prepared.message}")
-    version, _ = registry.submit(prepared)
+    version, _ = home.registry.submit(prepared)
     return Member(version.digest, "initial", version.payload)
 
 

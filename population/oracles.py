@@ -2,32 +2,51 @@
 
 from __future__ import annotations
 
-import os
+import hashlib
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
-from arena.home import Home
+from arena.games import game as game_named
+from oracle.alpha_evolve import AlphaEvolve, Evolution
 from oracle.best_of_n import BestOfN
+from oracle.context import parse_filter, parse_input
 from oracle.grammar_writer import GrammarWriter
 from oracle.linear_refinement import LinearRefinement
+from oracle.models.budget import Budget, Spent
+from oracle.models.choice import has_gemini_key, model_from
+from oracle.models.gemini import DEFAULT_MODEL
+from oracle.models.journal import Journal, JournaledModel, SqliteJournal
+from oracle.models.options import ServerOptions
+from oracle.models.prices import parse_price
+from oracle.prompt import Prompt
 from oracle.trials import digest_in
 from oracle.values import Draft, Oracle, Task, Writer
+from oracle.writer import ModelWriter, WriterOptions, preview
 from oracle.zero_shot import ZeroShot
-from population.config import OracleChoice
+from population.config import OracleChoice, RunConfig
 from population.evaluator import Lineage
-from population.records import RunRecord
+from population.members import Member, task_of
+from population.records import RunRecord, Sigma
+from population.runs import Runs
 
 GRAMMAR = "grammar"
-KEYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
 GRAMMAR_WIDTH = 4
 """Programs that the grammar offers in each step of linear refinement: they cost nothing."""
+CALLS_AT_ONCE = 4
+"""Drafts that a model writes at the same time, where a variant wants several."""
 
 
 def model_by_default() -> str:
     """What writes programs where nothing was chosen: Gemini where its key is set."""
-    return "gemini" if any(os.environ.get(key) for key in KEYS) else GRAMMAR
+    return f"gemini:{DEFAULT_MODEL}" if has_gemini_key() else GRAMMAR
+
+
+def full_model_name(text: str) -> str:
+    """The name with its default filled in, so that a run's record says which model it was."""
+    return f"gemini:{DEFAULT_MODEL}" if text == "gemini" else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +70,18 @@ class Spending:
 class Authorship:
     """A writer that remembers which draft each of its programs came from."""
 
-    def __init__(self, writer: Writer, provenance: Mapping[str, object]) -> None:
+    def __init__(
+        self, writer: Writer, provenance: Mapping[str, object], journal: Journal | None = None
+    ) -> None:
         """Wraps a writer.
 
         Args:
           writer: writes.
           provenance: what is registered about every program: run, oracle, model.
+          journal: of the model calls, where a model writes.
         """
         self._writer = writer
+        self._journal = journal
         self._provenance = MappingProxyType(dict(provenance))
         self._lineages: dict[str, Lineage] = {}
         self._lock = threading.Lock()
@@ -73,7 +96,7 @@ class Authorship:
         written = self._writer.write(task, draft)
         if written.source:
             parent = digest_in(task, draft.source) if draft.source and draft.score else ""
-            origin = {"iteration": task.key, "draft": written.key, "call": written.call}
+            origin = {"iteration": task.key, "draft": written.key, **self._call(written.call)}
             lineage = Lineage({**self._provenance, **origin}, parent)
             with self._lock:
                 # Whoever wrote it first is its author, however threads take turns: a later
@@ -82,6 +105,20 @@ class Authorship:
                 if known is None or str(known.provenance["draft"]) > written.key:
                     self._lineages[written.source] = lineage
         return written
+
+    def _call(self, key: str) -> dict[str, Any]:
+        """What is registered about a model call."""
+        if self._journal is None or not key:
+            return {}
+        call = next(call for call in self._journal.calls(key) if call.request.key == key)
+        return {
+            "call": key,
+            "prompt_digest": call.request.digest,
+            "reply_digest": hashlib.sha256(call.reply.text.encode(errors="replace")).hexdigest(),
+            "answered_by": call.reply.model,
+            "tokens": call.reply.tokens,
+            "cost_usd": call.reply.cost,
+        }
 
     def lineage_of(self, source: str) -> Lineage:
         """What is registered about a program."""
@@ -100,19 +137,59 @@ class Workshop:
 def oracle_of(choice: OracleChoice, writer: Writer) -> Oracle:
     """The variant that was chosen, around a writer."""
     grammar = choice.model == GRAMMAR
+    # A transcript is replayed in the order in which it was recorded.
+    workers = 1 if grammar or choice.model.startswith("recorded:") else CALLS_AT_ONCE
     if choice.name == "zero-shot":
         return ZeroShot(writer)
     if choice.name == "best-of-n":
-        return BestOfN(writer, choice.drafts)
+        return BestOfN(writer, choice.drafts, workers)
     if choice.name == "linear":
         return LinearRefinement(writer, choice.refinements, GRAMMAR_WIDTH if grammar else 1)
-    raise AssertionError(choice.name)
+    evolution = Evolution(generations=choice.refinements)
+    return AlphaEvolve(writer, evolution, workers=workers)
 
 
-def workshop(home: Home, record: RunRecord, spending: Spending) -> Workshop:
-    """Makes the oracle of a run."""
+def writer_options(choice: OracleChoice) -> WriterOptions:
+    """How a model is asked.
+
+    Raises:
+      BadOption: an option is not written as it should be.
+    """
+    return WriterOptions(parse_input(choice.opponents), parse_filter(choice.shown))
+
+
+def journal_of(runs: Runs, name: str) -> SqliteJournal:
+    """The model calls of a run; they are kept in the file of runs."""
+    return SqliteJournal(runs.path, scope=name)
+
+
+def workshop(runs: Runs, record: RunRecord, spending: Spending) -> Workshop:
+    """Makes the oracle of a run.
+
+    Raises:
+      UsageFault: the model, an option or a limit makes no sense.
+    """
     choice = record.config.oracle
-    writer = GrammarWriter()
-    provenance = {"run": record.name, "oracle": choice.name, "model": writer.name}
-    authorship = Authorship(writer, provenance)
+    provenance: dict[str, object] = {"run": record.name, "oracle": choice.name}
+    if choice.model == GRAMMAR:
+        by_grammar = Authorship(GrammarWriter(), {**provenance, "model": GRAMMAR})
+        return Workshop(oracle_of(choice, by_grammar), by_grammar)
+    journal = journal_of(runs, record.name)
+    price = parse_price(spending.price) if spending.price else None
+    spent = Spent.on(call.reply for call in journal.calls())
+    budget = Budget(spending.max_cost, spending.max_calls, spending.max_tokens, spent)
+    model = JournaledModel(
+        model_from(choice.model, ServerOptions(price=price, concurrency=CALLS_AT_ONCE)),
+        journal,
+        budget,
+    )
+    writer = ModelWriter(model, writer_options(choice))
+    authorship = Authorship(writer, {**provenance, "model": model.name}, journal)
     return Workshop(oracle_of(choice, authorship), authorship)
+
+
+def first_prompt(config: RunConfig, initial: Member) -> Prompt:
+    """What a run would ask a model first; nothing is asked."""
+    sigma = Sigma({initial.digest: 1.0}, 0.0, config.solver)
+    task = task_of(game_named(config.game), config, [initial], sigma, 1)
+    return preview(task, Draft("a00"), writer_options(config.oracle))

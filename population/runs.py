@@ -278,6 +278,7 @@ def _attempt_row(run: str, k: int, place: int, attempt: Attempt) -> AttemptRow:
         call=attempt.call,
         digest=attempt.digest,
         kept=attempt.kept,
+        repairs=attempt.repairs,
         u=score.u if score else None,
         stderr=score.stderr if score else None,
         against=[asdict(one) for one in score.against] if score else [],
@@ -291,4 +292,6 @@ def _attempt(row: AttemptRow) -> Attempt:
     if row.u is not None and row.stderr is not None:
         score = Score(row.u, row.stderr, tuple(Against(**one) for one in row.against))
     failure = Failure(Rejected(row.rejected), row.reason) if row.rejected else None
-    return Attempt(row.number, row.parent, row.call, row.digest, score, failure, row.kept)
+    return Attempt(
+        row.number, row.parent, row.call, row.digest, score, failure, row.kept, row.repairs
+    )

@@ -62,6 +62,7 @@ class AttemptRow(Table, table=True):
     call: str
     digest: str
     kept: bool
+    repairs: int
     u: float | None
     stderr: float | None
     against: list[Any] = Field(sa_column=Column(JSON(), nullable=False))

@@ -20,7 +20,14 @@ from oracle.models.errors import BudgetSpent, ModelError
 from population.config import ORACLES, Budget, OracleChoice, RunConfig
 from population.csro import Csro, Result
 from population.matches import Matches
-from population.oracles import Spending, model_by_default, workshop
+from population.members import initial_member
+from population.oracles import (
+    Spending,
+    first_prompt,
+    full_model_name,
+    model_by_default,
+    workshop,
+)
 from population.records import Iteration, RunRecord, RunState
 from population.runs import Runs
 from sandbox.choose import WallChoice
@@ -81,7 +88,7 @@ def oracle_options(function: Callable[..., Any]) -> Callable[..., Any]:
         drafts: int,
         **kwargs: Any,
     ) -> Any:
-        chosen = model or model_by_default()
+        chosen = full_model_name(model) if model else model_by_default()
         oracle = OracleChoice(name, chosen, opponents, shown, refinements, drafts)
         return function(oracle=oracle, **kwargs)
 
@@ -96,11 +103,20 @@ def spending_options(function: Callable[..., Any]) -> Callable[..., Any]:
     )
     @click.option("--max-calls", type=click.IntRange(0), help="Stop after so many model calls.")
     @click.option("--max-tokens", type=click.IntRange(0), help="Stop after so many tokens.")
+    @click.option(
+        "--price",
+        metavar="PROMPT/OUTPUT",
+        help="Of the model, in dollars per million tokens, where its list price is not known.",
+    )
     @wraps(function)
     def run(
-        max_cost: float | None, max_calls: int | None, max_tokens: int | None, **kwargs: Any
+        max_cost: float | None,
+        max_calls: int | None,
+        max_tokens: int | None,
+        price: str | None,
+        **kwargs: Any,
     ) -> Any:
-        return function(spending=Spending(max_cost, max_calls, max_tokens), **kwargs)
+        return function(spending=Spending(max_cost, max_calls, max_tokens, price), **kwargs)
 
     return run
 
@@ -208,7 +224,7 @@ def work(
     ):
         matches.progress = watcher.plays
         runs.note(record.name, RunState.UNFINISHED)
-        shop = workshop(matches.home, record, spending)
+        shop = workshop(runs, record, spending)
         lineage_of = shop.authorship.lineage_of
         csro = Csro(record.name, record.config, shop.oracle, lineage_of, matches, runs, watcher)
         try:
@@ -287,22 +303,23 @@ def bars(record: RunRecord) -> Iterator[Bars]:
 
 
 def show_prompt(session: Session, config: RunConfig) -> None:
-    """Prints what would be sent first, and how large it is."""
-    prompt = first_prompt(session.home(), config)
-    session.answer(
-        prompt.document(), lambda out: click.echo(prompt.text, nl=not prompt.text.endswith("\n"))
-    )
-    notice(f"model: {config.oracle.model}; {len(prompt.text):,} characters; nothing was sent")
+    """Prints what would be sent first."""
+    home = session.home()
+    first = first_prompt(config, initial_member(home, game_named(config.game), config))
+    document = {"system": first.system, "prompt": first.text, "digest": first.digest}
+    session.answer(document, lambda out: click.echo(f"{first.system}\n\n{first.text}"))
+    size = len(first.system) + len(first.text)
+    notice(f"model: {config.oracle.model}; {size:,} characters; nothing was sent")
 
 
 @click.command()
 @game_option
 @oracle_options
-@click.option("--seed", default=0, show_default=True, help="Of every random choice.")
+@click.option("--initial", default="", metavar="REF", help="First policy [default: a plain one].")
 @session_options
-def prompt(session: Session, game: Game, oracle: OracleChoice, seed: int) -> None:
+def prompt(session: Session, game: Game, oracle: OracleChoice, initial: str) -> None:
     """Prints the first prompt that a run with these options would send; nothing is sent."""
-    show_prompt(session, RunConfig(game.name, oracle, seed=seed))
+    show_prompt(session, RunConfig(game.name, oracle, initial=initial))
 
 
 COMMANDS: tuple[click.Command, ...] = (run, resume, prompt)

@@ -1,0 +1,318 @@
+"""Commands that tell: list, report, table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from arena.cli.entrants import plain
+from arena.cli.session import (
+    GameType,
+    Session,
+    notice,
+    optional_game,
+    progress_bar,
+    session_options,
+)
+from arena.cli.standings import document_of, estimated
+from arena.cli.walls import sandbox_options
+from arena.games import game as game_named
+from arena.games.protocol import Game
+from arena.home import Home
+from arena.house.population import default_population
+from population import paper
+from population.comparison import OurRow, our_rows
+from population.matches import Matches
+from population.records import RunRecord, RunState
+from population.report.facts import RunFacts, gather, sigmas_of
+from population.report.page import page
+from population.report.tables import write_tables
+from population.runs import Runs
+from population.scores import Measured, Scores, measure, measured, to_measure
+from sandbox.choose import WallChoice
+
+evaluate_option = click.option(
+    "--evaluate",
+    "count",
+    type=click.IntRange(2),
+    metavar="N",
+    help="First play the members against the evaluation population, N matches each.",
+)
+workers_option = click.option(
+    "--workers", default=0, type=click.IntRange(0), help="Processes; 0: one per core."
+)
+
+
+@click.command(name="list")
+@optional_game
+@session_options
+def list_(session: Session, game: Game | None) -> None:
+    """Lists runs, oldest first."""
+    home = session.home()
+    runs = Runs(home.path)
+    records = runs.all(game.name if game else None)
+    done = {record.name: len(runs.iterations(record.name)) for record in records}
+
+    def human(out: Console) -> None:
+        table = Table("run", "game", "oracle", "seed", "iterations", "state", "started", box=None)
+        for one in records:
+            table.add_row(
+                one.name,
+                one.config.game,
+                plain(one.config.variant),
+                str(one.config.seed),
+                f"{done[one.name]} of {one.config.iterations}",
+                plain(f"{one.state.value} {one.note}".strip()),
+                one.created.isoformat(sep=" ", timespec="minutes"),
+            )
+        out.print(table)
+        if not records:
+            out.print("no runs yet; start one:  csro run --game rrps")
+
+    session.answer({"runs": [_summary(one, done[one.name]) for one in records]}, human)
+
+
+def _summary(record: RunRecord, done: int) -> dict[str, Any]:
+    return {
+        "run": record.name,
+        "game": record.config.game,
+        "variant": record.config.variant,
+        "seed": record.config.seed,
+        "iterations": record.config.iterations,
+        "done": done,
+        "state": record.state.value,
+        "note": record.note,
+        "created": record.created.isoformat(),
+        "mixture": record.mixture or None,
+    }
+
+
+def evaluate_runs(
+    home: Home, runs: Runs, records: Sequence[RunRecord], count: int, matches: Matches
+) -> None:
+    """Plays the members that the runs' meta-strategies need against the evaluation population."""
+    for record in records:
+        digests = to_measure(sigmas_of(record, runs.iterations(record.name)))
+        population = default_population(record.config.game)
+        with progress_bar(f"{record.name} against {population.name}") as progress:
+            matches.progress = progress
+            measure(matches, digests, population, count)
+
+
+@click.command()
+@click.argument("run_name", metavar="RUN")
+@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write a page.")
+@click.option("--csv", type=click.Path(path_type=Path, file_okay=False), help="Write CSV files.")
+@evaluate_option
+@workers_option
+@sandbox_options
+@session_options
+def report(
+    session: Session,
+    run_name: str,
+    html: Path | None,
+    csv: Path | None,
+    count: int | None,
+    workers: int,
+    wall: WallChoice,
+) -> None:
+    """Tells about RUN: a summary here, a page with --html, tables with --csv."""
+    home = session.home()
+    runs = Runs(home.path)
+    record = runs.get(run_name)
+    if count is not None:
+        game = game_named(record.config.game)
+        with Matches(home, game, workers, wall) as matches:
+            evaluate_runs(home, runs, [record], count, matches)
+    facts = gather(home, runs, run_name)
+    written = list(write_tables(facts, csv)) if csv else []
+    if html is not None:
+        html.parent.mkdir(parents=True, exist_ok=True)
+        html.write_text(page(facts), encoding="utf-8")
+        written.append(html)
+    document = {**_told(facts), "files": [str(path) for path in written]}
+    session.answer(document, lambda out: _say(out, facts, written))
+
+
+def _told(facts: RunFacts) -> dict[str, Any]:
+    labels = {member.digest: member.label for member in facts.members}
+    total = facts.usage.total
+    return {
+        **_summary(facts.record, len(facts.steps)),
+        "ref": facts.mixture or None,
+        "sigma": {labels[d]: w for d, w in facts.sigma.support.items()} if facts.sigma else {},
+        "population": facts.measured.population,
+        "matches_per_cell": facts.measured.least_matches,
+        "scores": _scores(facts.scores),
+        "best_single": None
+        if facts.best is None
+        else {"label": labels[facts.best[0]], **(_scores(facts.best[1]) or {})},
+        "usage": {"calls": total.calls, "tokens": total.tokens, "cost_usd": total.cost},
+        "seconds": sum(step.iteration.effort.seconds for step in facts.steps),
+        "iterations_told": [
+            {
+                "k": step.iteration.k,
+                "u": step.iteration.u,
+                "stderr": step.iteration.stderr,
+                "attempts": len(step.iteration.attempts),
+                "rejected": step.rejected,
+                "calls": step.spent.calls,
+                "tokens": step.spent.tokens,
+                "cost_usd": step.spent.cost,
+                "seconds": step.iteration.effort.seconds,
+                "scores": _scores(step.scores),
+            }
+            for step in facts.steps
+        ],
+    }
+
+
+def _scores(scores: Scores | None) -> dict[str, Any] | None:
+    if scores is None:
+        return None
+    return {
+        "pop_return": document_of(scores.pop_return),
+        "pop_expl": document_of(scores.pop_expl),
+        "agg_score": document_of(scores.agg_score),
+    }
+
+
+def _say(out: Console, facts: RunFacts, written: Sequence[Path]) -> None:
+    record = facts.record
+    out.print(f"[bold]{record.name}[/]  {plain(record.config.variant)}, seed {record.config.seed}")
+    out.print(f"{record.state.value} {plain(record.note)}".strip())
+    table = Table("k", "u", "stderr", "attempts", "rejected", "tokens", "AggScore", box=None)
+    for step in facts.steps:
+        one = step.iteration
+        table.add_row(
+            str(one.k),
+            "-" if one.u is None else f"{one.u:+.1f}",
+            "-" if one.stderr is None else f"{one.stderr:.1f}",
+            str(len(one.attempts)),
+            ", ".join(f"{n} {kind}" for kind, n in step.rejected.items()),
+            f"{step.spent.tokens:,}",
+            estimated(step.scores.agg_score if step.scores else None),
+        )
+    out.print(table)
+    if facts.scores is None:
+        out.print(f"not measured yet:  csro report {record.name} --evaluate 100")
+    else:
+        _say_scores(out, facts, facts.scores)
+    for path in written:
+        out.print(f"wrote {path}")
+
+
+def _say_scores(out: Console, facts: RunFacts, scores: Scores) -> None:
+    out.print(
+        f"meta-strategy {facts.mixture} against {facts.measured.population}, "
+        f"{facts.measured.least_matches} matches a cell or more"
+    )
+    out.print(f"  PopReturn  {estimated(scores.pop_return)}")
+    out.print(f"  PopExpl    {estimated(scores.pop_expl)}")
+    out.print(f"  AggScore   {estimated(scores.agg_score)}")
+    if facts.best is not None:
+        labels = {member.digest: member.label for member in facts.members}
+        digest, best = facts.best
+        out.print(f"  best single policy {labels[digest]}: {estimated(best.agg_score)}")
+
+
+@click.command()
+@click.argument("game", type=GameType(), metavar="rrps|leduc")
+@evaluate_option
+@workers_option
+@sandbox_options
+@session_options
+def table(session: Session, game: Game, count: int | None, workers: int, wall: WallChoice) -> None:
+    """Prints the paper's table of a game with our finished runs beside it."""
+    published = (*paper.methods(game.name), *paper.variants(game.name))
+    home = session.home()
+    runs = Runs(home.path)
+    finished = [one for one in runs.all(game.name) if one.state is RunState.FINISHED]
+    if count is not None:
+        with Matches(home, game, workers, wall) as matches:
+            evaluate_runs(home, runs, finished, count, matches)
+    ours = our_rows((record, _known(home, game, record)) for record in finished)
+    document = {
+        "game": game.name,
+        "unit": f"{game.unit} per match",
+        "paper": [_published(row) for row in published],
+        "ours": [_own(row) for row in ours],
+    }
+    session.answer(document, lambda out: _print_table(out, published, ours))
+    for name in [name for row in ours for name in row.waiting]:
+        notice(f"{name} was not measured yet: csro report {name} --evaluate 100")
+
+
+def _known(home: Home, game: Game, record: RunRecord) -> Measured:
+    assert record.final is not None  # it is finished
+    return measured(home, game, list(record.final.weights), default_population(game.name))
+
+
+def _published(row: paper.PaperRow) -> dict[str, Any]:
+    return {
+        "method": row.method,
+        "pop_return": _figure(row.pop_return),
+        "pop_expl": _figure(row.pop_expl),
+        "agg_score": _figure(row.agg_score),
+        "best": row.best,
+        "source": row.source,
+    }
+
+
+def _own(row: OurRow) -> dict[str, Any]:
+    return {
+        "variant": row.variant,
+        "iterations": row.iterations,
+        "seeds": list(row.seeds),
+        "pop_return": _figure(row.pop_return),
+        "pop_expl": _figure(row.pop_expl),
+        "agg_score": _figure(row.agg_score),
+        "best": row.best,
+        "best_single": row.best_single,
+        "matches_per_cell": row.matches,
+        "not_measured": list(row.waiting),
+    }
+
+
+def _figure(figure: paper.Figure | None) -> dict[str, float | None] | None:
+    return None if figure is None else {"mean": figure.mean, "error": figure.error}
+
+
+def _print_table(out: Console, published: Sequence[paper.PaperRow], ours: Sequence[OurRow]) -> None:
+    table = Table("method", "PopReturn", "PopExpl", "AggScore", "best", "from", box=None)
+    for row in published:
+        source = "paper" if row.source == "measured" else f"paper, quoting {row.source}"
+        table.add_row(
+            plain(row.method),
+            *(_shown(one) for one in (row.pop_return, row.pop_expl, row.agg_score)),
+            "" if row.best is None else f"{row.best:.1f}",
+            source,
+        )
+    table.add_section()
+    for own in ours:
+        seeds = ", ".join(map(str, own.seeds))
+        table.add_row(
+            f"[bold]{plain(own.variant)}[/]",
+            *(_shown(one) for one in (own.pop_return, own.pop_expl, own.agg_score)),
+            "" if own.best is None else f"{own.best:.1f}",
+            f"here: K {own.iterations}, seeds {seeds or 'none measured'}",
+        )
+    out.print(table)
+    if not ours:
+        out.print("no finished run here yet; start one:  csro run --game GAME")
+
+
+def _shown(figure: paper.Figure | None) -> str:
+    if figure is None:
+        return "-"
+    return (
+        f"{figure.mean:.1f}" if figure.error is None else f"{figure.mean:.1f} ± {figure.error:.1f}"
+    )
+
+
+COMMANDS: tuple[click.Command, ...] = (list_, report, table)

@@ -1,0 +1,187 @@
+"""Gathers what a report tells, from the registry, the matches, the runs and the journal."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import combinations
+
+from arena.games import game as game_named
+from arena.games.protocol import Game
+from arena.home import Home
+from arena.house.population import Population, default_population
+from arena.payoffs import PayoffTable
+from oracle.models.budget import Spent
+from population.comparison import best_single
+from population.members import label_of
+from population.oracles import journal_of
+from population.payoff import exact_payoffs
+from population.records import Iteration, RunRecord, Sigma
+from population.runs import Runs
+from population.scores import Measured, Scores, measured
+from population.usage import Usage, usage_of
+
+
+@dataclass(frozen=True, slots=True)
+class MemberFacts:
+    """One member of P.
+
+    Attributes:
+      digest: its identity.
+      label: "initial", "k01", ...
+      ref: what it is called in the registry.
+      description: in its author's words, never trusted as markup.
+      source: its program.
+      parent: label of the member or digest of the candidate that it was made from, "" for none.
+      parent_source: that one's program.
+    """
+
+    digest: str
+    label: str
+    ref: str
+    description: str
+    source: str
+    parent: str
+    parent_source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One iteration, and what its meta-strategy scores against the evaluation population.
+
+    Attributes:
+      iteration: as stored.
+      rejected: number of attempts by the kind of their rejection.
+      spent: on model calls.
+      scores: of sigma, which iteration k was to beat (over the first k members); None where it
+        was not measured.
+    """
+
+    iteration: Iteration
+    rejected: dict[str, int]
+    spent: Spent
+    scores: Scores | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """Everything about a run.
+
+    Attributes:
+      record: the run.
+      game: what it plays.
+      members: P so far, in the order of joining.
+      steps: its finished iterations.
+      payoffs: among the members; pairs that have not met are NaN.
+      sigma: the meta-strategy over all members where the run is finished, else the last one.
+      measured: members against the evaluation population.
+      scores: of `sigma`; None where it was not measured.
+      best: the best single member that was measured, as (digest, scores).
+      usage: of the model.
+      mixture: reference of the registered meta-strategy, "" before the run is finished.
+    """
+
+    record: RunRecord
+    game: Game
+    members: tuple[MemberFacts, ...]
+    steps: tuple[Step, ...]
+    payoffs: PayoffTable
+    sigma: Sigma | None
+    measured: Measured
+    scores: Scores | None
+    best: tuple[str, Scores] | None
+    usage: Usage
+    mixture: str
+
+
+def sigmas_of(record: RunRecord, iterations: tuple[Iteration, ...]) -> list[Sigma]:
+    """Every meta-strategy of a run so far."""
+    found = [iteration.sigma for iteration in iterations]
+    return [*found, record.final] if record.final else found
+
+
+def gather(home: Home, runs: Runs, name: str, population: Population | None = None) -> RunFacts:
+    """Reads all about a run; plays nothing.
+
+    Args:
+      home: where its policies and matches are.
+      runs: where it is recorded.
+      name: of the run.
+      population: what the meta-strategies are measured on; by default the game's.
+
+    Raises:
+      UnknownRun: there is none of that name.
+    """
+    record = runs.get(name)
+    game = game_named(record.config.game)
+    iterations = runs.iterations(name)
+    joined = _joined(record, iterations)
+    known = measured(home, game, list(joined), population or default_population(game.name))
+    usage = usage_of(journal_of(runs, name).calls())
+    sigmas = sigmas_of(record, iterations)
+    pairs = dict.fromkeys(combinations(joined, 2), record.config.matches.payoff)
+    return RunFacts(
+        record=record,
+        game=game,
+        members=_members(home, joined, iterations),
+        steps=tuple(_step(iteration, known, usage) for iteration in iterations),
+        payoffs=exact_payoffs(home.store, game, tuple(joined), pairs),
+        sigma=sigmas[-1] if sigmas else None,
+        measured=known,
+        scores=known.of(sigmas[-1].weights) if sigmas else None,
+        best=best_single(known),
+        usage=usage,
+        mixture=_ref(home, record.mixture),
+    )
+
+
+def _joined(record: RunRecord, iterations: tuple[Iteration, ...]) -> dict[str, str]:
+    """Digest of each member to its label, in the order of joining."""
+    joined = {record.initial: "initial"} if record.initial else {}
+    for iteration in iterations:
+        if iteration.accepted:
+            joined.setdefault(iteration.accepted, label_of(iteration.k))
+    return joined
+
+
+def _members(
+    home: Home, joined: dict[str, str], iterations: tuple[Iteration, ...]
+) -> tuple[MemberFacts, ...]:
+    parents = {one.accepted: _parent(one) for one in iterations if one.accepted}
+    wanted = {*joined, *filter(None, parents.values())}
+    versions = home.registry.by_digests(sorted(wanted))
+    return tuple(
+        MemberFacts(
+            digest=digest,
+            label=label,
+            ref=versions[digest].ref,
+            description=versions[digest].description,
+            source=versions[digest].payload,
+            parent=joined.get(parent, parent[:12]),
+            parent_source=versions[parent].payload if parent else "",
+        )
+        for digest, label in joined.items()
+        for parent in [parents.get(digest, "")]
+    )
+
+
+def _parent(iteration: Iteration) -> str:
+    """What the accepted program was made from: an earlier draft, else the heaviest opponent."""
+    for attempt in iteration.attempts:
+        if attempt.digest == iteration.accepted and attempt.parent:
+            return attempt.parent
+    return next(iter(iteration.sigma.support))
+
+
+def _step(iteration: Iteration, known: Measured, usage: Usage) -> Step:
+    kinds = Counter(one.failure.kind.value for one in iteration.attempts if one.failure)
+    return Step(
+        iteration=iteration,
+        rejected=dict(sorted(kinds.items())),
+        spent=usage.by_task.get(label_of(iteration.k), Spent()),
+        scores=known.of(iteration.sigma.weights),
+    )
+
+
+def _ref(home: Home, digest: str) -> str:
+    return home.registry.by_digests([digest])[digest].ref if digest else ""

@@ -1,0 +1,108 @@
+"""The report as CSV files, for other tools."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from population.report.facts import RunFacts, Step
+
+
+def write_tables(facts: RunFacts, folder: Path) -> tuple[Path, ...]:
+    """Writes iterations.csv, attempts.csv, payoffs.csv and members.csv into a folder.
+
+    A value that is not known is an empty cell.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    labels = {member.digest: member.label for member in facts.members}
+    facts.payoffs.to_csv(folder / "payoffs.csv", names=labels)
+    return (
+        _write(folder / "iterations.csv", _ITERATION, (_iteration(step) for step in facts.steps)),
+        _write(folder / "attempts.csv", _ATTEMPT, _attempts(facts)),
+        _write(folder / "members.csv", _MEMBER, _members(facts)),
+        folder / "payoffs.csv",
+    )
+
+
+_ITERATION = (
+    *("k", "u", "stderr", "accepted", "attempts", "rejected", "repairs", "exploitability"),
+    *("calls", "tokens", "cost_usd", "matches", "trials", "seconds", "match_seconds"),
+    *("oracle_seconds", "pop_return", "pop_expl", "agg_score"),
+)
+_ATTEMPT = (
+    *("k", "number", "digest", "parent", "call", "u", "stderr", "rejected", "reason"),
+    *("kept", "repairs"),
+)
+_MEMBER = (
+    *("label", "ref", "digest", "parent", "weight", "pop_return", "pop_expl", "agg_score"),
+    *("description",),
+)
+
+
+def _iteration(step: Step) -> tuple[object, ...]:
+    one, effort, scores = step.iteration, step.iteration.effort, step.scores
+    return (
+        one.k,
+        one.u,
+        one.stderr,
+        one.accepted,
+        len(one.attempts),
+        " ".join(f"{kind}:{count}" for kind, count in step.rejected.items()),
+        sum(attempt.repairs for attempt in one.attempts),
+        one.sigma.exploitability,
+        step.spent.calls,
+        step.spent.tokens,
+        step.spent.cost if step.spent.calls else None,
+        effort.matches,
+        effort.trials,
+        effort.seconds,
+        effort.match_seconds,
+        effort.oracle_seconds,
+        scores.pop_return.value if scores else None,
+        scores.pop_expl.value if scores else None,
+        scores.agg_score.value if scores else None,
+    )
+
+
+def _attempts(facts: RunFacts) -> Iterable[tuple[object, ...]]:
+    for step in facts.steps:
+        for one in step.iteration.attempts:
+            yield (
+                step.iteration.k,
+                one.number,
+                one.digest,
+                one.parent,
+                one.call,
+                one.score.u if one.score else None,
+                one.score.stderr if one.score else None,
+                one.failure.kind.value if one.failure else "",
+                one.failure.reason if one.failure else "",
+                int(one.kept),
+                one.repairs,
+            )
+
+
+def _members(facts: RunFacts) -> Iterable[tuple[object, ...]]:
+    weights = facts.sigma.weights if facts.sigma else {}
+    for member in facts.members:
+        scores = facts.measured.single(member.digest)
+        yield (
+            member.label,
+            member.ref,
+            member.digest,
+            member.parent,
+            weights.get(member.digest),
+            scores.pop_return.value if scores else None,
+            scores.pop_expl.value if scores else None,
+            scores.agg_score.value if scores else None,
+            member.description,
+        )
+
+
+def _write(path: Path, head: Sequence[str], rows: Iterable[Sequence[object]]) -> Path:
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(head)
+        writer.writerows(rows)
+    return path
