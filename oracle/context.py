@@ -82,7 +82,7 @@ class Filter:
     def __str__(self) -> str:
         if self.top_k is not None:
             return f"top-k:{self.top_k}"
-        return "all" if self.min_support is None else f"min-support:{self.min_support:g}"
+        return "all" if self.min_support is None else f"min-support:{self.min_support!r}"
 
     def apply(self, opponents: Sequence[Opponent]) -> tuple[Shown, ...]:
         """Those that are shown, heaviest first; never nobody unless there is nobody.

@@ -1,0 +1,163 @@
+"""Descriptions: structured, kept by the program's digest, and without a line of its code."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.games import game
+from oracle.describe import (
+    CUT,
+    FIELDS,
+    LEAK_CHARS,
+    SCHEMA,
+    Description,
+    describe,
+    leaks,
+    parse_description,
+    without_code,
+)
+from oracle.models.journal import JournaledModel, SqliteJournal
+from oracle.models.protocol import Finish, Reply
+from oracle.models.scripted import ScriptedModel
+from oracle.values import Failure, Opponent, Rejected
+
+RRPS = game("rrps")
+SOURCE = '''class Agent:
+    """Copies its opponent, one throw late."""
+
+    def act(self, observation):
+        last = observation["opponent_action"]
+        return last or "ROCK"
+'''
+OPPONENT = Opponent("0" * 32, "csro/run-k01", SOURCE, 1.0)
+
+
+def spoken(**changed):
+    texts = {name: f"It has a word on {name}." for name in FIELDS}
+    return json.dumps({**texts, **changed})
+
+
+def described(*answers):
+    model = ScriptedModel(answers)
+    return describe(model, RRPS, OPPONENT), model
+
+
+def test_one_structured_call_is_enough():
+    found, model = described(spoken(idea="Repeats what the other side threw."))
+    assert found.idea == "Repeats what the other side threw."
+    assert "- Weaknesses: It has a word on weaknesses." in found.text
+    (request,) = model.requests
+    assert request.schema == SCHEMA
+    assert set(SCHEMA["required"]) == set(FIELDS)
+    assert SOURCE.rstrip() in request.prompt
+    assert "1000 times in a match" in request.prompt  # the rules
+    assert OPPONENT.digest in request.key
+
+
+def test_the_journal_answers_for_a_program_that_is_met_again(tmp_path):
+    scripted = ScriptedModel([spoken(idea=f"Version {n}.") for n in range(9)])
+    model = JournaledModel(scripted, SqliteJournal(tmp_path / "journal.sqlite"))
+    first = describe(model, RRPS, OPPONENT)
+    heavier = Opponent(OPPONENT.digest, "another/label", SOURCE, 0.1)
+    assert describe(model, RRPS, heavier) == first
+    assert len(scripted.requests) == 1
+    other = Opponent("1" * 32, "csro/run-k02", SOURCE + "# other\n", 1.0)
+    assert describe(model, RRPS, other).idea == "Version 1."
+
+
+def test_quoted_code_is_asked_for_again_in_words():
+    leaky = spoken(chooses='It does  `last = observation["opponent_action"]`\nat once.')
+    found, model = described(leaky, spoken(chooses="It remembers the last throw."))
+    assert found.chooses == "It remembers the last throw."
+    assert 'last = observation["opponent_action"]' in model.requests[1].prompt
+    assert model.requests[1].key != model.requests[0].key
+    assert "Copies its opponent" not in found.text
+
+
+def test_what_is_quoted_twice_is_cut_out():
+    leaky = spoken(chooses='Well: return last or "ROCK" is what it does.')
+    found, model = described(leaky, leaky)
+    assert len(model.requests) == 2
+    assert found.chooses == f"Well: {CUT} is what it does."
+    assert not leaks(found.text, SOURCE)
+
+
+def test_a_reply_that_is_no_description_is_sent_back_once():
+    found, model = described("I would rather not.", spoken())
+    assert isinstance(found, Description)
+    assert "not a JSON object" in model.requests[1].prompt
+    found, model = described("no", "no")
+    assert found.kind is Rejected.NO_CODE
+    assert len(model.requests) == 2
+    leaky = spoken(idea='return last or "ROCK"')
+    found, _ = described(leaky, "no")  # what was said first is used, cut
+    assert found.idea == CUT
+
+
+def test_blocked_and_empty_replies_are_failures():
+    found, _ = described(Reply("", Finish.BLOCKED), Reply("", Finish.BLOCKED))
+    assert found.kind is Rejected.BLOCKED
+    found, _ = described("", spoken(idea="Second."))
+    assert found.idea == "Second."
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("[1, 2]", Rejected.NO_CODE),
+        ("{", Rejected.NO_CODE),
+        ('{"idea": "only"}', Rejected.NO_CODE),
+        (spoken(idea=3), Rejected.NO_CODE),
+        ("{" + '"a":[' * 50_000 + "}", Rejected.NO_CODE),
+    ],
+)
+def test_other_shapes_are_refused(text, kind):
+    assert parse_description(Reply(text)).kind is kind
+    assert parse_description(Reply('{"idea": "cut', Finish.CUT_OFF)).kind is Rejected.TRUNCATED
+
+
+def test_a_fence_around_the_object_does_no_harm():
+    assert isinstance(parse_description(Reply(f"Here:\n```json\n{spoken()}\n```\n")), Description)
+
+
+@given(st.text(max_size=200))
+def test_any_reply_gives_a_description_or_a_reason(text):
+    assert isinstance(parse_description(Reply(text)), Description | Failure)
+
+
+lines = st.text(alphabet="abc =()[].- ", min_size=1, max_size=30)
+
+
+@given(
+    st.lists(lines, min_size=1, max_size=6),
+    st.lists(lines, min_size=6, max_size=6),
+    st.data(),
+)
+def test_no_line_of_the_program_survives(program, texts, data):
+    """Whatever is quoted, in whatever field, and however blanks are set."""
+    for place in range(6):
+        if data.draw(st.booleans()):
+            quoted = data.draw(st.sampled_from(program))
+            texts[place] = f"{texts[place]} {quoted.replace(' ', '  ')} {texts[place]}"
+    source = "\n".join(program)
+    cleaned = without_code(Description(*texts), source)
+    if cleaned != Description(*[CUT] * 6):
+        assert not leaks(cleaned.text, source)
+        flat = " ".join(cleaned.text.split())
+        long = [line for line in map(_joined, program) if len(line) >= LEAK_CHARS]
+        assert not any(line in flat for line in long)
+
+
+def _joined(line):
+    return " ".join(line.split())
+
+
+def test_a_quotation_over_two_fields_leaves_nothing():
+    description = Description("a", "b", "c", "d", "e", "f")
+    assert leaks(description.text, "- Idea: a - Observes: b")
+    cleaned = without_code(description, "- Idea: a - Observes: b")
+    assert not leaks(cleaned.text, "- Idea: a - Observes: b")
+    # Even a program that quotes the cut itself cannot keep this from ending.
+    assert without_code(description, "- Idea: a\n- Idea: [...]\n- Observes: b").idea == CUT
