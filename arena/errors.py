@@ -5,6 +5,7 @@
     │   └── UnknownGame
     ├── HomeUnusable      the home cannot be created, read or written
     │   └── HomeTooNew    a newer version of the arena wrote it
+    ├── StoreError        the match store cannot be used (see arena.store.errors)
     ├── WorkerDied        a worker process of ours ended in the middle of its work
     └── ReplayDiffers     a stored match could not be reproduced
 
