@@ -63,10 +63,10 @@ def difference(one: Score, other: Score, weights: Mapping[str, float]) -> Differ
 
 
 def _variance(against: Against, weight: float) -> float:
-    if against.matches == 0 and against.mean == 0.0:
+    if weight == 0.0 or (against.matches == 0 and against.mean == 0.0):
         return 0.0  # a program against itself: 0 by symmetry, without playing
     if math.isnan(against.stderr):
-        return math.inf if weight else 0.0
+        return math.inf
     return (weight * against.stderr) ** 2
 
 
