@@ -26,6 +26,7 @@ from .frames import (
     TIMED_OUT,
     WORKER_WIDE,
 )
+from .players import Player
 from .watch import Watch
 
 EXTERNAL = -1
@@ -86,33 +87,6 @@ class MatchEnd:
     final: bool
 
 
-def gatherer(seats: tuple[int, ...], width: int) -> Callable[[bytes], bytes]:
-    """A function that picks those seats' messages, `width` bytes each, out of everyone's."""
-    step = seats[1] - seats[0] if len(seats) > 1 else 1
-    if step > 0 and seats == tuple(range(seats[0], seats[-1] + 1, step)):
-        if width == 1:
-            return operator.itemgetter(slice(seats[0], seats[-1] + 1, step))
-        if step == 1:
-            return operator.itemgetter(slice(seats[0] * width, (seats[-1] + 1) * width))
-    if width == 1:
-        pick = operator.itemgetter(*seats)
-        return lambda messages: bytes(pick(messages))
-    spans = [slice(seat * width, (seat + 1) * width) for seat in seats]
-    return lambda messages: b"".join([messages[span] for span in spans])
-
-
-class _Player:
-    """One source of replies for some seats: a worker, or the host."""
-
-    def __init__(self, seats: tuple[int, ...], width: int, worker: Worker | None) -> None:
-        self.seats = seats
-        self.worker = worker
-        self.gather = gatherer(seats, width)
-        self.all_idle = bytes([IDLE]) * len(seats)
-        self.nothing = bytes([NONE]) * len(seats)
-        self.asked = False
-
-
 class Sitting:
     """The matches of one job around one table.
 
@@ -138,7 +112,7 @@ class Sitting:
         self._crew = Crew(zygotes, job.allowance, watch)
         self._texts: dict[int, str] = {}
         self._load_failed: set[int] = set()
-        self._players: list[_Player] = []
+        self._players: list[Player] = []
         self._messages = b""
 
     def play(self) -> list[MatchEnd]:
@@ -185,12 +159,14 @@ class Sitting:
         codes: dict[int, int] = {}
         wanted: list[tuple[int, tuple[int, ...]]] = []
         for program, seats in groups:
+            if program == EXTERNAL:
+                continue
             size = len(job.programs[program].encode("utf-8", "surrogatepass"))
-            if program != EXTERNAL and size > job.allowance.source_bytes:
+            if size > job.allowance.source_bytes:
                 text = f"the source has {size} bytes; {job.allowance.source_bytes} are allowed"
                 self._load_fails(seats, text)
                 codes.update(dict.fromkeys(seats, LOAD_FAILED))
-            elif program != EXTERNAL:
+            else:
                 wanted.append((program, seats))
         hired = self._crew.hire(
             job.table_name, [(job.programs[program], seats) for program, seats in wanted]
@@ -200,12 +176,12 @@ class Sitting:
         by_seats = {worker.seats: worker for worker in hired}
         for _, seats in groups:
             worker_here = by_seats.get(seats)
-            self._players.append(_Player(seats, self._width, worker_here))
+            self._players.append(Player(seats, self._width, worker_here))
             if worker_here is not None:
                 codes.update(self._load(worker_here))
         for player in self._players:
             if player.worker is not None and player.worker.gone:
-                player.worker = None
+                player.lose_worker()
         return codes
 
     def _give_job(self, worker: Worker, source: str) -> None:
@@ -241,16 +217,21 @@ class Sitting:
             self._texts.update(dict.fromkeys(worker.seats, text))
             return dict.fromkeys(worker.seats, fault.code)
         failed: dict[int, int] = {}
+        text = ""
         for index, (seat, code) in enumerate(zip(worker.seats, codes, strict=True)):
-            if code:
-                known = code in (LOAD_FAILED, OUT_OF_MEMORY)
-                failed[seat] = code if known else BROKE_PROTOCOL
-                if code == LOAD_FAILED:
-                    self._load_failed.add(seat)
-                if index == 0 or codes[0] == 0:
-                    text = self._crew.text(worker, index, self._width)
-                self._texts[seat] = text or _GENERIC_TEXTS[failed[seat]]
-        if len(failed) == len(worker.seats):
+            if not code:
+                continue
+            failed[seat] = code if code in (LOAD_FAILED, OUT_OF_MEMORY) else BROKE_PROTOCOL
+            if code == LOAD_FAILED:
+                self._load_failed.add(seat)
+            if (index == 0 or not codes[0]) and not worker.gone:  # else they all failed alike
+                text = self._crew.text(worker, index, self._width)
+            self._texts[seat] = text or _GENERIC_TEXTS[failed[seat]]
+        if worker.gone:  # it ended while it gave account of a failure
+            for seat in worker.seats:
+                failed.setdefault(seat, DIED)
+                self._texts.setdefault(seat, text)
+        elif len(failed) == len(worker.seats):
             self._crew.dismiss([worker])
         return failed
 
@@ -296,7 +277,7 @@ class Sitting:
                 except WorkerFault as fault:
                     self._lose(player, fault, pending)
 
-    def _answer(self, player: _Player, mark: int, pending: dict[int, int]) -> bytes:
+    def _answer(self, player: Player, mark: int, pending: dict[int, int]) -> bytes:
         worker = player.worker
         if worker is None:
             if self._plans[player.seats[0]][0] == EXTERNAL:
@@ -314,11 +295,11 @@ class Sitting:
             return player.nothing
         return replies
 
-    def _lose(self, player: _Player, fault: WorkerFault, pending: dict[int, int]) -> None:
+    def _lose(self, player: Player, fault: WorkerFault, pending: dict[int, int]) -> None:
         """Takes a whole worker out of the block."""
         assert player.worker is not None
         self._crew.dismiss([player.worker])
-        player.worker = None
+        player.lose_worker()
         for seat in player.seats:
             pending[seat] = fault.code
             self._texts.setdefault(seat, fault.text)
@@ -359,7 +340,7 @@ class Sitting:
                     others = [other for other in player.seats if other not in self._texts]
                     self._texts.update(dict.fromkeys(others, _GENERIC_TEXTS[RAISED]))
                     pending.update(dict.fromkeys(others, DIED))
-                    player.worker = None
+                    player.lose_worker()
                     break
         return bytes(changed)
 

@@ -162,6 +162,9 @@ class Seal:
         """
         parent = os.getppid()
         os.setsid()
+        # Should the machine run out of memory, the kernel ends workers first, and not the host.
+        with suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
+            file.write("1000")
         if self._root is not None:
             os.fchdir(self._root)
             os.chroot(".")

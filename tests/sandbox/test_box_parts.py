@@ -19,7 +19,7 @@ from sandbox.box.allowance import Allowance
 from sandbox.box.allowed import ALLOWED_MODULES, PRELOADED, wants_numpy
 from sandbox.box.frames import FrameError, Kind
 from sandbox.box.instances import PolicyDefect, construct, numpy_modules, random_module
-from sandbox.box.play import gatherer
+from sandbox.box.players import gatherer
 from sandbox.values import FaultKind, Limits
 
 JSON = st.recursive(

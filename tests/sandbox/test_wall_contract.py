@@ -365,6 +365,37 @@ def test_external_seats_are_played_by_the_host(wall: Wall, throws: Rules) -> Non
         assert all(outcome.cpu_seconds[0] == 0.0 for outcome in outcomes[3:])
 
 
+def test_a_block_may_be_external_alone(wall: Wall, throws: Rules) -> None:
+    block = Block(throws, (), (match(0, EXTERNAL, EXTERNAL),), False, SHORT)
+    (outcome,) = wall.play(block, lambda messages: bytes((1, 2)))
+    assert outcome.moves == bytes((1, 2)) * 20
+
+
+def test_an_instance_that_dies_giving_account_takes_its_worker_along(
+    wall: Wall, throws: Rules
+) -> None:
+    source = """
+import random
+class Leaving(Exception):
+    def __str__(self):
+        random._os._exit(0)
+class Probe:
+    def __init__(self):
+        if random.random() < 0.5:
+            raise Leaving()
+    def act(self, seen):
+        return "ROCK"
+"""
+    outcomes = play(wall, throws, (source, ECHO), [(0, 1)] * 12 + [(1, 1)], isolate=False)
+    kinds = {outcome.fault.kind for outcome in outcomes[:-1] if outcome.fault}
+    assert kinds == {FaultKind.LOAD_FAILED, FaultKind.DIED}
+    assert all(
+        outcome.final == (outcome.fault is None or outcome.fault.kind is FaultKind.LOAD_FAILED)
+        for outcome in outcomes
+    )
+    assert outcomes[-1].fault is None
+
+
 def test_the_hosts_own_error_passes_through(walls: object, throws: Rules) -> None:
     wall = ProcessWall(bubblewrap=False)
 
