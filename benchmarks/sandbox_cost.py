@@ -18,6 +18,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -154,32 +155,56 @@ def measure_walls(label: str, walls: list[Wall], work: list[Block]) -> Measured:
     return Measured(label, sum(map(len, played)), seconds, cpu)
 
 
-def measure_start(open_one: Callable[[], Wall], times: int = 3) -> tuple[float, float, str]:
-    """Seconds until a box has played its first match, megabytes that it holds, its name."""
-    programs = sources(TRIVIAL, 2, 0)
-    seconds, megabytes = [], 0.0
+@dataclass(frozen=True)
+class Started:
+    """What it takes to have a box: medians of a few starts, megabytes where they can be seen."""
+
+    name: str
+    seconds: float
+    box_megabytes: float
+    worker_megabytes: float
+
+    def line(self) -> str:
+        text = f"{self.name}: first match after {self.seconds:.2f} s"
+        if self.box_megabytes:
+            text += f"; {self.box_megabytes:.0f} MB a box, {self.worker_megabytes:.1f} MB a worker"
+        return text
+
+
+def measure_start(open_one: Callable[[], Wall], steps: int, times: int = 3) -> Started:
+    """Starts boxes one after the other and lets each play a match."""
+    trivial, busy = sources(TRIVIAL, 2, 0), sources(BUSY, 2, steps)
+    seconds, box, worker = [], [], []
     for _ in range(times):
         started = time.perf_counter()
         wall = open_one()
-        wall.play(blocks(programs, [(0, 1)], isolate=True, parts=1)[0])
+        wall.play(blocks(trivial, [(0, 1)], isolate=True, parts=1)[0])
         seconds.append(time.perf_counter() - started)
-        megabytes = _box_megabytes(wall)
+        idle = _megabytes(wall)
+        long_one = blocks(busy, [(0, 1)], isolate=True, parts=1)[0]
+        with ThreadPoolExecutor(1) as threads:
+            playing = threads.submit(wall.play, long_one)
+            time.sleep(0.1)
+            at_work = _megabytes(wall)
+            playing.result()
         name = wall.name
         wall.close()
-    return statistics.median(seconds), megabytes, name
+        box.append(sum(idle.values()))
+        workers = [size for pid, size in at_work.items() if pid not in idle]
+        worker.append(statistics.fmean(workers) if workers else 0.0)
+    return Started(name, *(statistics.median(values) for values in (seconds, box, worker)))
 
 
-def _box_megabytes(wall: Wall) -> float:
-    """Proportional memory of all processes of an idle box, where the kernel tells."""
+def _megabytes(wall: Wall) -> dict[int, float]:
+    """Proportional memory of each process of a box, where the kernel tells."""
     link = getattr(wall, "link", None)
-    if link is None:
-        return float("nan")
-    kilobytes = 0
-    for pid in (link.pid, *_children(link.pid)):
-        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-            if line.startswith("Pss:"):
-                kilobytes += int(line.split()[1])
-    return kilobytes / 1024
+    sizes: dict[int, float] = {}
+    for pid in () if link is None else (link.pid, *_children(link.pid)):
+        with suppress(OSError):
+            for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+                if line.startswith("Pss:"):
+                    sizes[pid] = int(line.split()[1]) / 1024
+    return sizes
 
 
 def openers(names: list[str]) -> dict[str, Callable[[], Wall]]:
@@ -210,11 +235,10 @@ def main() -> None:
     print(measure_in_process("in-process, one core, 100 us", busy[:2], 4).line())
     for name, open_one in openers(options.walls.split(",")).items():
         try:
-            seconds, megabytes, full_name = measure_start(open_one)
+            print(measure_start(open_one, steps).line())
         except (SandboxError, ImportError) as error:
             print(f"{name}: not here: {str(error).splitlines()[0]}")
             continue
-        print(f"{full_name}: first match after {seconds:.2f} s; {megabytes:.0f} MB a box")
         walls = [open_one() for _ in range(options.boxes)]
         try:
             for text, programs in (("trivial", trivial), ("100 us", busy)):
