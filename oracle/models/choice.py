@@ -41,6 +41,17 @@ def model_from(text: str, options: ServerOptions | None = None) -> Model:
     raise UnknownModel(f"no model is written {text!r}; there are grammar, {FORMS}")
 
 
+def check_access(model: Model) -> None:
+    """Finds out before any work is done whether a model could be asked; asks nothing.
+
+    Raises:
+      MissingKey: its key is not in the environment.
+      MissingPackage: its package is not installed.
+    """
+    if isinstance(model, GeminiModel | OpenAIModel):
+        model.connect()
+
+
 def has_gemini_key() -> bool:
     """Whether the environment has a key for Gemini."""
     return any(os.environ.get(name) for name in KEYS)

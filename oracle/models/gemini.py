@@ -82,7 +82,7 @@ class GeminiModel:
           ModelUnavailable: the server did not answer, for longer than we may wait.
           CallRefused: the server will not answer this.
         """
-        self._connected()
+        self.connect()
         part = self._part(request, None)
         reply = part.reply
         for _ in range(MAX_PARTS - 1):
@@ -111,7 +111,7 @@ class GeminiModel:
     def _attempt(self, prompt: str, config: types.GenerateContentConfig) -> Part:
         from google.genai import errors
 
-        client = self._connected()
+        client = self.connect()
         try:
             answer = client.models.generate_content(
                 model=self._model, contents=prompt, config=config
@@ -126,7 +126,12 @@ class GeminiModel:
             said = without_secrets(str(error).partition("\n")[0][:200], KEYS)
             raise Transient(f"the server's answer cannot be read: {said}") from None
 
-    def _connected(self) -> genai.Client:
+    def connect(self) -> genai.Client:
+        """Builds the client, where there is none yet; no server is asked.
+
+        Raises:
+          MissingKey: the environment has no key.
+        """
         with self._lock:
             if self._client is None:
                 self._client = self._new_client()

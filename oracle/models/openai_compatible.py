@@ -57,7 +57,7 @@ class OpenAIModel:
           ModelUnavailable: the server did not answer, for longer than we may wait.
           CallRefused: the server will not answer this.
         """
-        client = self._connected()
+        client = self.connect()
         answered = self._caller.call(request.key, lambda: self._attempt(client, request))
         read = answered.value
         return replace(
@@ -102,7 +102,13 @@ class OpenAIModel:
             asked["response_format"] = {"type": "json_schema", "json_schema": schema}
         return asked
 
-    def _connected(self) -> openai.OpenAI:
+    def connect(self) -> openai.OpenAI:
+        """Builds the client, where there is none yet; no server is asked.
+
+        Raises:
+          MissingPackage: the package `openai` is not installed.
+          MissingKey: the environment has no key, and the server is OpenAI's own.
+        """
         with self._lock:
             if self._client is None:
                 self._client = self._new_client()

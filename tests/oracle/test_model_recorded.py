@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.errors import UsageFault
-from oracle.models.choice import FORMS, has_gemini_key, model_from
-from oracle.models.errors import BadTranscript, TranscriptExhausted, UnknownModel
+from oracle.models.choice import FORMS, check_access, has_gemini_key, model_from
+from oracle.models.errors import BadTranscript, MissingKey, TranscriptExhausted, UnknownModel
 from oracle.models.gemini import GeminiModel
 from oracle.models.journal import JournaledModel, SqliteJournal
 from oracle.models.openai_compatible import OpenAIModel
@@ -156,6 +156,18 @@ def test_whether_there_is_a_key(monkeypatch):
     assert not has_gemini_key()
     monkeypatch.setenv("GEMINI_API_KEY", "secret")
     assert has_gemini_key()
+
+
+def test_access_is_checked_before_any_work(monkeypatch):
+    for name in ("GOOGLE_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    for text in ("gemini", "openai:gpt-4o"):
+        with pytest.raises(MissingKey):
+            check_access(model_from(text))
+    check_access(model_from("openai:qwen3", ServerOptions("http://localhost:1/v1")))
+    check_access(ScriptedModel([]))
+    monkeypatch.setenv("GEMINI_API_KEY", "secret")
+    check_access(model_from("gemini"))
 
 
 def test_secrets_are_struck_out(monkeypatch):
