@@ -52,11 +52,19 @@ class Budget:
       evaluation: matches of a candidate against sigma, shared among its support by weight.
     """
 
-    payoff: int = 24
-    evaluation: int = 64
+    payoff: int = 12
+    evaluation: int = 32
 
     def __post_init__(self) -> None:
         _at_least(4, payoff=self.payoff, evaluation=self.evaluation)
+
+
+def default_budget(game: str) -> Budget:
+    """What a game's noise asks for: one match of Leduc says less, and costs less, than of RRPS."""
+    return _BUDGETS.get(game, Budget())
+
+
+_BUDGETS = {"leduc": Budget(payoff=64, evaluation=160)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from oracle.models.gemini import DEFAULT_MODEL
 from oracle.models.journal import Journal, JournaledModel, SqliteJournal
 from oracle.models.options import ServerOptions
 from oracle.models.prices import parse_price
+from oracle.models.protocol import Model
 from oracle.prompt import Prompt
 from oracle.trials import digest_in
 from oracle.values import Draft, Oracle, Task, Writer
@@ -163,13 +164,22 @@ def journal_of(runs: Runs, name: str) -> SqliteJournal:
     return SqliteJournal(runs.path, scope=name)
 
 
-def workshop(runs: Runs, record: RunRecord, spending: Spending) -> Workshop:
+def workshop(
+    runs: Runs, record: RunRecord, spending: Spending, model: Model | None = None
+) -> Workshop:
     """Makes the oracle of a run.
+
+    Args:
+      runs: where its model calls are kept.
+      record: what it was told.
+      spending: limits.
+      model: what to ask; by default the one that the run's configuration names.
 
     Raises:
       UsageFault: the model, an option or a limit makes no sense.
     """
     choice = record.config.oracle
+    options = writer_options(choice)
     provenance: dict[str, object] = {"run": record.name, "oracle": choice.name}
     if choice.model == GRAMMAR:
         by_grammar = Authorship(GrammarWriter(), {**provenance, "model": GRAMMAR})
@@ -178,13 +188,10 @@ def workshop(runs: Runs, record: RunRecord, spending: Spending) -> Workshop:
     price = parse_price(spending.price) if spending.price else None
     spent = Spent.on(call.reply for call in journal.calls())
     budget = Budget(spending.max_cost, spending.max_calls, spending.max_tokens, spent)
-    model = JournaledModel(
-        model_from(choice.model, ServerOptions(price=price, concurrency=CALLS_AT_ONCE)),
-        journal,
-        budget,
-    )
-    writer = ModelWriter(model, writer_options(choice))
-    authorship = Authorship(writer, {**provenance, "model": model.name}, journal)
+    server = ServerOptions(price=price, concurrency=CALLS_AT_ONCE)
+    asked = JournaledModel(model or model_from(choice.model, server), journal, budget)
+    writer = ModelWriter(asked, options)
+    authorship = Authorship(writer, {**provenance, "model": asked.name}, journal)
     return Workshop(oracle_of(choice, authorship), authorship)
 
 

@@ -17,7 +17,7 @@ from arena.cli.walls import sandbox_options
 from arena.games import game as game_named
 from arena.games.protocol import Game
 from oracle.models.errors import BudgetSpent, ModelError
-from population.config import ORACLES, Budget, OracleChoice, RunConfig
+from population.config import ORACLES, Budget, OracleChoice, RunConfig, default_budget
 from population.csro import Csro, Result
 from population.matches import Matches
 from population.members import initial_member
@@ -140,17 +140,13 @@ def spending_options(function: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--initial", default="", metavar="REF", help="First policy [default: a plain one].")
 @click.option(
     "--payoff-matches",
-    default=Budget().payoff,
-    show_default=True,
     type=click.IntRange(4),
-    help="Matches of each pair of members.",
+    help="Matches of each pair of members [default: by game].",
 )
 @click.option(
     "--evaluation-matches",
-    default=Budget().evaluation,
-    show_default=True,
     type=click.IntRange(4),
-    help="Matches of a candidate against the meta-strategy.",
+    help="Matches of a candidate against the meta-strategy [default: by game].",
 )
 @click.option("--workers", default=0, type=click.IntRange(0), help="Processes; 0: one per core.")
 @click.option("--dry-run", is_flag=True, help="Print the first prompt and stop.")
@@ -166,8 +162,8 @@ def run(
     run_name: str | None,
     solver: str,
     initial: str,
-    payoff_matches: int,
-    evaluation_matches: int,
+    payoff_matches: int | None,
+    evaluation_matches: int | None,
     workers: int,
     dry_run: bool,
     spending: Spending,
@@ -177,7 +173,8 @@ def run(
 
     The same options give the same run.  Interrupt it, or kill it: `csro resume RUN` goes on.
     """
-    matches = Budget(payoff_matches, evaluation_matches)
+    usual = default_budget(game.name)
+    matches = Budget(payoff_matches or usual.payoff, evaluation_matches or usual.evaluation)
     config = RunConfig(game.name, oracle, iterations, seed, solver, initial, matches)
     if dry_run:
         show_prompt(session, config)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
+from oracle.trials import digest_in
 from oracle.values import (
     Attempt,
     Candidate,
@@ -24,7 +25,7 @@ ACTIONS = ("ROCK", "PAPER", "SCISSORS")
 
 
 class Agent:
-    """Answers the opponent's last throw by a fixed shift, and is random now and then."""
+    """Answers the last throw by a <b onmouseover=alert(1)>fixed shift</b> & is random at times."""
 
     def act(self, observation):
         last = observation["opponent_action"]
@@ -61,22 +62,20 @@ class SmallOracle:
         sources = [program(rng) for _ in range(self.drafts)] + [BROKEN, NOT_A_POLICY]
         evaluate(sources, effort=0.3)
         results = evaluate(sources)
-        scored = [(r.u, s, r) for s, r in zip(sources, results, strict=True) if is_score(r)]
+        scored = [
+            (r.u, s, r) for s, r in zip(sources, results, strict=True) if isinstance(r, Score)
+        ]
         _, best, score = max(scored, key=lambda item: item[0])
         attempts = tuple(
             Attempt(
                 number,
                 "",
                 "",
-                "",
-                result if is_score(result) else None,
+                digest_in(task, source) if isinstance(result, Score) else "",
+                result if isinstance(result, Score) else None,
                 result if isinstance(result, Failure) else None,
                 source == best,
             )
             for number, (source, result) in enumerate(zip(sources, results, strict=True))
         )
-        return Response(Candidate(best, evaluate.digest(best), score, "", ""), attempts)
-
-
-def is_score(result: Score | Failure) -> bool:
-    return isinstance(result, Score)
+        return Response(Candidate(best, digest_in(task, best), score, "", ""), attempts)

@@ -1,0 +1,107 @@
+"""A run that takes seconds: in this process, or as a program that can be killed.
+
+As a program it prints a line for every event, so that whoever reads them can kill it at a chosen
+moment:  python -m tests.population.small_run HOME NAME SEED
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from arena.games import game
+from arena.home import Home, open_home
+from population.config import Budget, OracleChoice, RunConfig
+from population.csro import Csro, Result
+from population.evaluator import Lineage
+from population.matches import Matches
+from population.records import Iteration
+from population.runs import Runs
+from sandbox.choose import WallChoice
+from tests.population.scripted_oracles import SmallOracle
+
+ITERATIONS = 2
+
+
+class Silent:
+    """Watches a run and says nothing."""
+
+    def begins(self, k: int, iterations: int) -> None:
+        pass
+
+    def ends(self, iteration: Iteration) -> None:
+        pass
+
+    def plays(self, done: int, wanted: int) -> None:
+        pass
+
+
+class Loud(Silent):
+    """Says everything at once."""
+
+    def begins(self, k: int, iterations: int) -> None:
+        print(f"begins {k}", flush=True)
+
+    def ends(self, iteration: Iteration) -> None:
+        print(f"ends {iteration.k}", flush=True)
+
+    def plays(self, done: int, wanted: int) -> None:
+        print(f"plays {done} of {wanted}", flush=True)
+
+
+def small_config(seed: int, iterations: int = ITERATIONS) -> RunConfig:
+    return RunConfig("rrps", OracleChoice("best-of-n"), iterations, seed, matches=Budget(4, 8))
+
+
+def run_small(
+    home: Home,
+    name: str,
+    seed: int,
+    *,
+    oracle: SmallOracle | None = None,
+    iterations: int = ITERATIONS,
+    watcher: Silent | None = None,
+) -> Result:
+    """Runs to the end, from wherever it was left."""
+    runs = Runs(home.path)
+    config = small_config(seed, iterations)
+    runs.start(name, config)
+    watcher = watcher or Silent()
+    wall = WallChoice("process")
+    with Matches(home, game("rrps"), workers=1, wall=wall, progress=watcher.plays) as matches:
+        loop = Csro(
+            name,
+            config,
+            oracle or SmallOracle(),
+            lambda source: Lineage({"run": name}),
+            matches,
+            runs,
+            watcher,
+        )
+        return loop.run()
+
+
+def told(home: Home, name: str) -> dict[str, Any]:
+    """Everything that two equal runs have in common: all but names and times."""
+    runs = Runs(home.path)
+    record = runs.get(name)
+    return {
+        "initial": record.initial,
+        "final": record.final,
+        "mixture": record.mixture,
+        "iterations": [
+            (one.k, one.sigma, one.accepted, one.u, one.stderr, one.attempts)
+            for one in runs.iterations(name)
+        ],
+    }
+
+
+def main() -> None:
+    folder, name, seed = sys.argv[1:]
+    run_small(open_home(Path(folder)), name, int(seed), watcher=Loud())
+    print("finished", flush=True)
+
+
+if __name__ == "__main__":
+    main()

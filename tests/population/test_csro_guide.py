@@ -1,0 +1,46 @@
+"""What the guide shows is run, and every command and option is in it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from population.cli import main
+
+ROOT = Path(__file__).parents[2]
+GUIDE = (ROOT / "docs" / "csro.md").read_text(encoding="utf-8")
+
+
+def test_the_oracle_of_the_guide_runs(tmp_path: Path) -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL)
+    script = tmp_path / "my_oracle.py"
+    script.write_text(example)
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "csro/mine@1"
+
+
+@pytest.mark.parametrize("name", sorted(main.commands))
+def test_every_command_is_in_the_guide(name: str) -> None:
+    assert f"csro {name}" in GUIDE
+
+
+def test_every_option_of_the_guide_exists() -> None:
+    known = {
+        option
+        for command in main.commands.values()
+        for parameter in command.params
+        for option in parameter.opts
+    }
+    shown = set(re.findall(r"(?<![\w-])(--[a-z][a-z-]+)", GUIDE))
+    assert shown - {"--source"} <= known  # --source belongs to `arena show`

@@ -1,0 +1,237 @@
+"""The report and the table: what they show, and that nothing a program says gets into the page."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from arena.analysis.metrics import evaluate
+from arena.games import game
+from arena.home import Home
+from arena.house.population import default_population
+from arena.standings import payoff_table
+from population import paper
+from population.cli import main
+from population.matches import Matches
+from population.report.facts import gather, sigmas_of
+from population.report.page import page
+from population.report.tables import write_tables
+from population.runs import Runs
+from population.scores import measure, to_measure
+from sandbox.choose import WallChoice
+from tests.population.scripted_oracles import program
+from tests.population.small_run import ITERATIONS
+
+
+class Elements(HTMLParser):
+    """Collects what a browser would see as elements."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@pytest.fixture(scope="module")
+def measured_home(finished_home: Home) -> Home:
+    """The run s1, its members played against the whole evaluation population."""
+    runs = Runs(finished_home.path)
+    digests = to_measure(sigmas_of(runs.get("s1"), runs.iterations("s1")))
+    with Matches(finished_home, game("rrps"), 0, WallChoice("process")) as matches:
+        known = measure(matches, digests, default_population("rrps"), 2)
+    assert known.least_matches == 2
+    return finished_home
+
+
+def parsed(html: str) -> Elements:
+    elements = Elements()
+    elements.feed(html)
+    return elements
+
+
+def test_page_escapes_what_programs_say(measured_home: Home) -> None:
+    html = page(gather(measured_home, Runs(measured_home.path), "s1"))
+    elements = parsed(html)
+    tags = {tag for tag, _ in elements.found}
+    assert not tags & {"script", "b", "img", "iframe", "link", "object"}
+    assert not [name for _, attrs in elements.found for name in attrs if name.startswith("on")]
+    # It is shown all the same, as text.
+    assert "<b onmouseover=alert(1)>" in elements.text
+    assert "<script>alert(1)</script>" in elements.text
+
+
+def test_page_needs_nothing_else(measured_home: Home) -> None:
+    html = page(gather(measured_home, Runs(measured_home.path), "s1"))
+    assert not re.findall(r"(?:src|href)\s*=|url\(|@import|https?://", html)
+    assert "default-src 'none'" in html
+
+
+def test_page_tells_every_iteration_policy_and_bot(measured_home: Home) -> None:
+    facts = gather(measured_home, Runs(measured_home.path), "s1")
+    text = parsed(page(facts)).text
+    for member in facts.members:
+        assert member.ref in text
+        assert member.source.splitlines()[-1].strip() in text
+    assert len(facts.steps) == ITERATIONS
+    assert "1 faulty, 1 not-a-policy" in text
+    assert facts.scores is not None
+    assert len(facts.scores.against) == 43
+    for bot in ("greenberg", "rockbot"):
+        assert bot in text
+    assert "155.2" in text  # the paper's best agent stands beside ours
+
+
+def test_unmeasured_run_says_what_to_do(measured_home: Home) -> None:
+    text = parsed(page(gather(measured_home, Runs(measured_home.path), "s2"))).text
+    assert "csro report s2 --evaluate 100" in text
+
+
+def test_scores_of_a_single_member_are_the_arenas(measured_home: Home) -> None:
+    facts = gather(measured_home, Runs(measured_home.path), "s1")
+    population = default_population("rrps")
+    digest = to_measure([step.iteration.sigma for step in facts.steps])[0]
+    ours = facts.measured.single(digest)
+    table = payoff_table(measured_home, game("rrps"), [digest, *population.digests])
+    theirs = evaluate(table, digest, population.digests)
+    assert ours is not None
+    assert theirs.pop_return is not None
+    assert theirs.pop_expl is not None
+    assert theirs.agg_score is not None
+    assert ours.pop_return.value == pytest.approx(theirs.pop_return.value)
+    assert ours.pop_return.stderr == pytest.approx(theirs.pop_return.stderr)
+    assert ours.pop_expl.value == pytest.approx(theirs.pop_expl.value)
+    assert ours.agg_score.value == pytest.approx(theirs.agg_score.value)
+
+
+def test_scores_of_a_mixture_mix_returns(measured_home: Home) -> None:
+    measured = gather(measured_home, Runs(measured_home.path), "s1").measured
+    first, second = [d for d in measured.digests if measured.single(d)][:2]
+    one, other = measured.single(first), measured.single(second)
+    mixed = measured.of({first: 0.25, second: 0.75})
+    assert one and other and mixed
+    against = 0.25 * np.array(one.against) + 0.75 * np.array(other.against)
+    assert np.allclose(mixed.against, against)
+    assert mixed.agg_score.value == pytest.approx(against.mean() + against.min())
+
+
+def test_csv_files_hold_the_run(measured_home: Home, tmp_path: Path) -> None:
+    facts = gather(measured_home, Runs(measured_home.path), "s1")
+    write_tables(facts, tmp_path)
+    with open(tmp_path / "attempts.csv", newline="") as file:
+        attempts = list(csv.DictReader(file))
+    assert len(attempts) == sum(len(step.iteration.attempts) for step in facts.steps)
+    assert all((row["u"] == "") == (row["rejected"] != "") for row in attempts)
+    with open(tmp_path / "iterations.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [float(row["u"]) for row in rows] == [step.iteration.u for step in facts.steps]
+
+
+def invoke(home: Home, *arguments: str) -> tuple[int, str, str]:
+    result = CliRunner().invoke(main, [*arguments, "--home", str(home.path)])
+    return result.exit_code, result.stdout, result.stderr
+
+
+def test_table_shows_the_papers_rows_and_ours(measured_home: Home) -> None:
+    code, out, _ = invoke(measured_home, "table", "rrps", "--json")
+    assert code == 0
+    document = json.loads(out)
+    rows = {row["method"]: row for row in document["paper"]}
+    assert rows["PSRO-IMPALA"]["agg_score"] == {"mean": -532.1, "error": 41.5}
+    assert rows["CSRO LinearRefinement (code; top5)"]["best"] == 141.3
+    assert rows["LLM agent Chinchilla 70B"]["source"] == "lanctot2023"
+    (ours,) = document["ours"]
+    assert ours["seeds"] == [1]
+    assert ours["not_measured"] == ["s2"]
+    facts = gather(measured_home, Runs(measured_home.path), "s1")
+    assert facts.scores is not None
+    assert ours["agg_score"]["mean"] == pytest.approx(facts.scores.agg_score.value)
+    code, out, _ = invoke(measured_home, "table", "rrps")
+    assert "122.1 ± 9.8" in out
+    assert "best-of-n" in out
+
+
+def test_every_row_of_the_papers_tables_adds_up() -> None:
+    rows = [*paper.methods("rrps"), *paper.methods("leduc"), *paper.variants("rrps")]
+    assert len(rows) == 9 + 5 + 14
+    for row in rows:
+        difference = row.pop_return.mean - row.pop_expl.mean
+        assert row.agg_score.mean == pytest.approx(difference, abs=0.25), row.method
+    assert dict(paper.reference_lines("leduc")) == {
+        "paper: CSRO AlphaEvolve": 44.9,
+        "paper: CFR+": 39.8,
+    }
+
+
+def test_reading_commands(measured_home: Home, tmp_path: Path) -> None:
+    html = tmp_path / "deep" / "report.html"
+    code, out, _ = invoke(measured_home, "report", "s1", "--json", "--html", str(html))
+    assert code == 0
+    document = json.loads(out)
+    assert document["files"] == [str(html)]
+    assert html.read_text().startswith("<!doctype html>")
+    assert [one["k"] for one in document["iterations_told"]] == [1, 2]
+    assert document["usage"] == {"calls": 0, "tokens": 0, "cost_usd": 0.0}
+    code, out, _ = invoke(measured_home, "list", "--json")
+    assert [run["run"] for run in json.loads(out)["runs"]][:2] == ["s1", "s2"]
+    for arguments in (("report", "s1"), ("list",), ("list", "--game", "leduc")):
+        assert invoke(measured_home, *arguments)[0] == 0
+
+
+def test_unknown_run_is_a_usage_error(measured_home: Home) -> None:
+    code, _, err = invoke(measured_home, "report", "nobody")
+    assert code == 2
+    assert "there is no run 'nobody'" in err
+
+
+def test_prompt_is_printed_and_nothing_is_sent(measured_home: Home) -> None:
+    options = ("--game", "leduc", "--model", "gemini", "--opponents", "code")
+    code, out, err = invoke(measured_home, "prompt", *options)
+    assert code == 0
+    assert "RepeatedLeducPokerBot" in out
+    assert "nothing was sent" in err
+    dry = ("run", *options, "--dry-run", "--json")
+    code, out, _ = invoke(measured_home, *dry)
+    assert code == 0
+    assert "RepeatedLeducPokerBot" in json.loads(out)["prompt"]
+    code, _, err = invoke(measured_home, "prompt", *options, "--filter", "top-k:none")
+    assert code == 2
+
+
+def test_run_and_resume_with_a_transcript(measured_home: Home, tmp_path: Path) -> None:
+    import random
+
+    replies = tmp_path / "replies.jsonl"
+    rng = random.Random(4)
+    lines = [json.dumps({"text": f"```python\n{program(rng)}```"}) for _ in range(2)]
+    replies.write_text("\n".join(lines[:1]))
+    options = ["run", "--game", "rrps", "--oracle", "zero-shot", "--name", "replayed"]
+    options += ["--model", f"recorded:{replies}", "--iterations", "2", "--sandbox", "process"]
+    options += ["--payoff-matches", "4", "--evaluation-matches", "8", "--workers", "1", "--json"]
+    code, out, err = invoke(measured_home, *options)
+    assert code == 1
+    assert json.loads(out)["error"]["kind"] == "TranscriptExhausted"
+    code, out, _ = invoke(measured_home, "list", "--json")
+    stopped = next(run for run in json.loads(out)["runs"] if run["run"] == "replayed")
+    assert (stopped["state"], stopped["done"]) == ("stopped", 1)
+    replies.write_text("\n".join(lines))
+    code, out, err = invoke(
+        measured_home, "resume", "replayed", "--sandbox", "process", "--workers", "1", "--json"
+    )
+    assert code == 0, err
+    document = json.loads(out)
+    assert [member["label"] for member in document["members"]] == ["initial", "k01", "k02"]
+    assert sum(document["sigma"].values()) == pytest.approx(1.0)
+    assert measured_home.registry.get("rrps", document["ref"]).kind == "mixture"
