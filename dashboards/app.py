@@ -11,15 +11,26 @@ from arena.games import game as game_named
 from arena.games.protocol import Game
 from dashboards import navigate, theme
 from dashboards.errors import told
-from dashboards.views import leaderboard, payoffs, policy, replay
+from dashboards.views import (
+    about,
+    exploitability,
+    leaderboard,
+    payoffs,
+    policy,
+    replay,
+    submit,
+)
 
 TITLE = "Policy Arena"
 
 OF_A_GAME: tuple[tuple[str, str, str, Callable[[Game], None]], ...] = (
     ("leaderboard", "Leaderboard", ":material/leaderboard:", leaderboard.show),
     ("payoffs", "Payoffs", ":material/grid_on:", payoffs.show),
+    ("exploitability", "Exploitability", ":material/security:", exploitability.show),
     ("policy", "Policy", ":material/code:", policy.show),
     ("replay", "Replay", ":material/replay:", replay.show),
+    ("submit", "Submit", ":material/upload_file:", submit.show),
+    ("about", "About", ":material/info:", about.show),
 )
 """Path, title, icon and what draws it, in the order of the menu."""
 
@@ -84,7 +95,3 @@ def main() -> None:
     }
     navigate.remember(pages)
     st.navigation(list(pages.values()), position="top").run()
-
-
-if __name__ == "__main__":
-    main()

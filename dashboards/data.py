@@ -14,16 +14,20 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
-from arena.analysis.leaderboard import Options, RankBy, Row, leaderboard
+from arena.analysis import leduc_exact
+from arena.analysis.leaderboard import Options, RankBy, Row, complete_core, leaderboard
+from arena.analysis.meta_strategy import SOLVERS, MetaStrategy
 from arena.analysis.metrics import Evaluation, evaluate
 from arena.games import game as game_named
 from arena.games.protocol import Game
 from arena.home import Home, open_home
 from arena.house.population import Population, default_population
+from arena.kinds.tabular import states_of
 from arena.payoffs import PayoffTable
 from arena.standings import payoff_table
 from arena.starters import enrol_starters
 from dashboards.charts.lineage import Family
+from dashboards.desk import Desk
 from dashboards.rating import LiveRatings, Ratings
 from dashboards.settings import Settings
 from registry.values import PolicyVersion, Status
@@ -298,3 +302,76 @@ def family(digest: str) -> Family:
                 )
     named = tuple((parent, child, relation) for (parent, child), relation in edges.items())
     return Family(tuple(found.values()), named, cut)
+
+
+@st.cache_resource(max_entries=12, show_spinner=False)
+def _meta_strategy(
+    path: str, game: str, stamp: str, field_key: int, solver: str
+) -> tuple[tuple[str, ...], MetaStrategy] | None:
+    played = game_named(game)
+    everybody = payoffs(played)
+    known = [version.digest for version in field(played).versions]
+    table = everybody.restrict(known)
+    core = table.restrict(complete_core(table))
+    # A single policy that met nobody makes no game.
+    if len(core.digests) < 2:
+        return None
+    return core.digests, SOLVERS[solver](core.mean, core.stderr)
+
+
+def meta_strategy(game: Game, solver: str) -> tuple[tuple[str, ...], MetaStrategy] | None:
+    """The mixture of a solver over the qualified policies that all met, None where there are none.
+
+    Returns:
+      Digests of the n policies, and the mixture over them.
+    """
+    key = (str(home().path), game.name, fingerprint(game), field(game).key, solver)
+    return _meta_strategy(*key)
+
+
+@dataclass(frozen=True, slots=True)
+class ExactTable:
+    """Exact values of one tabular policy; chips a hand, but `best_response` a match."""
+
+    ref: str
+    exploitability: float
+    nash_conv: float
+    best_response: float
+
+
+@dataclass(frozen=True, slots=True)
+class ExactValues:
+    """Tabular policies, the least exploitable first, and the mean best response to the members."""
+
+    tables: tuple[ExactTable, ...]
+    ceiling: float
+
+
+@st.cache_resource(max_entries=2, show_spinner=False)
+def _exact(path: str, field_key: int) -> ExactValues:
+    leduc = game_named("leduc")
+    tabular = [version for version in field(leduc).versions if version.kind == "tabular"]
+    found = []
+    for version in tabular:
+        states = states_of(version.payload)
+        gap = leduc_exact.nash_conv(states)
+        found.append(ExactTable(version.ref, gap / 2, gap, leduc.length * gap / 2))
+    members = home().registry.by_digests(default_population("leduc").digests).values()
+    wins = [leduc_exact.best_response_value(states_of(member.payload)) for member in members]
+    ordered = sorted(found, key=lambda one: one.exploitability)
+    return ExactValues(tuple(ordered), sum(wins) / len(wins))
+
+
+def exact_leduc(game: Game) -> ExactValues:
+    """Exact values of the tabular Leduc policies."""
+    return _exact(str(home().path), field(game).key)
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _desk(path: Path) -> Desk:
+    return Desk(home(), settings())
+
+
+def desk() -> Desk:
+    """Where policies are handed in."""
+    return _desk(home().path)

@@ -14,7 +14,7 @@ import click
 from dashboards import theme
 from dashboards.settings import Settings
 
-APP = Path(__file__).with_name("app.py")
+APP = Path(__file__).with_name("entry.py")
 ADDRESS = "127.0.0.1"
 UPLOAD_MIB = 1
 """Largest upload; a policy may have 64 KiB."""

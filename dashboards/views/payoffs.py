@@ -16,8 +16,8 @@ from arena.values import short
 from dashboards import data, navigate
 from dashboards.charts.figure import CONFIG
 from dashboards.charts.heatmap import MOST_LABELS, clustered, payoff_heatmap
-from dashboards.figures import figures
 from dashboards.text import in_markdown, number, signed
+from dashboards.tiles import tiles
 
 ORDERS = ("AggScore", "Mean return", "Cluster", "Name")
 SHOWN = 20
@@ -109,7 +109,7 @@ def _head_to_head(game: Game, table: PayoffTable, names: Sequence[str]) -> None:
     if not matches:
         st.info(f"They never met. Play them:  `arena play --game {game.name} --only {one}`")
         return
-    figures(
+    tiles(
         {
             "Mean return": signed(float(table.mean[a, b])),
             "Standard error": number(float(table.stderr[a, b])),

@@ -19,8 +19,8 @@ from dashboards import data, navigate, theme
 from dashboards.charts.figure import CONFIG
 from dashboards.charts.intervals import Line, intervals
 from dashboards.charts.lineage import lineage_graph
-from dashboards.figures import figures
 from dashboards.text import in_markdown, interval, number, readable, short_ref, signed
+from dashboards.tiles import tiles
 from registry import AmbiguousRef, MalformedName, UnknownPolicy
 from registry.values import PolicyVersion, Status
 
@@ -114,7 +114,7 @@ def _heading(game: Game, version: PolicyVersion) -> None:
         "PopExpl, cross-fitted": result.pop_expl_cross_fitted,
     }
     costs = data.costs(game, version.digest)
-    figures(
+    tiles(
         {
             **{name: number(one.value if one else None) for name, one in scores.items()},
             "Matches": f"{costs.matches:,}",

@@ -14,8 +14,8 @@ from arena.values import short
 from dashboards import data, navigate
 from dashboards.charts.figure import CONFIG
 from dashboards.charts.score import running_score
-from dashboards.figures import figures
 from dashboards.text import in_markdown, readable, signed
+from dashboards.tiles import tiles
 from dashboards.views import hands, throws
 
 LISTED = 200
@@ -114,7 +114,7 @@ def _heading(stored: Stored) -> None:
         )
         st.code(readable(result.fault_message) or "(no message)", language=None)
     step = "Throws" if game.name == "rrps" else "Hands"
-    figures(
+    tiles(
         {
             f"{step} played": f"{len(stored.account.events):,} of {game.length:,}",
             "End": result.termination.value,

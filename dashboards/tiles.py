@@ -9,7 +9,7 @@ import streamlit as st
 WIDTH_PIXELS = 168
 
 
-def figures(values: Mapping[str, str], notes: Mapping[str, str] | None = None) -> None:
+def tiles(values: Mapping[str, str], notes: Mapping[str, str] | None = None) -> None:
     """Draws labelled numbers side by side.
 
     Args:

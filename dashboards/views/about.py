@@ -1,0 +1,94 @@
+"""What is measured and how, what holds the policies back, and which versions run."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+
+import pyarrow as pa
+import streamlit as st
+
+from arena.games import GAMES
+from arena.games.protocol import Game
+from dashboards import data
+from dashboards.text import in_markdown, readable
+
+PACKAGES = ("policy-arena", "open_spiel", "duckdb", "numpy", "scipy", "streamlit", "plotly")
+
+
+def show(game: Game) -> None:
+    """Draws the page."""
+    measures, rules, machine = st.tabs(["Measures", "Rules", "This arena"])
+    with measures:
+        _measures(game)
+    with rules:
+        st.markdown(game.rules)
+    with machine:
+        _machine()
+
+
+def _measures(game: Game) -> None:
+    population = data.population_of(game)
+    st.markdown(
+        f"A match of {in_markdown(game.title)} returns {game.unit}; what one side wins the other "
+        "loses. $u(\\pi, b)$ is the mean return of policy $\\pi$ against $b$, estimated from "
+        "stored matches in which seats swap. $B$ is the frozen evaluation population, here "
+        f"{in_markdown(population.name)} with {len(population.digests)} members; a member meets "
+        "itself with a return of 0."
+    )
+    st.latex(r"\text{PopReturn}(\pi) = \frac{1}{|B|}\sum_{b \in B} u(\pi, b)")
+    st.latex(r"\text{PopExpl}(\pi) = -\min_{b \in B} u(\pi, b)")
+    st.latex(r"\text{AggScore}(\pi) = \text{PopReturn}(\pi) - \text{PopExpl}(\pi)")
+    st.markdown(
+        "As in Lanctot et al. 2023, *Population-based evaluation in repeated rock-paper-scissors "
+        "as a benchmark for multiagent reinforcement learning* "
+        "([arXiv:2303.03196](https://arxiv.org/abs/2303.03196)).\n\n"
+        "- **Intervals** cover 95 %. Matches of one deal are one sample; errors use Student's "
+        "quantiles. A minimum of noisy means is too small on average, and the intervals of "
+        "PopExpl and AggScore allow for that.\n"
+        "- **Cross-fitted PopExpl**: half of the deals names the worst opponent, the other half "
+        "says what was lost to it. It has no such bias.\n"
+        "- **Bands and rank ranges**: a row is ahead for sure where the 95 % interval of the "
+        "difference excludes 0. Rows that nothing parts from the best of their band share it.\n"
+        "- **Rating** is TrueSkill's conservative estimate. It sees who won, not by how much, and "
+        "is provisional; the official rank is by AggScore.\n"
+        "- **NashConv** is what both players together gain by best responses. In the meta-game, "
+        "over its policies only; for tabular Leduc policies, exactly.\n"
+        "- **Forfeits**: a policy that crashes, breaks the rules or exceeds its limits loses the "
+        "rest of the match."
+    )
+    st.latex(
+        r"\text{NashConv}(\sigma) = \sum_i \Big(\max_{\pi} u_i(\pi, \sigma_{-i}) - u_i(\sigma)\Big)"
+    )
+
+
+def _machine() -> None:
+    opening = data.desk().opening
+    st.subheader("Sandbox", anchor=False)
+    if opening.open:
+        st.text(f"Submitted policies run behind: {readable(opening.wall)}")
+    else:
+        st.text(f"No policies are taken from pages: {readable(opening.reason)}")
+    st.text("The wall of every match is stored with it. `arena doctor` examines this machine.")
+    st.subheader("Stored", anchor=False)
+    counts = data.home().store.counts()
+    if counts:
+        st.dataframe(
+            pa.table(
+                {
+                    "Game": [f"{one.game} (rules {one.version})" for one in counts],
+                    "Matches": [one.matches for one in counts],
+                    "Pairs": [one.pairs for one in counts],
+                    "Policies": [one.policies for one in counts],
+                    "Forfeits": [one.forfeits for one in counts],
+                }
+            ),
+            hide_index=True,
+        )
+    else:
+        first = next(iter(GAMES))
+        st.info(f"Nothing was played yet: run  `arena play --game {first}`")
+    st.subheader("Versions", anchor=False)
+    st.dataframe(
+        pa.table({"Package": PACKAGES, "Version": [version(name) for name in PACKAGES]}),
+        hide_index=True,
+    )
