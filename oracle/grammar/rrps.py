@@ -70,7 +70,7 @@ class Choice:
 
     edge: float = 0.06
     form_memory: float = 0.98
-    net: float = 8.0
+    net: float = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ _SCALES = {
     "trust": (0.34, 0.55),
     "patience": (1.1, 3.0),
     "edge": (0.02, 0.12),
-    "net": (4.0, 20.0),
+    "net": (2.0, 12.0),
 }
 """Name of a setting -> bounds within which policies stay about as strong in general."""
 
