@@ -37,7 +37,7 @@ def waits():
 
 @pytest.fixture
 def model(server, waits):
-    options = ServerOptions(server.url, timeout_seconds=5.0)
+    options = ServerOptions(server.url, timeout_seconds=60.0)
     return GeminiModel(options=options, caller=Caller(RetryPolicy(attempts=4), sleep=waits.append))
 
 
@@ -56,7 +56,7 @@ def test_everything_of_a_request_is_sent(model, server):
     (asked,) = server.asked
     assert asked.path == "/v1/models/gemini-2.5-pro:generateContent"
     assert asked.headers["x-goog-api-key"] == KEY
-    assert asked.headers["x-server-timeout"] == "5"
+    assert asked.headers["x-server-timeout"] == "60"
     assert asked.prompt == "ping"
     assert asked.body["systemInstruction"]["parts"] == [{"text": "be brief"}]
     config = asked.body["generationConfig"]
@@ -136,10 +136,10 @@ def test_garbage_is_tried_again(model, server, raw):
 
 
 def test_a_slow_server_is_given_up_on(server, waits):
-    options = ServerOptions(server.url, timeout_seconds=0.2)
+    options = ServerOptions(server.url, timeout_seconds=0.5)
     model = GeminiModel(options=options, caller=Caller(RetryPolicy(), sleep=waits.append))
     server.then(Step(seconds=30))
-    assert model.generate(ASKED).attempts == 2
+    assert model.generate(ASKED).attempts >= 2
 
 
 def test_no_server_at_all(waits):

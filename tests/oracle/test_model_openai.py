@@ -38,7 +38,7 @@ def waits():
 
 @pytest.fixture
 def model(server, waits):
-    options = ServerOptions(server.url + "/v1", timeout_seconds=5.0, price=Price(1, 2))
+    options = ServerOptions(server.url + "/v1", timeout_seconds=60.0, price=Price(1, 2))
     caller = Caller(RetryPolicy(attempts=4), sleep=waits.append)
     return OpenAIModel("local-model", options, caller)
 
