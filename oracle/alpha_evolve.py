@@ -9,7 +9,7 @@ the result does not depend on which is ready first.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from oracle.early_stop import EarlyStop
 from oracle.islands import Island, behaviour, migrated
@@ -98,7 +98,7 @@ class AlphaEvolve:
                 self._grown(task, island, [(draft, next(outcomes)) for draft in group], trials)
                 for island, group in zip(islands, drafts, strict=True)
             )
-        return trials.response(best_of(trials.scored))
+        return trials.response(_answer(trials.scored, evaluate))
 
     def _settled(self, task: Task, evaluate: Evaluate) -> tuple[Island, ...]:
         """The islands before anything evolved."""
@@ -175,6 +175,23 @@ class AlphaEvolve:
             if outcome.score is not None and (before is None or outcome.u > before.u):
                 trials.keep(outcome)
         return island
+
+
+def _answer(scored: Sequence[Outcome], evaluate: Evaluate) -> Outcome | None:
+    """The best of the programs that were played longest, with the score of a full evaluation.
+
+    A program that the cascade stopped may show a high return by the luck of its few matches.
+    """
+    ranked = sorted(scored, key=lambda one: (-_matches(one), -one.u, one.number))
+    for outcome in ranked:
+        (score,) = evaluate([outcome.source])
+        if isinstance(score, Score):
+            return replace(outcome, score=score)
+    return None
+
+
+def _matches(outcome: Outcome) -> int:
+    return sum(one.matches for one in outcome.score.against) if outcome.score else 0
 
 
 def _no_news(same: str) -> Failure:

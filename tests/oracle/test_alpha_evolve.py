@@ -183,6 +183,38 @@ def test_the_incumbent_founds_every_island_but_is_no_answer():
     assert all(draft.source != task.incumbent for draft in writer.asked)
 
 
+def test_the_answer_has_a_full_score_even_where_all_were_stopped():
+    """Nothing comes near the incumbent, so the cascade stops every draft at its first look."""
+    task = a_task(incumbent=program(30.0, "incumbent"))
+    response, _ = evolve(
+        lambda draft: program(-50.0 - len(draft.key), draft.key),
+        task=task,
+        islands=2,
+        generations=1,
+        early_stop=EarlyStop(),
+    )
+    tried = [attempt for attempt in response.attempts if attempt.score]
+    assert {attempt.score.against[0].matches for attempt in tried} == {16}
+    assert response.best.score.against[0].matches == 64
+
+
+def test_few_lucky_matches_do_not_win():
+    """What was stopped early is not the answer, whatever its few matches returned."""
+    task = a_task()
+    lucky, steady = program(9.0, "lucky"), program(3.0, "steady")
+
+    def evaluate(sources, *, effort=1.0):
+        """At a quarter of the effort the steady one looks far better than it is."""
+        scores = []
+        for source in sources:
+            u = 9.0 if source == lucky else 90.0 if effort < 0.5 else 3.0
+            scores.append(score_of(task, u, 1.0, int(64 * effort)))
+        return tuple(scores)
+
+    oracle = AlphaEvolve(ScriptedWriter([lucky, steady]), Evolution(islands=2, generations=0))
+    assert oracle.respond(task, evaluate).best.source == steady
+
+
 def test_an_island_without_a_sound_program_tries_again():
     empty = Failure(Rejected.EMPTY, "the reply was empty")
     answers = [empty, program(1.0, "f", faulty=True), program(-1.0, "a")]
