@@ -15,25 +15,25 @@ INDEX = {move: number for number, move in enumerate(MOVES)}  # move m is beaten 
 
 HISTORY = '''
 class History:
-    """What was played so far.  `mine` and `theirs` hold moves 0, 1, 2; `joint` both as one number.
+    """What was played so far: `mine` and `theirs` hold moves 0, 1, 2.
 
-    `my_code` and `their_code` are the last CODE_LENGTH moves of each side, read as one number in
-    base 3, newest move in the lowest digit: the last k moves are then code % 3**k.
+    `my_code`, `their_code` and `joint_code` are the last LENGTH throws read as one number (base 3,
+    3 and 9), newest in the lowest digit: the last k moves of a side are its code % 3**k.
     """
 
-    CODE_LENGTH = 8
+    LENGTH = 30
 
     def __init__(self):
-        self.mine, self.theirs, self.joint = bytearray(), bytearray(), bytearray()
-        self.my_code = self.their_code = 0
+        self.mine, self.theirs = bytearray(), bytearray()
+        self.my_code = self.their_code = self.joint_code = 0
+        self.shared = {}  # what several predictors can use
 
     def append(self, mine, theirs):
         self.mine.append(mine)
         self.theirs.append(theirs)
-        self.joint.append(3 * mine + theirs)
-        size = 3**self.CODE_LENGTH
-        self.my_code = (3 * self.my_code + mine) % size
-        self.their_code = (3 * self.their_code + theirs) % size
+        self.my_code = (3 * self.my_code + mine) % 3**self.LENGTH
+        self.their_code = (3 * self.their_code + theirs) % 3**self.LENGTH
+        self.joint_code = (9 * self.joint_code + 3 * mine + theirs) % 9**self.LENGTH
 '''
 
 LEADER = '''
@@ -89,34 +89,57 @@ class Context:
 '''
 
 MATCH = '''
+class Copies:
+    """Remembers when each recent stretch of moves, of several lengths, was last seen."""
+
+    LENGTHS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 30)
+
+    def __init__(self, base, longest):
+        self.lengths = [n for n in self.LENGTHS if n <= longest]
+        self.sizes = [base**n for n in self.lengths]
+        self.last_seen = [{} for _ in self.lengths]
+        self.now, self.stretches = 0, []
+        self.when, self.rank = -1, 0  # what came after the longest copy, and its length's rank
+
+    def look(self, code, now):
+        if now == self.now:
+            return  # another predictor has asked already
+        self.now = now
+        for seen, stretch in zip(self.last_seen, self.stretches):
+            seen[stretch] = now - 1
+        known = sum(n <= now for n in self.lengths) if now < self.lengths[-1] else None
+        self.stretches = [code % size for size in self.sizes[:known]]
+        self.when, self.rank = -1, 0
+        for rank, stretch in enumerate(self.stretches):
+            when = self.last_seen[rank].get(stretch)
+            if when is None:
+                return  # nor can a longer stretch have been seen
+            self.when, self.rank = when, rank
+
+
 class LongestMatch:
     """Finds the latest earlier copy of the recent past and guesses what came after it.
 
     It tries a few lengths up to `mine` (or `theirs`) moves and believes the longest that is known.
     """
 
-    LENGTHS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 30)
-
     def __init__(self, of_me, mine, theirs, memory):
-        self.of_me = of_me
-        self.source = "joint" if mine and theirs else "mine" if mine else "theirs"
-        self.lengths = [n for n in self.LENGTHS if n <= max(mine, theirs)]
-        self.last_seen, self.endings = {}, []
+        self.of_me, self.longest = of_me, max(mine, theirs)
+        self.source = "joint_code" if mine and theirs else "my_code" if mine else "their_code"
         self.guess, self.sure = -1, 0
 
     def learn(self, history):
-        past = getattr(history, self.source)
-        now, last_seen = len(past), self.last_seen
-        for ending in self.endings:
-            last_seen[ending] = now - 1
-        self.endings = [bytes(past[-n:]) for n in self.lengths if n <= now]
-        self.guess = -1
-        for sure in range(len(self.endings) - 1, -1, -1):
-            when = last_seen.get(self.endings[sure])
-            if when is not None:
-                self.guess = (history.mine if self.of_me else history.theirs)[when]
-                self.sure = min(sure, 8)
-                return
+        name = (self.source, self.longest)
+        copies = history.shared.get(name)
+        if copies is None:
+            base = 9 if self.source == "joint_code" else 3
+            copies = history.shared[name] = Copies(base, self.longest)
+        copies.look(getattr(history, self.source), len(history.mine))
+        if copies.when < 0:
+            self.guess = -1
+        else:
+            self.guess = (history.mine if self.of_me else history.theirs)[copies.when]
+            self.sure = min(copies.rank, 8)
 '''
 
 LAG = '''
@@ -182,8 +205,9 @@ AGENT_BODY = '''
         self.history = History()
         self.predictors = [kind(*settings) for kind, *settings in PREDICTORS]
         # Per predictor, sureness and last mistake: how often they played guess, guess + 1 and
-        # guess + 2; the logarithms of these shares; and how many throws were counted.
+        # guess + 2; the logarithms of these shares over the first; how many throws were counted.
         self.records = [self.fresh_records(p.of_me) for p in self.predictors]
+        self.rows = [None] * len(self.predictors)  # the records that the last guesses stood in
         self.mistakes = [0] * len(self.predictors)
         self.weights = [FIRST_WEIGHT] * len(self.predictors)
         self.forecast = (1 / 3, 1 / 3, 1 / 3)
@@ -194,7 +218,7 @@ AGENT_BODY = '''
         """At first a guess of theirs is trusted a little, and they are expected to beat mine."""
         shares = [(1.0 - TRUST) / 2] * 3
         shares[1 if of_me else 0] = TRUST
-        logs = [math.log(share) for share in shares]
+        logs = [math.log(share / shares[0]) for share in shares]
         return [[*shares, *logs, PATIENCE] for _ in range(27)]
 
     def act(self, observation):
@@ -212,23 +236,23 @@ AGENT_BODY = '''
         The forecast's logarithm is a weighted sum of the predictors' logarithms; the weights
         follow the gradient of the probability that was given to what they really played.
         """
-        weights, mistakes, log = self.weights, self.mistakes, math.log
+        rows, weights, mistakes, log = self.rows, self.weights, self.mistakes, math.log
         p0, p1, p2 = self.forecast
+        # By guess: how far they were off, and what the forecast gave to off by one and by two.
+        by_guess = (
+            (theirs, p1, p2),
+            ((theirs + 2) % 3, p2, p0),
+            ((theirs + 1) % 3, p0, p1),
+        )
         z0 = z1 = z2 = 0.0
         for i, predictor in enumerate(self.predictors):
-            records, guess = self.records[i], predictor.guess
-            if guess >= 0:
-                row = records[predictor.sure + 9 * mistakes[i]]
-                if guess == 0:
-                    logs = row[3], row[4], row[5]
-                elif guess == 1:
-                    logs = row[5], row[3], row[4]
-                else:
-                    logs = row[4], row[5], row[3]
-                gain = logs[theirs] - p0 * logs[0] - p1 * logs[1] - p2 * logs[2]
+            row = rows[i]
+            if row is not None:
+                off, one_off, two_off = by_guess[predictor.guess]
+                gain = row[3 + off] - one_off * row[4] - two_off * row[5]
                 weight = weights[i] + RATE * gain
                 weights[i] = weight if weight > 0.0 else 0.0
-                mistakes[i] = off = (theirs - guess) % 3
+                mistakes[i] = off
                 step = 1.0 / row[6]
                 row[6] += 1.0
                 if step < FORGET:
@@ -238,25 +262,25 @@ AGENT_BODY = '''
                 row[1] *= keep
                 row[2] *= keep
                 row[off] += step
-                row[3] = log(row[0] + 0.005)
-                row[4] = log(row[1] + 0.005)
-                row[5] = log(row[2] + 0.005)
+                zero = log(row[0] + 0.005)
+                row[4] = log(row[1] + 0.005) - zero
+                row[5] = log(row[2] + 0.005) - zero
             predictor.learn(self.history)
             guess = predictor.guess
-            if guess >= 0:
-                row, weight = records[predictor.sure + 9 * mistakes[i]], weights[i]
-                if guess == 0:
-                    z0 += weight * row[3]
-                    z1 += weight * row[4]
-                    z2 += weight * row[5]
-                elif guess == 1:
-                    z1 += weight * row[3]
-                    z2 += weight * row[4]
-                    z0 += weight * row[5]
-                else:
-                    z2 += weight * row[3]
-                    z0 += weight * row[4]
-                    z1 += weight * row[5]
+            if guess < 0:
+                rows[i] = None
+                continue
+            row = rows[i] = self.records[i][predictor.sure + 9 * mistakes[i]]
+            weight = weights[i]
+            if guess == 0:
+                z1 += weight * row[4]
+                z2 += weight * row[5]
+            elif guess == 1:
+                z2 += weight * row[4]
+                z0 += weight * row[5]
+            else:
+                z0 += weight * row[4]
+                z1 += weight * row[5]
         top = max(z0, z1, z2)
         z0, z1, z2 = math.exp(z0 - top), math.exp(z1 - top), math.exp(z2 - top)
         total = z0 + z1 + z2

@@ -136,6 +136,7 @@ def test_a_sentence_is_standalone_and_documented(seed: int) -> None:
     assert max(len(line) for line in source.splitlines() if not line.startswith("#")) <= 100
 
 
+@settings(deadline=None)
 @given(seeds)
 def test_a_source_tells_its_genome(seed: int) -> None:
     genome = leduc.random_genome(random.Random(seed))
@@ -143,6 +144,7 @@ def test_a_source_tells_its_genome(seed: int) -> None:
     assert leduc.random_genome(random.Random(seed)) == genome
 
 
+@settings(deadline=None)
 @given(seeds, seeds)
 def test_children_come_from_their_parents(one: int, other: int) -> None:
     mother = leduc.random_genome(random.Random(one))

@@ -67,6 +67,7 @@ def test_a_sentence_is_standalone_and_documented(seed: int) -> None:
     assert max(len(line) for line in source.splitlines() if not line.startswith("#")) <= 100
 
 
+@settings(deadline=None)
 @given(seeds)
 def test_equal_seeds_give_equal_genomes_and_text(seed: int) -> None:
     first, second = (rrps.random_genome(random.Random(seed)) for _ in range(2))
@@ -74,6 +75,7 @@ def test_equal_seeds_give_equal_genomes_and_text(seed: int) -> None:
     assert genomes.write_source(first) == genomes.write_source(second)
 
 
+@settings(deadline=None)
 @given(seeds)
 def test_a_source_tells_its_genome(seed: int) -> None:
     genome = rrps.random_genome(random.Random(seed))
@@ -81,6 +83,7 @@ def test_a_source_tells_its_genome(seed: int) -> None:
     assert genomes.from_json(genomes.to_json(genome)) == genome
 
 
+@settings(deadline=None)
 @given(seeds, seeds)
 def test_children_come_from_their_parents(one: int, other: int) -> None:
     rng = random.Random(one ^ other)
