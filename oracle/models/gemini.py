@@ -117,7 +117,7 @@ class GeminiModel:
                 model=self._model, contents=prompt, config=config
             )
             body = answer.sdk_http_response.body if answer.sdk_http_response else None
-            return _read(json.loads(body or ""))
+            return read_answer(json.loads(body or ""))
         except errors.APIError as error:
             raise _sorted_out(error) from None
         except _transport_errors() as error:
@@ -178,7 +178,7 @@ def _config(request: Request, token: bytes | None) -> types.GenerateContentConfi
     )
 
 
-def _read(answer: Any) -> Part:
+def read_answer(answer: Any) -> Part:
     """A GenerateContentResponse of the REST API as a part, without its cost.
 
     Raises:

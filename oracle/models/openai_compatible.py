@@ -73,7 +73,7 @@ class OpenAIModel:
         try:
             # The text of the answer: servers differ, and the SDK's own reading checks nothing.
             answer = client.chat.completions.with_raw_response.create(**self._asked(request))
-            return _read(json.loads(answer.text))
+            return read_answer(json.loads(answer.text))
         except openai.APIStatusError as error:
             raise _sorted_out(error) from None
         except openai.APIConnectionError as error:  # timeouts included
@@ -144,7 +144,7 @@ def _sorted_out(error: openai.APIStatusError) -> Exception:
     return CallRefused(f"{reason}; check the key, the model's name and the request")
 
 
-def _read(answer: Any) -> Reply:
+def read_answer(answer: Any) -> Reply:
     """A chat completion as a reply without its cost.
 
     Raises:

@@ -6,7 +6,7 @@ import enum
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Protocol
 
 from oracle.models.prices import Price
@@ -55,7 +55,8 @@ class Request:
 
     def to_document(self) -> dict[str, Any]:
         """As plain JSON values."""
-        return asdict(self)
+        document = {field.name: getattr(self, field.name) for field in fields(self)}
+        return document | {"schema": None if self.schema is None else dict(self.schema)}
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> Request:

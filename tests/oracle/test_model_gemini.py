@@ -3,12 +3,14 @@
 import logging
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from oracle.models.errors import CallRefused, MissingKey, ModelUnavailable
-from oracle.models.gemini import MAX_PARTS, GeminiModel
+from oracle.models.gemini import MAX_PARTS, GeminiModel, read_answer
 from oracle.models.options import ServerOptions
 from oracle.models.prices import Price
-from oracle.models.protocol import Finish, Request
+from oracle.models.protocol import Finish, Reply, Request
 from oracle.models.retry import Caller, RetryPolicy
 from oracle.values import Rejected
 from tests.oracle.llm_server import LLMServer, Step
@@ -255,3 +257,37 @@ def test_a_price_can_be_given(server):
     options = ServerOptions(server.url, price=Price(1000, 2000))
     assert GeminiModel("unheard-of", options).generate(ASKED).cost == pytest.approx(0.005)
     assert GeminiModel("unheard-of", ServerOptions(server.url)).generate(ASKED).cost is None
+
+
+names = st.sampled_from(
+    [
+        "candidates",
+        "content",
+        "parts",
+        "text",
+        "thought",
+        "finishReason",
+        "usageMetadata",
+        "promptFeedback",
+        "blockReason",
+        "continuationToken",
+        "promptTokenCount",
+        "modelVersion",
+    ]
+)
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(names, inner, max_size=5),
+    max_leaves=20,
+)
+
+
+@settings(deadline=None)
+@given(anything)
+def test_any_answer_is_a_reply_or_garbage(answer):
+    try:
+        part = read_answer(answer)
+    except ValueError:
+        return
+    assert isinstance(part.reply, Reply)
+    assert part.reply.tokens is None or part.reply.tokens >= 0

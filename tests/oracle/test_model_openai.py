@@ -4,12 +4,14 @@ import json
 import sys
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from oracle.models.errors import CallRefused, MissingKey, MissingPackage, ModelUnavailable
-from oracle.models.openai_compatible import OpenAIModel
+from oracle.models.openai_compatible import OpenAIModel, read_answer
 from oracle.models.options import ServerOptions
 from oracle.models.prices import FREE, Price
-from oracle.models.protocol import Finish, Request
+from oracle.models.protocol import Finish, Reply, Request
 from oracle.models.retry import Caller, RetryPolicy
 from oracle.values import Rejected
 from tests.oracle.llm_server import LLMServer, Step
@@ -179,3 +181,37 @@ def test_a_missing_package_is_said_to_be_missing(model, monkeypatch):
     monkeypatch.setitem(sys.modules, "openai", None)
     with pytest.raises(MissingPackage, match=r"pip install 'policy-arena\[openai\]'"):
         model.generate(ASKED)
+
+
+names = st.sampled_from(
+    [
+        "choices",
+        "message",
+        "content",
+        "finish_reason",
+        "refusal",
+        "usage",
+        "prompt_tokens",
+        "completion_tokens",
+        "completion_tokens_details",
+        "reasoning_tokens",
+        "model",
+        "id",
+    ]
+)
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(names, inner, max_size=5),
+    max_leaves=20,
+)
+
+
+@settings(deadline=None)
+@given(anything)
+def test_any_answer_is_a_reply_or_garbage(answer):
+    try:
+        part = read_answer(answer)
+    except ValueError:
+        return
+    assert isinstance(part, Reply)
+    assert part.tokens is None or part.tokens >= 0
