@@ -85,7 +85,9 @@ def _head(facts: RunFacts) -> str:
         ("cost", cost(total)),
         ("wall time", f"{sum(s.iteration.effort.seconds for s in facts.steps):,.0f} s"),
     ]
-    cells = "".join(f"<dt>{escape(key)}</dt><dd>{escape(value)}</dd>" for key, value in tiles)
+    cells = "".join(
+        f"<div><dt>{escape(key)}</dt><dd>{escape(value)}</dd></div>" for key, value in tiles
+    )
     return f"<h1>CSRO run {escape(record.name)}</h1><dl>{cells}</dl>{_result(facts)}"
 
 
