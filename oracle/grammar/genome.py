@@ -16,7 +16,8 @@ from oracle.grammar.rrps import RrpsGenome
 Genome = RrpsGenome | LeducGenome
 G = TypeVar("G", RrpsGenome, LeducGenome)
 
-MARK = "# Made by the grammar from: "
+MARK = "# Made by the grammar from this genome:"
+_WIDTH = 96
 
 
 class NotGrammarMade(ValueError):
@@ -46,14 +47,14 @@ class Grammar(Generic[G]):
 
 def _parse_rrps(document: Mapping[str, Any]) -> RrpsGenome:
     return RrpsGenome(
-        tuple(rrps.Part(**part) for part in document["parts"]),
+        tuple(rrps.Part(*part) for part in document["parts"]),
         rrps.Blend(**document["blend"]),
         rrps.Choice(**document["choice"]),
     )
 
 
 def _parse_leduc(document: Mapping[str, Any]) -> LeducGenome:
-    styles = tuple(leduc.Style(**style) for style in document["styles"])
+    styles = tuple(leduc.Style(*style) for style in document["styles"])
     return LeducGenome(**{**document, "styles": styles})
 
 
@@ -85,6 +86,8 @@ def game_of(genome: Genome) -> str:
 def to_json(genome: Genome) -> str:
     """Canonical JSON of a genome: equal genomes give equal text."""
     document = {"game": game_of(genome), **dataclasses.asdict(genome)}
+    for name in {"parts", "styles"} & document.keys():
+        document[name] = [list(entry.values()) for entry in document[name]]
     return json.dumps(document, sort_keys=True, separators=(",", ":"))
 
 
@@ -104,7 +107,9 @@ def from_json(text: str) -> Genome:
 
 def write_source(genome: Genome) -> str:
     """The policy's program, ending in a comment from which `read_source` gets the genome back."""
-    return str(GRAMMARS[game_of(genome)].render(genome, f"\n{MARK}{to_json(genome)}\n"))
+    text = to_json(genome)
+    chunks = [f"# {text[i : i + _WIDTH]}" for i in range(0, len(text), _WIDTH)]
+    return str(GRAMMARS[game_of(genome)].render(genome, "\n".join(("\n", MARK, *chunks, ""))))
 
 
 def read_source(source: str) -> Genome:
@@ -113,7 +118,7 @@ def read_source(source: str) -> Genome:
     Raises:
       NotGrammarMade: it was not made by this grammar.
     """
-    for line in reversed(source.splitlines()):
-        if line.startswith(MARK):
-            return from_json(line[len(MARK) :])
-    raise NotGrammarMade("the source ends in no genome comment")
+    _, found, comment = source.rpartition(MARK)
+    if not found:
+        raise NotGrammarMade("the source ends in no genome comment")
+    return from_json("".join(line.removeprefix("# ") for line in comment.splitlines()))

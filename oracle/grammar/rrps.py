@@ -283,7 +283,8 @@ def _agent(genome: RrpsGenome) -> str:
     predictor would.  For each the agent learns how the opponent's move relates to the guess, so
     that repeating, being one step ahead and being two steps ahead are all seen.  A weighted blend
     of what they say gives a forecast; the reply that pays best is played while it promises at
-    least {genome.choice.edge} a throw, else a random move, which nobody can exploit.
+    least {genome.choice.edge} a throw and such replies have not been losing lately, else a random
+    move, which nobody can exploit.
     """
 '''
     return doc + rrps_parts.AGENT_BODY.rstrip("\n")
