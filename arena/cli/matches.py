@@ -11,6 +11,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from arena.audit import LOCKSTEP, AuditReport, audit_newest
 from arena.cli.entrants import plain
 from arena.cli.session import Session, game_option, progress_bar, session_options
 from arena.cli.walls import sandbox_options
@@ -58,7 +59,13 @@ def play(
     options = PlayOptions(count, workers, wall, isolate)
     with progress_bar(f"{game.name}: matches") as progress:
         report = play_round_robin(home, game, options, only=chosen, progress=progress)
-    session.answer(_report(report), lambda out: _say(out, report))
+    document = _report(report)
+    audited = None
+    if any(name.endswith(LOCKSTEP) for name in report.walls):
+        audited = audit_newest(home, game, report.played, wall)
+        document["audited"] = audited.audited
+        document["quarantined"] = sorted({one.suspect for one in audited.differences})
+    session.answer(document, lambda out: _say(out, report, audited))
 
 
 def _report(report: PlayReport) -> dict[str, Any]:
@@ -71,7 +78,7 @@ def _report(report: PlayReport) -> dict[str, Any]:
     }
 
 
-def _say(out: Console, report: PlayReport) -> None:
+def _say(out: Console, report: PlayReport, audited: AuditReport | None) -> None:
     rate = report.played / report.seconds if report.seconds else 0.0
     out.print(
         f"played {report.played:,} matches in {report.seconds:,.1f} s ({rate:,.1f} a second); "
@@ -79,6 +86,13 @@ def _say(out: Console, report: PlayReport) -> None:
     )
     for wall, number in sorted(report.walls.items()):
         out.print(f"  {number:>9,}  {wall}")
+    if audited is not None:
+        out.print(f"audit: {audited.audited} matches played again one by one")
+        for one in audited.differences:
+            out.print(
+                f"[bold red]quarantined[/] {one.suspect}: match {one.match_id[:12]} came out "
+                f"differently from move {one.move} on"
+            )
 
 
 @click.command()

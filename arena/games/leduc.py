@@ -279,6 +279,15 @@ class Leduc:
             events.append({**_event(hand), "total": total})
         return Account(self.score(deal_seed, moves, fault_seat), tuple(events))
 
+    def movers(self, deal_seed: int, moves: bytes, fault_seat: int | None) -> tuple[int, ...]:
+        """The seat that made each move of a record.
+
+        Raises:
+          ValueError: the moves are not a legal record of such a match.
+        """
+        events = self.account(deal_seed, moves, fault_seat).events
+        return tuple(seat for event in events for line in event["betting"] for seat, _ in line)
+
     def pack(self, moves: bytes) -> bytes:
         """Two bits an action, four actions a byte, the earlier ones low."""
         actions = np.frombuffer(moves, dtype=np.uint8)

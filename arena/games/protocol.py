@@ -164,6 +164,14 @@ class Game(Protocol):
         """The same, with what happened in each throw or hand."""
         ...
 
+    def movers(self, deal_seed: int, moves: bytes, fault_seat: int | None) -> tuple[int, ...]:
+        """The seat that made each move of a record.
+
+        Raises:
+          ValueError: the moves are not a legal record of such a match.
+        """
+        ...
+
     def pack(self, moves: bytes) -> bytes:
         """The moves, compactly, as they are stored."""
         ...

@@ -163,6 +163,10 @@ class Rrps:
         )
         return Account(self.score(deal_seed, moves, fault_seat), events)
 
+    def movers(self, deal_seed: int, moves: bytes, fault_seat: int | None) -> tuple[int, ...]:
+        """The seat that made each move: they take turns in the record."""
+        return (0, 1) * len(_throws(moves, fault_seat))
+
     def pack(self, moves: bytes) -> bytes:
         """Two bits an action, two throws a byte, the earlier throw low: 500 bytes a match."""
         actions = np.frombuffer(moves, dtype=np.uint8)
