@@ -18,6 +18,7 @@ from dashboards.views import (
     payoffs,
     policy,
     replay,
+    runs,
     submit,
 )
 
@@ -29,6 +30,7 @@ OF_A_GAME: tuple[tuple[str, str, str, Callable[[Game], None]], ...] = (
     ("exploitability", "Exploitability", ":material/security:", exploitability.show),
     ("policy", "Policy", ":material/code:", policy.show),
     ("replay", "Replay", ":material/replay:", replay.show),
+    ("runs", "CSRO runs", ":material/timeline:", runs.show),
     ("submit", "Submit", ":material/upload_file:", submit.show),
     ("about", "About", ":material/info:", about.show),
 )

@@ -80,7 +80,7 @@ def serve(
                 f"port {port} of {address} cannot be used ({error.strerror}); name another --port"
             ) from error
     os.environ.update(settings.to_environment())
-    _warm_up()
+    _warm_up(settings)
     flags = {name.replace(".", "_"): value for name, value in options(port, address).items()}
     bootstrap.load_config_options(flags)
     announce(f"Policy Arena: http://{address}:{port}")
@@ -88,9 +88,14 @@ def serve(
     bootstrap.run(str(APP), False, [], flags)
 
 
-def _warm_up() -> None:
+def _warm_up(settings: Settings) -> None:
     """Imports what the pages need and opens the home, before anybody waits for it."""
-    from dashboards import app, data
+    from arena.home import open_home
+    from arena.starters import enrol_starters
+    from dashboards import app
 
     assert app
-    data.home()
+    home = open_home(settings.home, settings.registry_url)
+    if home.writable:
+        enrol_starters(home)
+    home.store.counts()

@@ -1,0 +1,176 @@
+"""How fast the pages are over 200 policies and a million matches.
+
+    python benchmarks/dashboard_home.py make DIR      makes such a home through the store's append
+    python benchmarks/dashboard_home.py measure DIR   opens its pages in headless Chromium
+
+`measure` prints, per page, seconds to the first paint (from asking for the page until everything
+is drawn), seconds of interactions, and the memory of the server.
+"""
+
+from __future__ import annotations
+
+import random
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import numpy as np
+
+from arena.games import game as game_named
+from arena.home import open_home
+from arena.values import Match, Result, Termination
+from registry.values import Submission
+
+POLICIES = 200
+MATCHES = 1_000_000
+BATCH = 20_000
+SCRIPTS = 81
+"""Different records of moves; the matches share them out by the difference in skill."""
+
+SOURCE = '''"""Synthetic entrant {number}."""
+import random
+
+
+class Agent:
+    """Throws by a fixed mixture, number {number}."""
+
+    def act(self, observation):
+        return random.choices(("ROCK", "PAPER", "SCISSORS"), ({a}, {b}, {c}))[0]
+'''
+
+
+def scripts(rng: np.random.Generator) -> list[tuple[float, bytes]]:
+    """(return of seat 0, moves) of made-up matches, from lost to won."""
+    found = []
+    for lean in np.linspace(-0.6, 0.6, SCRIPTS):
+        second = rng.integers(0, 3, 1000)
+        beats = rng.random(1000) < 1 / 3 + abs(lean) * 0.9
+        shift = np.where(beats, 1 if lean > 0 else 2, rng.integers(0, 3, 1000))
+        first = (second + shift) % 3
+        moves = np.stack([first, second], axis=1).astype(np.uint8).tobytes()
+        returns, _ = game_named("rrps").score(0, moves, None)
+        found.append((returns, moves))
+    return sorted(found)
+
+
+def results(digests: list[str], repetitions: int, seed: int) -> Iterator[Result]:
+    """So many matches of every pair; skill grows along a hidden order."""
+    rng = random.Random(seed)
+    made = scripts(np.random.default_rng(seed))
+    skill = {digest: rng.gauss(0.0, 1.0) for digest in digests}
+    for i, one in enumerate(digests):
+        for other in digests[i + 1 :]:
+            for repetition in range(repetitions):
+                match = Match.between("rrps", 1, one, other, repetition)
+                first, second = match.seats
+                lead = skill[first] - skill[second] + rng.gauss(0.0, 0.4)
+                place = min(max(int((lead / 6.0 + 0.5) * SCRIPTS), 0), SCRIPTS - 1)
+                won, moves = made[place]
+                yield Result(
+                    match,
+                    (won, 0.0 - won),
+                    Termination.COMPLETED,
+                    None,
+                    "",
+                    moves,
+                    "native",
+                    0.004,
+                    (0.001, 0.001),
+                )
+
+
+@click.group()
+def main() -> None:
+    """Makes a large home, and measures the pages over it."""
+
+
+@main.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--policies", default=POLICIES, show_default=True)
+@click.option("--matches", default=MATCHES, show_default=True)
+@click.option("--seed", default=0, show_default=True)
+def make(folder: Path, policies: int, matches: int, seed: int) -> None:
+    """Makes the home; it takes a few minutes."""
+    started = time.monotonic()
+    home = open_home(folder)
+    known = home.registry.find("rrps")
+    entrants = [
+        Submission(
+            "rrps",
+            f"synthetic/s{number:03}",
+            "python",
+            SOURCE.format(number=number, a=1 + number % 7, b=1 + number % 5, c=1 + number % 3),
+            description=f"Synthetic entrant {number}.",
+            labels={"group": str(number % 4)},
+        )
+        for number in range(policies - len(known))
+    ]
+    home.registry.submit_many(entrants)
+    digests = sorted(version.digest for version in home.registry.find("rrps"))
+    pairs = len(digests) * (len(digests) - 1) // 2
+    game, batch, stored = game_named("rrps"), [], 0
+    for result in results(digests, -(-matches // pairs), seed):
+        batch.append(result)
+        if len(batch) == BATCH:
+            stored += home.store.append(game, batch)
+            batch = []
+            click.echo(f"\r{stored:,} matches", nl=False, err=True)
+    stored += home.store.append(game, batch)
+    size = (folder / "matches.duckdb").stat().st_size / 2**20
+    click.echo(
+        f"\r{len(digests)} policies, {stored:,} matches in {time.monotonic() - started:.0f} s, "
+        f"{size:.0f} MiB"
+    )
+
+
+@main.command()
+@click.argument("folder", type=click.Path(path_type=Path, exists=True))
+def measure(folder: Path) -> None:
+    """Opens every page, twice, and clicks around."""
+    from dashboards.browser import Browser, served
+    from dashboards.settings import Settings
+
+    home = open_home(folder)
+    game = game_named("rrps")
+    match = home.store.matches("rrps", game.version, newest_first=True, limit=1)[0].id
+    pages = {
+        "leaderboard": ("/?game=rrps", ("Filters",)),
+        "payoffs": ("/payoffs?game=rrps", ("Mean return", "Cluster", "Name")),
+        "exploitability": ("/exploitability?game=rrps", ("Per opponent", "Meta-game")),
+        "policy": ("/policy?game=rrps", ("Source", "Lineage", "Faults", "Matches", "Results")),
+        "replay": (f"/replay?game=rrps&match={match}", ("Later", "Later", "Earlier")),
+        "runs": ("/runs?game=rrps", ()),
+        "submit": ("/submit?game=rrps", ()),
+        "about": ("/about?game=rrps", ("Rules", "This arena")),
+    }
+    with (
+        tempfile.TemporaryDirectory() as scratch,
+        served(Settings(folder), Path(scratch) / "log") as address,
+        Browser(address) as browser,
+    ):
+        for round_ in ("first visit", "again"):
+            for name, (path, buttons) in pages.items():
+                painted = browser.open(path)
+                clicks = [f"{label} {browser.click(label):.2f}" for label in buttons]
+                click.echo(f"{round_:12} {name:15} {painted:5.2f} s   {', '.join(clicks)}")
+        click.echo(f"server memory: {_memory(address)}")
+
+
+def _memory(address: str) -> str:
+    """Resident memory of the process that listens at an address, and its peak (Linux)."""
+    port = address.rpartition(":")[2]
+    for status in Path("/proc").glob("[0-9]*/status"):
+        try:
+            command = (status.parent / "cmdline").read_bytes().split(b"\0")
+            if b"dashboards" in command and port.encode() in command:
+                lines = dict(line.split(":", 1) for line in status.read_text().splitlines())
+                return f"{lines['VmRSS'].strip()}, peak {lines['VmHWM'].strip()}"
+        except (OSError, KeyError):
+            continue
+    return "not known"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,262 @@
+"""A headless Chromium that looks at the pages: for tests, benchmarks and pictures.
+
+Needs Debian's chromium and chromium-driver, and selenium (of the development dependencies).
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException, WebDriverException
+from selenium.webdriver.chrome.options import Options
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.remote.webelement import WebElement
+
+from dashboards.server import ADDRESS, free_port
+from dashboards.settings import Settings
+
+LAPTOP, PHONE = (1366, 768), (390, 844)
+PATIENCE_SECONDS = 60.0
+_FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--hide-scrollbars",
+)
+
+
+class PageFault(AssertionError):
+    """A page did not come to rest, or does not have what was looked for."""
+
+
+def missing_browser() -> str:
+    """What is missing for a browser; "" where nothing is."""
+    lacking = [name for name in ("chromium", "chromedriver") if shutil.which(name) is None]
+    return f"not installed: {', '.join(lacking)}" if lacking else ""
+
+
+@contextmanager
+def served(settings: Settings, log: Path) -> Iterator[str]:
+    """Serves a home from a process of its own; yields the address of the pages.
+
+    Raises:
+      PageFault: the server did not start; the message has what it said.
+    """
+    port = free_port()
+    command = [sys.executable, "-m", "dashboards", "--port", str(port)]
+    command += ["--home", str(settings.home), "--submitting", settings.submitting.value]
+    command += ["--matches", str(settings.matches), "--per-hour", str(settings.per_hour)]
+    with log.open("w") as said:
+        server = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT)
+    address = f"http://{ADDRESS}:{port}"
+    try:
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not _answers(f"{address}/_stcore/health"):
+            if server.poll() is not None or time.monotonic() > deadline:
+                raise PageFault(f"the pages did not start: {log.read_text()}")
+            time.sleep(0.1)
+        yield address
+    finally:
+        server.terminate()
+        try:
+            server.wait(10)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+
+
+def _answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=2) as answer:
+            return bool(answer.status == 200)
+    except OSError:
+        return False
+
+
+class Browser:
+    """One browser window; `with` closes it."""
+
+    def __init__(self, address: str, size: tuple[int, int] = LAPTOP, *, dark: bool = False) -> None:
+        """Opens a window of that size in pixels, on no page yet."""
+        self._address, self._size = address, size
+        self._profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        options = Options()
+        options.binary_location = shutil.which("chromium") or ""
+        for flag in (*_FLAGS, f"--user-data-dir={self._profile.name}"):
+            options.add_argument(flag)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        service = Service(shutil.which("chromedriver"), log_output=os.devnull)
+        self._driver = webdriver.Chrome(options=options, service=service)
+        theme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
+        self._tell("Emulation.setEmulatedMedia", features=theme)
+        self._resize(*size)
+
+    def __enter__(self) -> Browser:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._driver.quit()
+        self._profile.cleanup()
+
+    def _tell(self, command: str, **values: Any) -> Any:
+        return self._driver.execute_cdp_cmd(command, values)
+
+    def _resize(self, width: int, height: int) -> None:
+        self._tell(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=width < 600,
+        )
+
+    def open(self, path: str) -> float:
+        """Goes to a page and waits until it is drawn; returns the seconds that it took."""
+        started = time.monotonic()
+        self._driver.get(f"{self._address}{path}")
+        self.settle()
+        return time.monotonic() - started
+
+    def settle(self, patience: float = PATIENCE_SECONDS) -> float:
+        """Waits until no script runs and nothing is loading; returns the seconds waited.
+
+        Raises:
+          PageFault: it never came to rest.
+        """
+        started = time.monotonic()
+        while time.monotonic() - started < patience:
+            if self._driver.execute_script(_AT_REST):
+                return time.monotonic() - started
+            time.sleep(0.02)
+        raise PageFault(f"{self._driver.current_url} did not come to rest in {patience} s")
+
+    def wait_for(self, text: str, patience: float = PATIENCE_SECONDS) -> None:
+        """Waits until the page shows a text.
+
+        Raises:
+          PageFault: it never did; the message has what the page shows.
+        """
+        deadline = time.monotonic() + patience
+        while text not in self.text:
+            if time.monotonic() > deadline:
+                raise PageFault(f"{text!r} is not on the page, which says: {self.text}")
+            time.sleep(0.1)
+
+    @property
+    def text(self) -> str:
+        """All text that the page shows."""
+        return str(self._driver.execute_script("return document.body.innerText"))
+
+    @property
+    def source(self) -> str:
+        """The page's HTML as it stands."""
+        return str(self._driver.execute_script("return document.body.outerHTML"))
+
+    @property
+    def address(self) -> str:
+        """What the address bar says."""
+        return self._driver.current_url
+
+    def run(self, script: str) -> Any:
+        """Runs a script in the page and returns its value."""
+        return self._driver.execute_script(script)
+
+    def find(self, selector: str) -> list[WebElement]:
+        """Elements by CSS selector."""
+        return self._driver.find_elements(By.CSS_SELECTOR, selector)
+
+    def click(self, label: str) -> float:
+        """Clicks the visible button of that label; returns the seconds until the page rests.
+
+        Raises:
+          PageFault: there is none.
+        """
+        path = f"//button[normalize-space(.)='{label}' or .//*[normalize-space(text())='{label}']]"
+        deadline = time.monotonic() + 10.0
+        while time.monotonic() < deadline:
+            try:
+                for button in self._driver.find_elements(By.XPATH, path):
+                    if button.is_displayed() and button.is_enabled():
+                        self.run_on("arguments[0].scrollIntoView({block: 'center'})", button)
+                        button.click()
+                        time.sleep(0.05)  # the page learns of the click
+                        return self.settle() + 0.05
+            except (StaleElementReferenceException, WebDriverException):
+                pass  # it was being drawn again
+            time.sleep(0.1)
+        raise PageFault(f"there is no button {label!r} on the page, which says: {self.text}")
+
+    def run_on(self, script: str, element: WebElement) -> Any:
+        """Runs a script about an element."""
+        return self._driver.execute_script(script, element)
+
+    def write(self, label: str, text: str) -> None:
+        """Puts a text into the field of that label, in place of what it has.
+
+        Raises:
+          PageFault: there is no such field.
+        """
+        found = self.find(f'input[aria-label="{label}"], textarea[aria-label="{label}"]')
+        if not found:
+            raise PageFault(f"there is no field {label!r} on the page, which says: {self.text}")
+        self.run_on("arguments[0].focus(); arguments[0].select()", found[0])
+        self._tell("Input.insertText", text=text)
+
+    def exceptions(self) -> list[str]:
+        """Texts of the exceptions that the page shows."""
+        return [element.text for element in self.find('[data-testid="stException"]')]
+
+    def console_errors(self) -> list[str]:
+        """Errors on the console since the last call, but for Streamlit's own search for its root.
+
+        On a page of some path the front end first asks that path for the server, and is told 404.
+        """
+        entries = self._driver.get_log("browser")  # type: ignore[no-untyped-call]
+        return [
+            entry["message"]
+            for entry in entries
+            if entry["level"] == "SEVERE" and "/_stcore/" not in entry["message"]
+        ]
+
+    def picture(self, file: Path, most_pixels: int = 1_800) -> None:
+        """Saves the page, down to its end or that many pixels, as PNG."""
+        width, height = self._size
+        length = int(self.run(_HEIGHT))
+        self._resize(width, min(max(height, length), most_pixels))
+        time.sleep(0.7)  # charts adapt to the window
+        self.settle()
+        shot = self._tell("Page.captureScreenshot", format="png")
+        file.write_bytes(base64.b64decode(shot["data"]))
+        self._resize(width, height)
+
+
+_AT_REST = """
+    const app = document.querySelector('[data-testid="stApp"]');
+    return Boolean(app) && app.getAttribute('data-test-script-state') === 'notRunning'
+        && app.getAttribute('data-test-connection-state') === 'CONNECTED'
+        && !document.querySelector('[data-testid="stSkeleton"]')
+        && Boolean(document.querySelector('[data-testid="stMainBlockContainer"]')?.innerText);
+"""
+_HEIGHT = """
+    const main = document.querySelector('[data-testid="stMainBlockContainer"]');
+    return main ? main.getBoundingClientRect().height : 0;
+"""

@@ -1,0 +1,129 @@
+"""A walk through all pages in a real headless Chromium."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from arena.home import open_home
+from dashboards.browser import LAPTOP, PHONE, Browser, missing_browser, served
+from dashboards.settings import Settings, Submitting
+
+pytestmark = pytest.mark.browser
+
+CALLER = '''
+class RepeatedLeducPokerBot:
+    """Calls. <script>document.title='owned'</script> <img src=x onerror=alert(1)>"""
+
+    def restart(self, player_id):
+        pass
+
+    def act(self, obs):
+        return "CALL"
+
+    def receive_outcome(self, obs):
+        pass
+'''
+TITLES = {
+    "/": "Leaderboard",
+    "/payoffs": "Payoffs",
+    "/exploitability": "Exploitability",
+    "/policy": "Policy",
+    "/replay": "Replay",
+    "/runs": "CSRO runs",
+    "/submit": "Submit",
+    "/about": "About",
+}
+
+
+@pytest.fixture(scope="module")
+def address(played_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    missing = missing_browser()
+    if missing and os.environ.get("ARENA_REQUIRE_BROWSER") == "1":
+        pytest.fail(f"a browser is required, but {missing}")
+    if missing:
+        pytest.skip(missing)
+    log = tmp_path_factory.mktemp("pages") / "log"
+    settings = Settings(played_home, submitting=Submitting.ANY_WALL, matches=2)
+    with served(settings, log) as url:
+        yield url
+    said = log.read_text()
+    assert "Traceback" not in said, said
+
+
+def unharmed(browser: Browser, place: str) -> None:
+    """No exception on the page, no error on the console, and nobody's script has run."""
+    assert browser.exceptions() == [], place
+    assert browser.console_errors() == [], place
+    assert browser.run("return document.title") != "owned", place
+
+
+@pytest.mark.parametrize(("size", "dark"), [(LAPTOP, False), (PHONE, True)])
+def test_every_page_draws(address: str, size: tuple[int, int], dark: bool) -> None:
+    with Browser(address, size, dark=dark) as browser:
+        for path, title in TITLES.items():
+            for game in ("rrps", "leduc") if size == LAPTOP else ("leduc",):
+                browser.open(f"{path}?game={game}")
+                browser.wait_for(title)
+                unharmed(browser, f"{path} {game}")
+        # Nothing is wider than the window: no page scrolls sideways.
+        assert browser.run("return document.documentElement.scrollWidth") <= size[0]
+
+
+def test_a_link_opens_the_same_replay(address: str, played_home: Path) -> None:
+    store = open_home(played_home).store
+    match = store.matches("leduc", 1, limit=1)[0].id
+    fault = store.matches("rrps", 1, faults_only=True, limit=1)[0].id
+    with Browser(address) as browser:
+        browser.open(f"/replay?game=leduc&match={match}")
+        browser.wait_for("Hands played")
+        assert match in browser.address
+        browser.click("Later")
+        browser.wait_for("hand 2")
+        assert len(browser.find('img[src^="data:image/svg"]')) >= 5
+        unharmed(browser, "replay of Leduc")
+        # A link without the game, or with the wrong one, finds it.
+        browser.open(f"/replay?match={fault}")
+        browser.wait_for("forfeited")
+        browser.wait_for("<script>document.title='owned'</script>")
+        unharmed(browser, "replay of a forfeit")
+
+
+def test_hostile_texts_are_only_text(address: str) -> None:
+    with Browser(address) as browser:
+        browser.open(f"/policy?game=rrps&policy={quote('eve/hostile@1')}")
+        browser.wait_for("<script>document.title='owned'</script>")
+        for part in ("Source", "Faults", "Lineage", "Matches", "Results"):
+            browser.click(part)
+            unharmed(browser, part)
+        assert not browser.find('img[src="x"], img[src*="127.0.0.1/i.png"]')
+        assert not browser.find('a[href^="javascript"]')
+
+
+def test_a_policy_is_submitted_and_finds_its_place(address: str) -> None:
+    with Browser(address) as browser:
+        browser.open("/submit?game=leduc")
+        browser.wait_for("Sandbox:")
+        browser.settle()
+        browser.write("Name", "ada/calls")
+        browser.write("Source", CALLER.replace("CALL", "NOTHING"))
+        browser.click("Only check")
+        browser.wait_for("Rejected: illegal-action")
+        browser.write("Source", CALLER)
+        browser.click("Submit")
+        browser.wait_for("Registered as ada/calls@1")
+        browser.wait_for("Worst opponents")
+        assert re.search(r"\d+ of 5", browser.text)
+        unharmed(browser, "submit")
+        browser.click("Open its page")
+        browser.wait_for("by ada")
+        assert "ada%2Fcalls" in browser.address or "ada/calls" in browser.address
+        unharmed(browser, "the new policy")
+        browser.open("/?game=leduc")
+        browser.wait_for("5 policies")
+        unharmed(browser, "leaderboard with the new policy")

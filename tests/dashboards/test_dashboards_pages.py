@@ -1,0 +1,139 @@
+"""Every page over a real home, without a browser: what it says, and that nothing breaks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from arena.games import game as game_named
+from arena.home import open_home
+
+Page = Callable[..., AppTest]
+PAGES = ("leaderboard", "payoffs", "exploitability", "policy", "replay", "runs", "submit", "about")
+
+
+def said(app: AppTest) -> str:
+    """All texts of a page."""
+    kinds = ("title", "markdown", "caption", "info", "error", "warning", "text", "success", "code")
+    return "\n".join(str(one.value) for kind in kinds for one in app.get(kind))
+
+
+@pytest.mark.parametrize("game", ["rrps", "leduc"])
+@pytest.mark.parametrize("name", PAGES)
+def test_page_draws(page: Page, played_home: Path, name: str, game: str) -> None:
+    app = page(played_home, name, game)
+    assert not app.exception
+    assert not app.error
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_page_of_an_empty_home_says_what_to_do(page: Page, tmp_path: Path, name: str) -> None:
+    app = page(tmp_path / "new", name, "leduc")
+    assert not app.exception
+    assert not app.error
+    if name in ("payoffs", "exploitability", "policy", "replay"):
+        assert "arena play" in said(app) or "arena evaluate" in said(app)
+    if name == "runs":
+        assert "csro run" in said(app)
+
+
+def test_leaderboard_ranks_like_the_library(page: Page, played_home: Path) -> None:
+    app = page(played_home, "leaderboard", "leduc")
+    (table,) = app.dataframe
+    refs = table.value["Policy"].tolist()
+    assert refs[0] in ("starter/leduc@1", "house/CFR+@1")
+    assert set(refs) == {
+        "house/AlwaysCall@1",
+        "house/AlwaysFold@1",
+        "house/CFR+@1",
+        "starter/leduc@1",
+    }
+    assert table.value["AggScore"].is_monotonic_decreasing
+
+
+def test_leaderboard_search_and_order(page: Page, played_home: Path) -> None:
+    app = page(played_home, "leaderboard", "leduc")
+    app.text_input(key="board_search").set_value("alwaysfold").run()
+    assert app.dataframe[0].value["Policy"].tolist() == ["house/AlwaysFold@1"]
+    app.text_input(key="board_search").set_value("nobody has this name").run()
+    assert "No policy fits" in said(app)
+    app.text_input(key="board_search").set_value("").run()
+    app.selectbox(key="board_by").set_value("pop_expl").run()
+    assert app.dataframe[0].value["PopExpl"].is_monotonic_increasing
+
+
+def test_policy_shows_faults_with_messages(page: Page, played_home: Path) -> None:
+    app = page(played_home, "policy", "rrps", policy="eve/hostile@1")
+    app.session_state["policy_part"] = "Faults"
+    app.run()
+    (table,) = app.dataframe
+    assert "crashed" in table.value["What"].tolist()
+    assert "<script>" in table.value["Message"].iloc[0]
+
+
+def test_unknown_policy_is_an_error_that_helps(page: Page, played_home: Path) -> None:
+    app = page(played_home, "policy", "leduc", policy="house/AlwaysCal")
+    assert "AlwaysCall" in app.error[0].value
+    assert not app.exception
+
+
+def test_unknown_match_is_an_error_that_helps(page: Page, played_home: Path) -> None:
+    app = page(played_home, "replay", "leduc", match="0123456789")
+    assert "no stored match begins with" in app.error[0].value.replace("\\", "")
+    app = page(played_home, "replay", "leduc", match="<script>")
+    assert "not a match id" in app.error[0].value.replace("\\", "")
+
+
+@pytest.mark.parametrize(("game", "step"), [("rrps", "Throws"), ("leduc", "Hands")])
+def test_replay_of_every_kind_of_match(page: Page, played_home: Path, game: str, step: str) -> None:
+    rules = game_named(game)
+    store = open_home(played_home).store
+    rows = store.matches(game, rules.version, limit=2)
+    if game == "rrps":
+        rows += store.matches(game, rules.version, faults_only=True, limit=1)
+    for row in rows:
+        app = page(played_home, "replay", game, match=row.id)
+        assert not app.exception
+        assert f"{step} played" in [metric.label for metric in app.metric]
+        if row.fault_seat is not None:
+            assert "forfeited" in app.warning[0].value
+
+
+def test_replay_moves_through_the_match(page: Page, played_home: Path) -> None:
+    match = open_home(played_home).store.matches("leduc", 1, limit=1)[0].id
+    app = page(played_home, "replay", "leduc", match=match)
+    assert app.slider[0].value == 1
+    app.button[-1].click().run()
+    assert app.slider[0].value == 2
+    assert not app.exception
+
+
+def test_hostile_texts_never_become_markup(page: Page, played_home: Path) -> None:
+    for name in ("policy", "leaderboard"):
+        app = page(played_home, name, "rrps", policy="eve/hostile@1")
+        for one in app.markdown:
+            assert not one.allow_html
+        for kind in ("markdown", "caption", "info", "error"):
+            texts = [str(one.value) for one in app.get(kind)]
+            assert not any(re.search(r"(?<!\\)[<\]]", text) for text in texts if "script" in text)
+        assert not any("<script" in str(one.proto.body) for one in app.get("html"))
+
+
+def test_exact_values_and_ceiling_of_leduc(page: Page, played_home: Path) -> None:
+    app = page(played_home, "exploitability", "leduc")
+    app.session_state["expl_part_leduc"] = "Exact"
+    app.run()
+    values = {metric.label: metric.value for metric in app.metric}
+    assert values["Ceiling"] == "82.22"  # the mean of 146.67, 100.00 and 0
+    assert app.dataframe[0].value["Policy"].iloc[0] == "house/CFR+@1"
+
+
+def test_meta_game_weights_add_up(page: Page, played_home: Path) -> None:
+    app = page(played_home, "exploitability", "leduc")
+    app.session_state["expl_part_leduc"] = "Meta-game"
+    app.run()
+    assert app.dataframe[0].value["Weight"].sum() == pytest.approx(100.0)

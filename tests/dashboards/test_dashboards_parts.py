@@ -1,0 +1,181 @@
+"""Text, cards, charts and settings by themselves."""
+
+from __future__ import annotations
+
+import base64
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.analysis.estimates import Estimate
+from arena.analysis.leaderboard import Row
+from arena.games import game as game_named
+from dashboards import cards, theme
+from dashboards.charts.intervals import Line, Reference, intervals
+from dashboards.charts.lineage import Family, lineage_graph
+from dashboards.settings import Settings, Submitting
+from dashboards.text import in_html, in_markdown, number, readable
+from dashboards.views.hands import habits as hand_habits
+from dashboards.views.leaderboard import bands_of
+from dashboards.views.throws import habits
+
+
+@given(st.text())
+def test_markdown_is_escaped(text: str) -> None:
+    escaped = in_markdown(text)
+    assert "\n" not in escaped
+    # Every character that could begin markup stands behind a backslash.
+    assert not re.search(r"(?<!\\)(?:\\\\)*[<>`*_\[\]$:|#]", escaped)
+
+
+@given(st.text())
+def test_html_is_escaped(text: str) -> None:
+    escaped = in_html(text)
+    assert not set('<>"') & set(escaped)
+    assert "&" not in re.sub(r"&(amp|lt|gt|quot|#x27);", "", escaped)
+
+
+def test_readable_shows_direction_marks_and_controls() -> None:
+    assert (
+        readable("a\u202eb\x00c\n\td")
+        == "a\N{REPLACEMENT CHARACTER}b\N{REPLACEMENT CHARACTER}c\n\td"
+    )
+    assert number(float("nan")) == "-"
+
+
+def test_stakes_follow_the_betting() -> None:
+    # Preflop 0 raises, 1 calls; postflop 1 raises, 0 raises, 1 folds.
+    betting = (((0, "RAISE"), (1, "CALL")), ((1, "RAISE"), (0, "RAISE"), (1, "FOLD")))
+    assert cards.paid(betting) == (11, 7)
+    assert cards.paid(((), ())) == (1, 1)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_stakes_add_up_to_the_engines_pot(seed: int) -> None:
+    leduc = game_named("leduc")
+    table = leduc.table([seed])
+    rng = np.random.default_rng(seed)
+    seats = [leduc.seat(_Anything(rng)) for _ in range(2)]
+    while not table.done:
+        messages = table.messages()
+        size = len(messages) // 2
+        table.advance(
+            bytes(
+                253
+                if messages[size * k] == 254
+                else seat.reply(messages[size * k : size * (k + 1)])
+                for k, seat in enumerate(seats)
+            )
+        )
+    events = leduc.account(seed, table.moves(0), None).events
+    assert len(events) == 100
+    for event in events:
+        stakes = cards.paid(event["betting"])
+        folded = event["outcome"] == "FOLD"
+        assert sum(stakes) == event["pot"] or (not folded and 2 * max(stakes) == event["pot"])
+    shares = hand_habits(events, 0)
+    assert all(
+        line["FOLD"] + line["CALL"] + line["RAISE"] == pytest.approx(100.0)  # type: ignore[operator]
+        for line in shares
+    )
+
+
+class _Anything:
+    """Acts at random among what is legal."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self._rng = rng
+
+    def restart(self, player_id: int) -> None:
+        pass
+
+    def act(self, obs: dict[str, dict[str, list[str]]]) -> str:
+        return str(self._rng.choice(obs["player_view"]["legal_actions"]))
+
+    def receive_outcome(self, obs: object) -> None:
+        pass
+
+
+def test_pictures_are_images_in_which_nothing_runs() -> None:
+    for picture in (
+        cards.card(None),
+        cards.card("K"),
+        cards.chips(3, theme.BLUE),
+        cards.throw("ROCK"),
+        cards.outcome(-1),
+    ):
+        found = re.fullmatch(r'<img [^<>]*src="data:image/svg\+xml;base64,([^"]+)">', picture)
+        assert found is not None
+        assert base64.b64decode(found[1]).startswith(b"<svg")
+
+
+def test_habits_of_a_player_who_repeats_wins() -> None:
+    events = [
+        {"throw": 1, "actions": ("ROCK", "SCISSORS"), "payoff": 1, "total": 1},
+        {"throw": 2, "actions": ("ROCK", "SCISSORS"), "payoff": 1, "total": 2},
+        {"throw": 3, "actions": ("ROCK", "PAPER"), "payoff": -1, "total": 1},
+        {"throw": 4, "actions": ("PAPER", "PAPER"), "payoff": 0, "total": 1},
+    ]
+    lines = {line["What"]: line["Share"] for line in habits(events, 0)}
+    assert lines["ROCK"] == 75.0
+    assert lines["after a win: the same again"] == 100.0
+    assert lines["after a loss: one up"] == 100.0
+    assert "after a loss: the same again" in {line["What"] for line in habits(events, 1)}
+
+
+def row(rank: int, low: int | None, high: int | None) -> Row:
+    return Row(
+        rank,
+        low,
+        high,
+        f"a/p{rank}@1",
+        f"d{rank}",
+        0.0,
+        0.0,
+        None,
+        None,
+        None,
+        None,
+        None,
+        None,
+        1,
+        0,
+        (),
+    )
+
+
+def test_bands_part_rows_that_are_surely_apart() -> None:
+    rows = [row(1, 1, 2), row(2, 1, 3), row(3, 2, 4), row(4, 3, 4), row(5, None, None)]
+    assert bands_of(rows) == {"d1": 1, "d2": 1, "d3": 2, "d4": 2}
+    assert bands_of([]) == {}
+
+
+def test_intervals_are_cut_to_the_span_and_survive_unknown_errors() -> None:
+    nan = float("nan")
+    lines = [
+        Line("<b>x</b>", Estimate(1.0, nan, nan, nan)),
+        Line("y", Estimate(9.0, 1.0, -9e9, 9e9)),
+    ]
+    figure = intervals(lines, "unit", references=[Reference("<i>r</i>", 5.0)])
+    text = figure.to_json()
+    assert "<b>x</b>" not in text
+    assert "<i>r</i>" not in text
+    low, high = figure.layout.xaxis.range
+    assert -20 < low < 1 and 9 < high < 30
+
+
+def test_lineage_quotes_its_labels() -> None:
+    graph = lineage_graph(Family((), (('a"];', "b\\", "x"),), 0), "a", dark=False)
+    assert '"a\\"];" -> "b\\\\" [label="x"];' in graph
+
+
+def test_settings_survive_the_environment() -> None:
+    settings = Settings(Path("/somewhere"), "sqlite://", Submitting.ANY_WALL, 3, 4, 5)
+    assert Settings.from_environment(settings.to_environment()) == settings
+    assert Settings.from_environment({}).submitting is Submitting.GVISOR
+    with pytest.raises(ValueError):
+        Settings.from_environment({"ARENA_SUBMITTING": "everybody"})
