@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -18,6 +19,10 @@ from oracle.values import Failure, Rejected
 _HEAD = re.compile(r"^[ \t]*<{5,9} ?SEARCH>?[ \t]*$")
 _MIDDLE = re.compile(r"^[ \t]*={5,9}[ \t]*$")
 _TAIL = re.compile(r"^[ \t]*>{5,9} ?REPLACE[ \t]*$")
+_VOTES = 8
+"""How many places of one line in a search count: a line such as "pass" may stand anywhere."""
+_COMPARED = 200
+"""Characters of a line that are compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,14 +154,30 @@ def _moved(line: str, shift: int) -> str:
 
 
 def _nearest(lines: list[str], search: tuple[str, ...]) -> str:
-    """A sentence that shows the lines of the program that read most like the search."""
-    wanted = "\n".join(search)
-    best, likeness = 0, 0.0
-    for at in range(max(1, len(lines) - len(search) + 1)):
-        matcher = difflib.SequenceMatcher(None, "\n".join(lines[at : at + len(search)]), wanted)
-        if matcher.real_quick_ratio() <= likeness or matcher.quick_ratio() <= likeness:
-            continue
-        if matcher.ratio() > likeness:
-            best, likeness = at, matcher.ratio()
+    """A sentence that shows the lines of the program that read most like the search.
+
+    The place where most lines agree but for blanks; where none does, the place of the single line
+    that reads most like the longest line of the search.
+    """
+    wanted = [line.strip() for line in search]
+    have = [line.strip() for line in lines]
+    offsets: dict[str, list[int]] = {}
+    for offset, line in enumerate(wanted):
+        if line:
+            offsets.setdefault(line, []).append(offset)
+    votes = Counter(
+        at - offset for at, line in enumerate(have) for offset in offsets.get(line, ())[:_VOTES]
+    )
+    if votes:
+        start = min(votes, key=lambda place: (-votes[place], place))
+    else:
+        longest = max(range(len(wanted)), key=lambda offset: len(wanted[offset]))
+        matcher = difflib.SequenceMatcher(None, b=wanted[longest][:_COMPARED])
+        likeness, start = 0.0, 0
+        for at, line in enumerate(have):
+            matcher.set_seq1(line[:_COMPARED])
+            if matcher.quick_ratio() > likeness and matcher.ratio() > likeness:
+                likeness, start = matcher.ratio(), at - longest
+    best = min(max(start, 0), max(0, len(lines) - len(search)))
     shown = "\n".join(lines[best : best + len(search)])
     return f"The nearest lines are {best + 1} to {best + len(search)}:\n{shown}"

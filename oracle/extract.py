@@ -16,6 +16,8 @@ from oracle.values import Failure, Rejected
 
 MAX_REPLY_CHARS = 400_000
 """Longer replies are refused before anything looks at them."""
+_OPENS = re.compile(r"```[\w+-]*")
+_CLOSES = re.compile(r"```[ \t]*")
 _FENCE = re.compile(r"^( {0,3})(`{3,}|~{3,})[ \t]*([\w+.#-]*)[^\n`]*$")
 
 
@@ -82,8 +84,10 @@ def _defines(source: str, class_name: str) -> bool:
 
 def _widest(reply: str) -> str | None:
     """From the first opening fence to the last: a fence in a docstring cuts a program up."""
-    span = re.search(r"^```[\w+-]*\n(.*)^```[ \t]*$", reply.replace("\r\n", "\n"), re.S | re.M)
-    return span[1] if span else None
+    lines = reply.replace("\r\n", "\n").split("\n")
+    first = next((at for at, line in enumerate(lines) if _OPENS.fullmatch(line)), len(lines))
+    last = next((at for at in range(len(lines) - 1, first, -1) if _CLOSES.fullmatch(lines[at])), -1)
+    return "".join(f"{line}\n" for line in lines[first + 1 : last]) if last >= 0 else None
 
 
 def extract_program(reply: str | None, class_name: str, *, cut_off: bool = False) -> str | Failure:

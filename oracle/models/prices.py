@@ -1,7 +1,8 @@
 """List prices of well-known models.  What is not listed here has no price: never a price of zero.
 
-Read in 2026 from the providers' price lists (pay as you go, text, standard tier):
-ai.google.dev/gemini-api/docs/pricing and platform.openai.com/docs/pricing.  Discounts for cached
+Pay as you go, text, standard tier, gathered from secondary sources and not checked against the
+providers' own lists: give `--price` where a budget matters, and compare with
+ai.google.dev/gemini-api/docs/pricing or platform.openai.com/docs/pricing.  Discounts for cached
 prompts are not counted, so a cost is an upper bound where a provider caches by itself.
 """
 
