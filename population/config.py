@@ -52,8 +52,8 @@ class Budget:
       evaluation: matches of a candidate against sigma, shared among its support by weight.
     """
 
-    payoff: int = 12
-    evaluation: int = 32
+    payoff: int = 8
+    evaluation: int = 24
 
     def __post_init__(self) -> None:
         _at_least(4, payoff=self.payoff, evaluation=self.evaluation)

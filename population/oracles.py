@@ -34,7 +34,7 @@ from population.records import RunRecord, Sigma
 from population.runs import Runs
 
 GRAMMAR = "grammar"
-GRAMMAR_WIDTH = 4
+GRAMMAR_WIDTH = 2
 """Programs that the grammar offers in each step of linear refinement: they cost nothing."""
 CALLS_AT_ONCE = 4
 """Drafts that a model writes at the same time, where a variant wants several."""

@@ -186,7 +186,9 @@ def _say(out: Console, facts: RunFacts, written: Sequence[Path]) -> None:
     record = facts.record
     out.print(f"[bold]{record.name}[/]  {plain(record.config.variant)}, seed {record.config.seed}")
     out.print(f"{record.state.value} {plain(record.note)}".strip())
-    table = Table("k", "u", "stderr", "attempts", "rejected", "tokens", "AggScore", box=None)
+    table = Table(
+        "k", "u", "stderr", "attempts", "rejected", "tokens", "sigma's AggScore", box=None
+    )
     for step in facts.steps:
         one = step.iteration
         table.add_row(
