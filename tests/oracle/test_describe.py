@@ -84,6 +84,12 @@ def test_what_is_quoted_twice_is_cut_out():
     assert not leaks(found.text, SOURCE)
 
 
+def test_longer_quotations_are_cut_whole():
+    program = "total = my_wins\ntotal = my_wins - my_losses\n"
+    description = Description("So total = my_wins - my_losses.", *["fine"] * 5)
+    assert without_code(description, program).idea == f"So {CUT}."
+
+
 def test_a_reply_that_is_no_description_is_sent_back_once():
     found, model = described("I would rather not.", spoken())
     assert isinstance(found, Description)

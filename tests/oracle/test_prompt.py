@@ -90,6 +90,7 @@ def test_other_inputs_show_no_opponent_s_code(form):
     hidden = Task(task.game, task.opponents, task.opponents[0].source, task.seed, task.key)
     text = preview(hidden, Draft("a00"), WriterOptions(opponents=form)).text
     assert "NAME =" not in text
+    assert "A program to start from" not in text
     assert ("Opponent 1" in text) == (form is OpponentInput.DESCRIPTION)
 
 

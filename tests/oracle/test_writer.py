@@ -95,6 +95,17 @@ def test_useless_replies_have_names(reply, kind):
     assert written.failure.kind is kind
 
 
+def test_nothing_unclosed_is_taken_from_a_reply_that_was_cut_off():
+    """It parses, but the rest of the program may be missing."""
+    unclosed = f"```python\n{program(1.0)}"
+    written, _ = write([Reply(unclosed, Finish.CUT_OFF)] * 3)
+    assert written.failure.kind is Rejected.TRUNCATED
+    assert write([Reply(unclosed)])[0].source == program(1.0)
+    cut_edit = edit("        return 'ROCK'", "        return 'PAPER'").partition(">>>")[0]
+    written, _ = write([Reply(cut_edit, Finish.CUT_OFF)] * 3, sound())
+    assert written.failure.kind is Rejected.TRUNCATED
+
+
 def test_edits_are_applied_to_the_program_so_far():
     written, model = write([edit("        return 'ROCK'", "        return 'PAPER'")], sound())
     assert written.source == program(-3.0).replace("return 'ROCK'", "return 'PAPER'")
