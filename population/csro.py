@@ -93,7 +93,7 @@ class Csro:
                 table = self.payoff_matrix(members)  # U <- compute payoff matrix (P)
                 sigma = self.meta_equilibrium(table)  # sigma <- compute meta-equilibrium (U)
                 task = task_of(self.matches.game, config, members, sigma, k)
-                answer = self.respond(task, k)  # pi', u, and the loop up to M
+                answer = self.respond(task, k, members)  # pi', u, and the loop up to M
                 effort = _effort(started, answer.thinking, spent, _spent(self.matches))
                 stored[k] = _iteration(k, sigma, answer, effort)
                 self.runs.add(self.name, stored[k])
@@ -119,7 +119,7 @@ class Csro:
         weights = dict(zip(table.digests, found.weights.tolist(), strict=True))
         return Sigma(weights, found.exploitability, found.solver, dict(found.settings))
 
-    def respond(self, task: Task, k: int) -> _Answer:
+    def respond(self, task: Task, k: int, members: Sequence[Member]) -> _Answer:
         """Asks the oracle."""
         evaluate = Evaluator(
             self.matches,
@@ -127,6 +127,7 @@ class Csro:
             name_of(self.name, k),
             self.config.matches.evaluation,
             self.lineage_of,
+            {member.digest: member.label for member in members},
         )
         started, played = time.perf_counter(), self.matches.spent.seconds
         try:

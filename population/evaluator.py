@@ -70,7 +70,13 @@ class Evaluator:
     """Scores programs for one task.  Scoring a program again plays nothing again."""
 
     def __init__(
-        self, matches: Matches, task: Task, name: str, total: int, lineage_of: LineageOf
+        self,
+        matches: Matches,
+        task: Task,
+        name: str,
+        total: int,
+        lineage_of: LineageOf,
+        members: Mapping[str, str] | None = None,
     ) -> None:
         """Prepares for one task.
 
@@ -80,6 +86,9 @@ class Evaluator:
           name: "author/name" under which candidates are registered.
           total: matches of a full evaluation.
           lineage_of: asked once for each new program.
+          members: digest to label of the whole population.  One that sigma does not play cannot
+            join again, so it is refused as a duplicate: an oracle whose first idea stays the
+            same would otherwise offer it for ever.
         """
         self._matches = matches
         self._task = task
@@ -87,6 +96,7 @@ class Evaluator:
         self._total = total
         self._lineage_of = lineage_of
         self._support = {one.digest: one.weight for one in task.opponents}
+        self._idle = {d: label for d, label in (members or {}).items() if d not in self._support}
         self._admitted: dict[str, str | Failure] = {}
 
     def __call__(
@@ -120,6 +130,12 @@ class Evaluator:
             prepared = self._prepared(source)
             if isinstance(prepared, Failure):
                 self._admitted[source] = prepared
+            elif (member := self._idle.get(_digest(prepared))) is not None:
+                self._admitted[source] = Failure(
+                    Rejected.DUPLICATE,
+                    f"this is the program of {member}, which is in the population already and "
+                    "which the mixture does not need; write one that behaves differently",
+                )
             else:
                 submissions[source] = prepared
         registry = self._matches.home.registry

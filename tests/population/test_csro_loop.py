@@ -14,8 +14,10 @@ from arena.home import Home, open_home
 from arena.kinds.mixture import weights_of
 from arena.play import PlayOptions, play_pairs
 from arena.standings import payoff_table
-from oracle.values import Rejected
+from oracle.values import Failure, Rejected, Score
 from population.errors import RunBusy, RunExists, UnknownRun
+from population.evaluator import Evaluator, Lineage
+from population.matches import Matches
 from population.members import task_of
 from population.payoff import exact_payoffs
 from population.records import RunState
@@ -148,6 +150,21 @@ def test_tasks_do_not_depend_on_the_runs_name(finished_home: Home) -> None:
     assert sum(opponent.weight for opponent in task.opponents) == pytest.approx(1.0)
     other = task_of(game("rrps"), small_config(2), members, one.sigma, 2)
     assert other.seed != task.seed
+
+
+def test_a_member_that_sigma_does_not_play_cannot_join_again(finished_home: Home) -> None:
+    members = run_small(finished_home, "s1", 1).members
+    sigma = Runs(finished_home.path).iterations("s1")[0].sigma
+    task = task_of(game("rrps"), small_config(1), members[:1], sigma, 1)
+    labels = {member.digest: member.label for member in members}
+    with Matches(finished_home, game("rrps"), 1, WallChoice("process")) as matches:
+        evaluate = Evaluator(matches, task, "csro/x", 4, lambda source: Lineage(), labels)
+        refused, own = evaluate([members[1].source, members[0].source])
+    assert isinstance(refused, Failure)
+    assert refused.kind is Rejected.DUPLICATE
+    assert "k01" in refused.reason
+    assert isinstance(own, Score)
+    assert own.u == 0.0
 
 
 def test_runs_are_looked_up_with_good_errors(finished_home: Home) -> None:
