@@ -51,8 +51,10 @@ class GVisorWall:
         self.platform = runtime.platform
         self.container = new_name()
         self._closed = False
-        python, *box = box_command("python3", BOX_INSIDE, SITE_INSIDE)
         within = (limits or ContainerLimits()).on(runtime)
+        python, *box = box_command(
+            "python3", BOX_INSIDE, SITE_INSIDE, memory_mib=within.policies_mib
+        )
         command = run_command(self.container, image, within, python, box)
         try:
             # Docker's client finds its daemon through its own environment and home folder;

@@ -35,12 +35,17 @@ class ContainerLimits:
 
     Attributes:
       memory_mib: of all processes in the box together, gVisor's own memory included.  A box
-        that exceeds it is killed as a whole.
+        that exceeds it is killed as a whole; see `policies_mib`.
       cpus: processors' worth of time; gVisor's kernel computes beside the policies.
     """
 
     memory_mib: int = 4096
     cpus: float = 2.0
+
+    @property
+    def policies_mib(self) -> int:
+        """What all policies together may hold, so that the box itself lives: seven tenths."""
+        return self.memory_mib * 7 // 10
 
     def on(self, runtime: Runtime) -> ContainerLimits:
         """The same, but no more processors than there are and three quarters of the memory."""

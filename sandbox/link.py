@@ -21,6 +21,7 @@ Hand the command line to `BoxLink`; a wall is little more than that.
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import select
 import signal
@@ -36,6 +37,7 @@ from typing import Any
 from sandbox.box import frames
 from sandbox.box.frames import FrameError, Kind
 from sandbox.errors import SandboxUnavailable
+from sandbox.patience import longest_block, longest_play
 from sandbox.values import (
     EXTERNAL,
     Block,
@@ -71,6 +73,7 @@ def box_command(
     site: str | None,
     *,
     core: int | None = None,
+    memory_mib: int | None = None,
     unsealed: bool = False,
 ) -> list[str]:
     """The command line of a box.
@@ -80,11 +83,14 @@ def box_command(
       folder: where the box's files are.
       site: folder that holds numpy, if any.
       core: the processor core to stay on, if any; see `sandbox/cores.py`.
+      memory_mib: what all policies in the box may hold together; None is no limit, for walls
+        and tests that have another.
       unsealed: without the system call filter, for code that the user vouches for.
     """
     command = [python, "-s", "-S", "-P", f"{folder}/start.py"]
     command += ["--site", site] if site is not None else []
     command += ["--core", str(core)] if core is not None else []
+    command += ["--memory-mib", str(memory_mib)] if memory_mib is not None else []
     return command + (["--unsealed"] if unsealed else [])
 
 
@@ -135,6 +141,7 @@ class BoxLink:
         os.set_blocking(self._to_box, False)
         os.set_blocking(self._from_box, False)
         self._closed = False
+        self._deadline = math.inf
         self.ready: dict[str, Any] = {}
         self.ready, _ = self._expect(Kind.READY, start_seconds)
         if self.ready.get("version") != frames.VERSION:
@@ -164,20 +171,24 @@ class BoxLink:
             ],
         }
         try:
+            self._deadline = time.monotonic() + longest_block(block)
             self._send(Kind.PLAY, frames.document(header, b"".join(sources)))
             return self._finish(len(block.matches), external)
-        except SandboxUnavailable:
-            raise
         except BaseException:  # the host's own policies, or Ctrl-C: the box waits for an answer
             self.close()
             raise
+        finally:
+            self._deadline = math.inf
 
     def _finish(self, matches: int, external: ExternalSeats | None) -> tuple[Outcome, ...]:
         """Plays the external seats until the box has played the block."""
         while True:
             kind, body = self._receive(SILENCE_SECONDS)
             if kind == Kind.TICK and external is not None:
-                self._send(Kind.REPLIES, external(body))
+                asked = time.monotonic()
+                replies = external(body)
+                self._deadline += time.monotonic() - asked  # people may think
+                self._send(Kind.REPLIES, replies)
             elif kind == Kind.OUTCOMES:
                 return self._outcomes(body, matches)
             else:
@@ -187,8 +198,15 @@ class BoxLink:
         """See `Wall.check`."""
         header = self._header(rules, limits) | {"isolate": True}
         body = frames.document(header, source.encode("utf-8", "surrogatepass"))
-        self._send(Kind.CHECK, body)
-        verdict, _ = self._expect(Kind.VERDICT, SILENCE_SECONDS)
+        try:
+            self._deadline = time.monotonic() + longest_play(1, limits)
+            self._send(Kind.CHECK, body)
+            verdict, _ = self._expect(Kind.VERDICT, SILENCE_SECONDS)
+        except BaseException:  # Ctrl-C: the box would still send its verdict
+            self.close()
+            raise
+        finally:
+            self._deadline = math.inf
         try:
             return (
                 Verdict(None, "") if verdict is None else Verdict(FaultKind(verdict[0]), verdict[1])
@@ -273,6 +291,8 @@ class BoxLink:
     def _receive(self, seconds: float) -> tuple[int, bytes]:
         """The next frame that is not just a sign of life."""
         while True:
+            if time.monotonic() > self._deadline:
+                raise self._broken("it did not finish within the time that all limits allow")
             header = self._read(frames.HEADER.size, seconds)
             try:
                 length, kind = frames.unpack_header(header)

@@ -18,6 +18,7 @@ from sandbox.box import seal
 from sandbox.cores import CoreLease
 from sandbox.errors import SandboxRefused, SandboxUnavailable
 from sandbox.link import BOX_FOLDER, BoxLink, box_command
+from sandbox.memory import memory_for_a_box
 from sandbox.values import Block, ExternalSeats, Limits, Outcome, Rules, Verdict
 
 _BOX_INSIDE = "/box"
@@ -78,13 +79,21 @@ class ProcessWall:
     Args:
       bubblewrap: None looks for it; True insists on it; False does without.
       allow_unsealed: where this platform cannot seal, run the code anyway.
+      memory_mib: what all policies in the box may hold together; None takes half of what the
+        machine has to give.
 
     Raises:
       SandboxRefused: this platform cannot seal a process, or has no usable bubblewrap.
       SandboxUnavailable: the box did not start.
     """
 
-    def __init__(self, *, bubblewrap: bool | None = None, allow_unsealed: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        bubblewrap: bool | None = None,
+        allow_unsealed: bool = False,
+        memory_mib: int | None = None,
+    ) -> None:
         problem = seal.why_not()
         if problem is not None and not allow_unsealed:
             raise SandboxRefused(
@@ -98,7 +107,14 @@ class ProcessWall:
         site = numpy_folder()
         folder = str(BOX_FOLDER) if bwrap is None else _BOX_INSIDE
         self._lease = CoreLease()
-        command = box_command(base_python(), folder, site, core=self._lease.core, unsealed=unsealed)
+        command = box_command(
+            base_python(),
+            folder,
+            site,
+            core=self._lease.core,
+            memory_mib=memory_mib or memory_for_a_box(),
+            unsealed=unsealed,
+        )
         if bwrap is not None:
             command = bubblewrap_prefix(bwrap, site) + command
         self._name = "unsealed" if unsealed else "process"

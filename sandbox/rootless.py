@@ -25,8 +25,8 @@ START_SECONDS = 60.0
 class RootlessWall:
     """A box under `runsc --rootless run`.  Not safe for use by two threads at once.
 
-    There are no control groups without root, so the box as a whole has no memory limit; each
-    policy in it has its own (`Limits.memory_mib`).
+    There are no control groups without root, so gVisor itself has no memory limit; the policies
+    have theirs (`Limits.memory_mib`), and all together half of what the machine has to give.
 
     Attributes:
       name: "gvisor-rootless/" and the release of runsc.

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.link import BOX_ENVIRONMENT, BOX_FOLDER, box_command
+from sandbox.memory import memory_for_a_box
 from sandbox.process import base_python, numpy_folder
 
 BOX_INSIDE = "/opt/box"
@@ -42,7 +43,7 @@ def _specification() -> dict[str, Any]:
         "root": {"path": "rootfs", "readonly": True},
         "process": {
             "user": {"uid": 0, "gid": 0},
-            "args": [*box_command(base_python(), BOX_INSIDE, site)],
+            "args": box_command(base_python(), BOX_INSIDE, site, memory_mib=memory_for_a_box()),
             "env": [f"{name}={value}" for name, value in BOX_ENVIRONMENT.items()],
             "cwd": "/",
             "noNewPrivileges": True,

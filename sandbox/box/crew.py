@@ -13,6 +13,7 @@ from typing import Any
 from . import control
 from .allowance import Allowance, BoxBroken, WorkerFault
 from .allowed import wants_numpy
+from .budget import resident_bytes
 from .frames import BROKE_PROTOCOL, DIED, TIMED_OUT
 from .watch import Watch
 from .worker import ASK_TEXT, HEADER_LENGTH, SEALED, TEXT_HEADER
@@ -81,6 +82,8 @@ class Worker:
       pid: its process number.
       verdict: why the watch killed it, if it did.
       gone: it was buried.
+      crowded_out: the watch killed it because all workers together held too much memory.
+      resident_before: bytes that it shared with its zygote when it was forked.
       call_seconds: processor time for one tick of all its instances.
       playing: it is loaded, so the limits of the match hold.
       waited: seconds that the referee has waited for it.
@@ -96,6 +99,8 @@ class Worker:
         self.pid = 0
         self.verdict: WorkerFault | None = None
         self.gone = False
+        self.crowded_out = False
+        self.resident_before = 0
         self.call_seconds = 0.0
         self.playing = False
         self.status = 0
@@ -154,6 +159,7 @@ class Crew:
             )
             for worker, pid in zip(workers, pids, strict=True):
                 worker.forked(pid)
+                worker.resident_before = resident_bytes(pid)  # no policy has run in it yet
         self._watch.guard(self.workers, self.allowance)
         return hired
 

@@ -79,7 +79,10 @@ class Job:
 
 @dataclass(frozen=True)
 class MatchEnd:
-    """What came of one match: (seat, fault name, text) or None, and the rest as in `Outcome`."""
+    """What came of one match: (seat, fault name, text) or None, and the rest as in `Outcome`.
+
+    Also an isolated match is not final where other matches filled the box's memory.
+    """
 
     moves: bytes
     fault: tuple[int, str, str] | None
@@ -346,9 +349,12 @@ class Sitting:
 
     def _ends(self) -> list[MatchEnd]:
         cpu = [0.0] * len(self._plans)
+        crowded_out: set[int] = set()
         for worker in self._crew.workers:
             for seat in worker.seats:
                 cpu[seat] = worker.cpu_total / len(worker.seats)
+            if worker.crowded_out:
+                crowded_out.update(worker.seats)
         ends = []
         for match in range(len(self._job.matches)):
             fault: tuple[int, str, str] | None = None
@@ -358,7 +364,8 @@ class Sitting:
                 seat, code = recorded
                 text = self._texts.get(2 * match + seat, "") or _GENERIC_TEXTS[code]
                 fault = (seat, FAULT_NAMES[code], text)
-                final = self._job.isolate or code not in WORKER_WIDE
+                settled = self._job.isolate and 2 * match + seat not in crowded_out
+                final = settled or code not in WORKER_WIDE
             ends.append(
                 MatchEnd(
                     moves=self._table.moves(match),

@@ -16,11 +16,13 @@ import threading
 import time
 import traceback
 import types
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from . import frames, zygote
 from .allowance import Allowance, BoxBroken
+from .budget import Budget
 from .crew import Zygotes
 from .frames import FrameError, Kind
 from .play import EXTERNAL, Job, MatchEnd, Sitting
@@ -51,16 +53,23 @@ class Referee:
       wire: descriptors to read from and to write to.
       control: the channel to the zygote.
       description: the parts of the seal, for people.
+      budget: memory of all workers together.
     """
 
-    def __init__(self, wire: tuple[int, int], control: socket.socket, description: str) -> None:
+    def __init__(
+        self,
+        wire: tuple[int, int],
+        control: socket.socket,
+        description: str,
+        budget: Budget,
+    ) -> None:
         self._read_fd, self._write_fd = wire
         self._zygotes = Zygotes(control)
         self._tables: dict[str, types.ModuleType] = {}
         self._description = description
         self._last_sign = time.perf_counter()
         self._saying = threading.Lock()
-        self._watch = Watch(self._pulse)
+        self._watch = Watch(self._pulse, budget)
 
     def run(self) -> None:
         """Serves until the host closes the stream."""
@@ -122,11 +131,31 @@ class Referee:
             before = sum(external[: 2 * start])
             here = sum(external[2 * start : 2 * (start + len(some))])
             host = _Host(self, before, here, sum(external) - before - here)
-            job = self._job(header, programs, some)
-            ends += Sitting(job, self._zygotes, self._watch, host.ask).play()
+            played = self._sit(self._job(header, programs, some), host.ask)
+            if header["isolate"]:
+                played = self._settle(header, programs, some, played)
+            ends += played
         rows = [[end.fault, end.cpu_seconds, end.final, len(end.moves)] for end in ends]
         moves = b"".join(end.moves for end in ends)
         self._say(Kind.OUTCOMES, frames.document(rows, moves))
+
+    def _sit(self, job: Job, ask_host: Callable[[bytes], bytes]) -> list[MatchEnd]:
+        return Sitting(job, self._zygotes, self._watch, ask_host).play()
+
+    def _settle(
+        self, header: Any, programs: Sequence[str], matches: Sequence[Any], ends: list[MatchEnd]
+    ) -> list[MatchEnd]:
+        """Plays again, alone, what others crowded out of memory; what comes of that is final.
+
+        The host's own policies cannot be asked twice; their matches stay as they are.
+        """
+        settled = []
+        for match, end in zip(matches, ends, strict=True):
+            again = len(matches) > 1 and all(seat[0] != EXTERNAL for seat in match[1:])
+            if not end.final and again:
+                (end,) = self._sit(self._job(header, programs, [match]), self.ask_host)
+            settled.append(replace(end, final=True))
+        return settled
 
     def ask_host(self, messages: bytes) -> bytes:
         """One round trip for the external seats of one tick."""
@@ -166,11 +195,13 @@ def main(arguments: Sequence[str]) -> None:
 
     Args:
       arguments: `--site FOLDER` where numpy is; `--core N` to stay on one processor core;
-        `--unsealed` for code that the user vouches for.
+        `--memory-mib N` for all workers together; `--unsealed` for code that the user vouches
+        for.
     """
     parser = argparse.ArgumentParser(prog="box")
     parser.add_argument("--site")
     parser.add_argument("--core", type=int)
+    parser.add_argument("--memory-mib", type=int)
     parser.add_argument("--unsealed", action="store_true")
     options = parser.parse_args(list(arguments))
     if options.core is not None:
@@ -186,7 +217,7 @@ def main(arguments: Sequence[str]) -> None:
         control = zygote.start(seal, options.site, wire)
         watch = threading.Thread(target=_watch_host, args=(wire[0], os.getppid()), daemon=True)
         watch.start()
-        Referee(wire, control, seal.description).run()
+        Referee(wire, control, seal.description, Budget(options.memory_mib)).run()
     except BaseException:  # noqa: BLE001 - the host is told, then the box ends
         with contextlib.suppress(OSError):
             frames.write_frame(wire[1], Kind.BROKEN, traceback.format_exc().encode())

@@ -1,4 +1,4 @@
-"""Starts the box: `python -s -S -P start.py [--site FOLDER] [--unsealed]`.
+"""Starts the box: `python -s -S -P start.py [options]`; see `main` in `referee.py`.
 
 Run as a plain file, so that nothing but this folder has to be there.
 """

@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING
 
 from . import clocks
 from .allowance import Allowance, WorkerFault
-from .frames import STALLED, TIMED_OUT
+from .budget import Budget
+from .frames import OUT_OF_MEMORY, STALLED, TIMED_OUT
 
 if TYPE_CHECKING:
     from .crew import Worker
@@ -32,6 +33,8 @@ AUDIT_EVERY = 4
 """Looks between two audits of workers that nobody is waiting for."""
 IDLE_CALLS = 10
 """A call may idle this many times as long as it may compute."""
+LAST_WORDS_SECONDS = 20.0
+"""How long a killed worker may take to end; after that the kernel below is broken."""
 
 
 class _Call:
@@ -40,6 +43,7 @@ class _Call:
     def __init__(self, worker: Worker, crowd: Callable[[Worker], float]) -> None:
         self.worker = worker
         self.waited = 0.0
+        self.since_verdict = 0.0
         self.cpu_before = clocks.cpu_seconds(worker.pid) or 0.0
         self.starved_before = clocks.starved_seconds(worker.pid)
         self.crowd_before = crowd(worker) if self.starved_before is None else 0.0
@@ -54,12 +58,14 @@ class Watch:
 
     Args:
       pulse: called while the referee is making progress or is being watched.
+      budget: memory of all workers together.
     """
 
-    def __init__(self, pulse: Callable[[], None]) -> None:
+    def __init__(self, pulse: Callable[[], None], budget: Budget) -> None:
         self.waiting: tuple[Worker, float] | None = None
         self.steps = 0
         self._pulse = pulse
+        self._budget = budget
         self._lock = threading.Lock()
         self._workers: Sequence[Worker] = ()
         self._allowance: Allowance | None = None
@@ -84,13 +90,17 @@ class Watch:
             # A box that was stopped as a whole wakes up late; nobody is charged for that.
             elapsed, before = min(now - before, 2 * SLICE), now
             waiting = self.waiting
+            looks += 1
+            if looks % AUDIT_EVERY == 0 or self._budget.tight:
+                self._audit_memory()
             if waiting is None and steps == self.steps:
                 continue
-            self._pulse()
+            # The host gives up a box that falls silent: one whose killed workers do not end.
+            if call is None or call.since_verdict < LAST_WORDS_SECONDS:
+                self._pulse()
             with self._lock:
                 if self._allowance is None:
                     continue
-                looks += 1
                 stuck, steps = steps == self.steps, self.steps
                 if waiting is not None:
                     waiting[0].waited += elapsed
@@ -105,6 +115,8 @@ class Watch:
         if call is None or call.worker is not worker:
             return _Call(worker, self._crowd)
         call.waited += elapsed
+        if worker.verdict is not None:
+            call.since_verdict += elapsed
         used = (clocks.cpu_seconds(worker.pid) or call.cpu_before) - call.cpu_before
         idle_limit = self._idle_limit(limit)
         if used > limit:
@@ -123,6 +135,16 @@ class Watch:
         else:
             self._audit(worker)
         return call
+
+    def _audit_memory(self) -> None:
+        """Kills the largest workers while all together hold too much.
+
+        Also when nobody waits for them: they may compute while the host makes up its mind.
+        """
+        with self._lock:
+            for worker, text in self._budget.excess(self._workers):
+                worker.crowded_out = True
+                self._condemn(worker, OUT_OF_MEMORY, text)
 
     def _idle_limit(self, cpu_limit: float) -> float:
         assert self._allowance is not None
