@@ -23,7 +23,9 @@ def sandbox_options(function: Callable[..., Any]) -> Callable[..., Any]:
         type=click.Choice(["auto", "gvisor", "gvisor-rootless", "process"]),
         default="auto",
         show_default=True,
-        help="Wall around untrusted code; auto takes the strongest that works here.",
+        envvar="ARENA_SANDBOX",
+        help="Wall around untrusted code; auto takes the strongest that works here "
+        "[env ARENA_SANDBOX].",
     )
     @click.option(
         "--require-gvisor",
