@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sandbox.errors import SandboxError, SandboxRefused
 from sandbox.process import ProcessWall
-from sandbox.self_check import contained, self_check
+from sandbox.self_check import contained, environment_canary, self_check
 from sandbox.wall import Wall
 
 KINDS = ("auto", "gvisor", "gvisor-rootless", "process")
@@ -54,6 +54,18 @@ def _openers(choice: WallChoice) -> dict[str, Callable[[], Wall]]:
     }
 
 
+def _problem(wall: Wall, secret: str) -> str | None:
+    """What its self-check says against a wall, if anything."""
+    try:
+        findings = self_check(wall, secret)
+    except SandboxError as error:
+        return str(error)
+    if contained(findings):
+        return None
+    escaped = (finding.name for finding in findings if not finding.contained)
+    return f"not held back: {', '.join(escaped)}"
+
+
 def open_wall(choice: WallChoice | None = None) -> Wall:
     """Opens a wall.
 
@@ -76,23 +88,18 @@ def open_wall(choice: WallChoice | None = None) -> Wall:
     kinds = _GVISOR_FIRST if choice.require_gvisor else KINDS[1:]
     tried = []
     for kind in kinds:
-        try:
-            wall = openers[kind]()
-        except (SandboxError, ImportError) as error:
-            tried.append(f"{kind}: {error}")
-            continue
-        if choice.allow_unsealed and wall.name.startswith("unsealed"):
-            return wall
-        try:
-            findings = self_check(wall)
-        except SandboxError as error:
-            tried.append(f"{kind}: {error}")
-            wall.close()
-            continue
-        if contained(findings):
+        with environment_canary() as secret:
+            try:
+                wall = openers[kind]()
+            except (SandboxError, ImportError) as error:
+                tried.append(f"{kind}: {error}")
+                continue
+            if choice.allow_unsealed and wall.name.startswith("unsealed"):
+                return wall
+            problem = _problem(wall, secret)
+        if problem is None:
             return wall
         wall.close()
-        escaped = ", ".join(finding.name for finding in findings if not finding.contained)
-        tried.append(f"{kind}: not held back: {escaped}")
+        tried.append(f"{kind}: {problem}")
     wanted = "gVisor is required and" if choice.require_gvisor else "no sandbox works here:"
     raise SandboxRefused(f"{wanted} no wall passed its self-check\n  " + "\n  ".join(tried))

@@ -12,6 +12,7 @@ from sandbox.choose import WallChoice, open_wall
 from sandbox.errors import SandboxError
 from sandbox.gvisor_probe import Finding, State, probe_gvisor, probe_rootless
 from sandbox.process import usable_bubblewrap
+from sandbox.self_check import environment_canary
 from sandbox.self_check import self_check as run_self_check
 
 WALL_KINDS = ("gvisor", "gvisor-rootless", "process")
@@ -35,20 +36,22 @@ def examine(*, self_check: bool = True) -> tuple[Finding, ...]:
 def _self_check(kind: str) -> Finding:
     """Starts a wall and runs the short list of attacks in it."""
     name = f"self-check of {kind}"
-    try:
-        wall = open_wall(WallChoice(kind))
-    except SandboxError as error:
-        return Finding(name, State.MISSING, str(error), "see the lines above")
-    try:
-        results = run_self_check(wall)
-    except SandboxError as error:
-        return Finding(name, State.FAIL, str(error), "do not run code that others wrote behind it")
-    finally:
-        wall.close()
+    remedy = "do not run code that others wrote behind it"
+    with environment_canary() as secret:
+        try:
+            wall = open_wall(WallChoice(kind))
+        except SandboxError as error:
+            return Finding(name, State.MISSING, str(error), "see the lines above")
+        try:
+            results = run_self_check(wall, secret)
+        except SandboxError as error:
+            return Finding(name, State.FAIL, str(error), remedy)
+        finally:
+            wall.close()
     escaped = [result for result in results if not result.contained]
     if escaped:
         detail = "; ".join(f"{result.name}: {result.detail}" for result in escaped)
-        return Finding(name, State.FAIL, detail, "do not run code that others wrote behind it")
+        return Finding(name, State.FAIL, detail, remedy)
     return Finding(name, State.OK, f"{wall.name} held all {len(results)} attacks")
 
 

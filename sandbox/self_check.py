@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import secrets
 import socket
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -50,10 +52,10 @@ class Attack:
     body: str
     verdicts: tuple[FaultKind | None, ...] = (None,)
 
-    def source(self, secrets: dict[str, str]) -> str:
+    def source(self, canaries: dict[str, str]) -> str:
         """The policy's source, with names of canaries filled in."""
         body = self.body
-        for name, value in secrets.items():
+        for name, value in canaries.items():
             body = body.replace("{" + name + "}", value)
         return _SHELL + "".join(f"        {line}\n" for line in body.splitlines())
 
@@ -76,7 +78,8 @@ ATTACKS: tuple[Attack, ...] = (
     Attack(
         "takes all memory",
         "hoard = []\nwhile True:\n    hoard.append(bytearray(1 << 24))",
-        (FaultKind.OUT_OF_MEMORY, FaultKind.DIED),
+        # Where the kernel below is slow to hand memory out, time is up before memory is.
+        (FaultKind.OUT_OF_MEMORY, FaultKind.DIED, FaultKind.TIMED_OUT),
     ),
     Attack("leaves its process", "os._exit(0)", (FaultKind.DIED,)),
 )
@@ -97,8 +100,23 @@ class Finding:
     detail: str
 
 
-def self_check(wall: Wall) -> tuple[Finding, ...]:
+@contextmanager
+def environment_canary() -> Iterator[str]:
+    """Puts a random secret into this process's environment; open the wall to be checked inside."""
+    name = f"ARENA_CANARY_{secrets.token_hex(4).upper()}"
+    os.environ[name] = secrets.token_hex(16)
+    try:
+        yield os.environ[name]
+    finally:
+        del os.environ[name]
+
+
+def self_check(wall: Wall, secret: str) -> tuple[Finding, ...]:
     """Runs every attack, isolated, each beside an honest policy.
+
+    Args:
+      wall: what to check.
+      secret: from the `environment_canary` that was there when the wall was opened.
 
     Raises:
       SandboxUnavailable: the box broke.
@@ -109,12 +127,12 @@ def self_check(wall: Wall) -> tuple[Finding, ...]:
         os.chmod(file.name, 0o644)
         with socket.create_server(("127.0.0.1", 0)) as listener:
             listener.setblocking(False)
-            secrets = {
+            canaries = {
                 "file": file.name,
                 "port": str(listener.getsockname()[1]),
-                "secret": _environment_secret(),
+                "secret": secret,
             }
-            return tuple(_run(wall, attack, secrets, listener) for attack in ATTACKS)
+            return tuple(_run(wall, attack, canaries, listener) for attack in ATTACKS)
 
 
 def contained(findings: Sequence[Finding]) -> bool:
@@ -122,14 +140,9 @@ def contained(findings: Sequence[Finding]) -> bool:
     return all(finding.contained for finding in findings)
 
 
-def _environment_secret() -> str:
-    """Something of this process's environment that no box has any business to know."""
-    return os.environ.get("PATH") or os.environ.get("HOME") or "/root"
-
-
-def _run(wall: Wall, attack: Attack, secrets: dict[str, str], listener: socket.socket) -> Finding:
+def _run(wall: Wall, attack: Attack, canaries: dict[str, str], listener: socket.socket) -> Finding:
     seats = (SeatPlan(0, 1), SeatPlan(1, 2))
-    programs = (attack.source(secrets), HELD)
+    programs = (attack.source(canaries), HELD)
     block = Block(PROBE_RULES, programs, (BlockMatch(1, seats),), True, _LIMITS)
     (outcome,) = wall.play(block)
     verdict = outcome.fault.kind if outcome.fault else None

@@ -45,7 +45,7 @@ def test_a_wall_that_fails_its_self_check_is_not_taken(monkeypatch: pytest.Monke
     monkeypatch.setattr(sandbox.choose, "_gvisor", refuse)
     monkeypatch.setattr(sandbox.choose, "_rootless", refuse)
     leak = (Finding("reads a file", contained=False, detail="reached its goal"),)
-    monkeypatch.setattr(sandbox.choose, "self_check", lambda wall: leak)
+    monkeypatch.setattr(sandbox.choose, "self_check", lambda wall, secret: leak)
     with pytest.raises(SandboxRefused, match="reads a file"):
         open_wall()
 

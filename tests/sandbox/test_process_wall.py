@@ -9,15 +9,16 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from sandbox.cores import CoreLease
 from sandbox.errors import SandboxRefused, SandboxUnavailable
-from sandbox.link import BOX_FOLDER, BoxLink, box_command, descendants
+from sandbox.link import BOX_ENVIRONMENT, BOX_FOLDER, BoxLink, box_command, descendants
 from sandbox.process import ProcessWall, base_python, usable_bubblewrap
-from sandbox.self_check import contained, self_check
+from sandbox.self_check import contained, environment_canary, self_check
 from sandbox.values import Block, BlockMatch, Limits, Rules, SeatPlan
 
 NOBODY = 65_534
@@ -201,10 +202,11 @@ import sys
 from pathlib import Path
 sys.path.insert(0, {root!r})
 from sandbox.process import ProcessWall
-from sandbox.self_check import contained, self_check
+from sandbox.self_check import contained, environment_canary, self_check
 from sandbox.values import *
-wall = ProcessWall(bubblewrap={bubblewrap})
-findings = self_check(wall)
+with environment_canary() as secret:
+    wall = ProcessWall(bubblewrap={bubblewrap})
+    findings = self_check(wall, secret)
 rules = Rules(Path({table!r}), "Probe", (("act", 1),))
 seats = (SeatPlan(0, 1), SeatPlan(0, 2))
 (outcome,) = wall.play(Block(rules, ({source!r},), (BlockMatch(1, seats),), True, Limits()))
@@ -247,13 +249,28 @@ def _nobody_can_run(path: str) -> bool:
 
 
 def test_bubblewrap_shows_the_box_next_to_nothing() -> None:
-    wall = ProcessWall()
-    assert contained(self_check(wall))
-    wall.close()
+    with environment_canary() as secret:
+        wall = ProcessWall()
+        assert contained(self_check(wall, secret))
+        wall.close()
     if usable_bubblewrap() is None:
         assert wall.name == "process"
     else:
         assert wall.name == "process/bubblewrap"
+
+
+def test_the_self_check_notices_an_environment_that_leaks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with environment_canary() as secret:
+        environment = {**os.environ, **BOX_ENVIRONMENT}
+        monkeypatch.setattr("sandbox.process.BoxLink", partial(BoxLink, environment=environment))
+        wall = ProcessWall(bubblewrap=False)
+        findings = self_check(wall, secret)
+        wall.close()
+    assert [finding.name for finding in findings if not finding.contained] == [
+        "reads the environment"
+    ]
 
 
 def test_an_insisted_on_bubblewrap_must_be_there(monkeypatch: pytest.MonkeyPatch) -> None:
