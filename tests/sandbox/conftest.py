@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
+from sandbox import gvisor_image
 from sandbox.choose import WallChoice, open_wall
-from sandbox.errors import SandboxError
+from sandbox.errors import SandboxError, SandboxUnavailable
+from sandbox.gvisor_docker import find_runtime
 from sandbox.process import ProcessWall, usable_bubblewrap
 from sandbox.values import Rules
 from sandbox.wall import Wall
@@ -30,6 +33,24 @@ KINDS = [
 ]
 
 
+def without_gvisor(why: str) -> NoReturn:
+    """Skips, or fails where gVisor is required: a variable of the tests, not of the arena."""
+    if os.environ.get("ARENA_TEST_REQUIRE_GVISOR") == "1":
+        pytest.fail(f"gVisor is required here: {why}", pytrace=False)
+    pytest.skip(f"gVisor is not available: {why}")
+
+
+@pytest.fixture(scope="session")
+def gvisor() -> None:
+    """Docker with runsc, and the image of today's box files, which is built where it is missing."""
+    try:
+        find_runtime()
+        if gvisor_image.image_state() != "current":
+            gvisor_image.build_image()
+    except SandboxUnavailable as error:
+        without_gvisor(str(error))
+
+
 class Walls:
     """Opens walls when they are first wanted, and again when one broke."""
 
@@ -48,8 +69,8 @@ class Walls:
         try:
             return OPENERS[kind]()
         except (SandboxError, ImportError) as error:
-            if kind.startswith("gvisor") and os.environ.get("ARENA_REQUIRE_GVISOR") != "1":
-                pytest.skip(f"{kind} does not work here: {error}")
+            if kind.startswith("gvisor"):
+                without_gvisor(f"{kind}: {error}")
             raise
 
     def close(self) -> None:
@@ -68,6 +89,8 @@ def walls() -> Iterator[Walls]:
 
 @pytest.fixture(params=KINDS)
 def wall(request: pytest.FixtureRequest, walls: Walls) -> Wall:
+    if request.param == "gvisor":
+        request.getfixturevalue("gvisor")
     return walls.get(request.param)
 
 

@@ -58,6 +58,30 @@ def _sections(path: Path) -> Iterator[Attack]:
 
 ALL = [attack for path in sorted(ATTACKS.glob("*.py")) for attack in _sections(path)]
 FAMILIES = sorted({attack.family for attack in ALL})
+ROOTLESS = "gvisor-rootless"
+KINDS = ("process-plain", "process-bubblewrap", "gvisor", ROOTLESS)
+
+
+def members(family: str, wall: str) -> list[Attack]:
+    """The attacks of a family that are run against a wall of that name.
+
+    Without root, gVisor is the same and the seal is the same; every fourth attack will do.
+    """
+    attacks = [attack for attack in ALL if attack.family == family]
+    return attacks[::4] if wall.startswith(ROOTLESS) else attacks
+
+
+CASES = [
+    pytest.param(
+        kind,
+        attack,
+        marks=[pytest.mark.gvisor] if kind.startswith("gvisor") else [],
+        id=f"{kind}-{attack.family}/{attack.name}",
+    )
+    for kind in KINDS
+    for family in FAMILIES
+    for attack in members(family, kind)
+]
 
 
 @dataclass
@@ -143,7 +167,7 @@ class Played:
 
     def _play(self, wall: Wall, family: str, isolate: bool) -> dict[str, tuple[Outcome, int]]:
         """Every attack meets the honest policy; two honest ones play between them."""
-        attacks = [attack for attack in ALL if attack.family == family]
+        attacks = members(family, wall.name)
         programs = [HONEST, *(self._canaries.fill_in(attack.source) for attack in attacks)]
         matches = []
         for number in range(1, len(programs)):
@@ -186,11 +210,11 @@ def check_neighbour(outcome: Outcome, hostile: int, number: int) -> None:
     assert outcome.fault is None or outcome.fault.seat == hostile
 
 
-def number_in_family(attack: Attack) -> int:
-    return [a.name for a in ALL if a.family == attack.family].index(attack.name) + 1
+def number_in_family(attack: Attack, wall: Wall) -> int:
+    return members(attack.family, wall.name).index(attack) + 1
 
 
-@pytest.mark.parametrize("attack", ALL, ids=lambda attack: f"{attack.family}/{attack.name}")
+@pytest.mark.parametrize(("wall", "attack"), CASES, indirect=["wall"])
 def test_a_fresh_worker_holds_it(wall: Wall, attack: Attack, played: Played) -> None:
     outcome, hostile = played.of(wall, attack, isolate=True)
     assert REACHED not in outcome.moves[hostile::2], "it reached what it wanted"
@@ -200,7 +224,7 @@ def test_a_fresh_worker_holds_it(wall: Wall, attack: Attack, played: Played) -> 
     if outcome.fault is not None:
         assert outcome.fault.message
         assert len(outcome.fault.message) <= LIMITS.message_chars + 100
-    check_neighbour(outcome, hostile, number_in_family(attack))
+    check_neighbour(outcome, hostile, number_in_family(attack, wall))
 
 
 @pytest.mark.parametrize("attack", ALL, ids=lambda attack: f"{attack.family}/{attack.name}")
@@ -208,7 +232,7 @@ def test_a_shared_block_holds_it(walls: object, attack: Attack, played: Played) 
     wall = walls.get("process-plain")  # type: ignore[attr-defined]
     outcome, hostile = played.of(wall, attack, isolate=False)
     assert REACHED not in outcome.moves[hostile::2], "it reached what it wanted"
-    check_neighbour(outcome, hostile, number_in_family(attack))
+    check_neighbour(outcome, hostile, number_in_family(attack, wall))
 
 
 def test_both_seats_may_be_hostile(wall: Wall, throws: Rules, canaries: Canaries) -> None:

@@ -1,6 +1,7 @@
 """The gVisor walls for real: Docker with the runtime runsc, and runsc alone.
 
-They skip where gVisor is not installed, and fail there instead with ARENA_REQUIRE_GVISOR=1.
+They skip where gVisor is not installed, and fail there instead with
+ARENA_TEST_REQUIRE_GVISOR=1.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from sandbox.doctor import examine
 from sandbox.errors import SandboxUnavailable
 from sandbox.gvisor import GVisorWall, main
 from sandbox.gvisor_containers import LABEL, ContainerLimits, ours, sweep
-from sandbox.gvisor_docker import ask_docker, find_runtime
+from sandbox.gvisor_docker import ask_docker
 from sandbox.gvisor_owner import Owner
 from sandbox.gvisor_probe import State
 from sandbox.process import ProcessWall
@@ -31,7 +32,7 @@ from sandbox.rootless import RootlessWall, sweep_folders
 from sandbox.values import EXTERNAL, Block, BlockMatch, FaultKind, Limits, Rules, SeatPlan
 from sandbox.wall import Wall
 
-pytestmark = pytest.mark.gvisor
+pytestmark = [pytest.mark.gvisor, pytest.mark.usefixtures("gvisor")]
 
 PROJECT = Path(sandbox.__file__).resolve().parent.parent
 RULES = Rules(PROJECT / "arena" / "games" / "tables" / "rrps.py", "Agent", (("act", 1),))
@@ -98,19 +99,6 @@ def block_of(sources: tuple[str, ...], count: int, *, isolate: bool) -> Block:
         for number, (one, other) in zip(range(count), pairs, strict=False)
     )
     return Block(RULES, sources, matches, isolate, LIMITS)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def gvisor() -> None:
-    """Docker with runsc, and an image of the present box files."""
-    try:
-        find_runtime()
-        if gvisor_image.image_state() != "current":
-            gvisor_image.build_image()
-    except SandboxUnavailable as error:
-        if os.environ.get("ARENA_REQUIRE_GVISOR") == "1":
-            pytest.fail(f"gVisor is required here: {error}", pytrace=False)
-        pytest.skip(f"gVisor is not available: {error}")
 
 
 @pytest.fixture(scope="module", params=[GVisorWall, RootlessWall], ids=["docker", "rootless"])
