@@ -12,6 +12,6 @@ from types import MappingProxyType
 _FOLDER = Path(__file__).parent
 
 INITIAL: Mapping[str, Path] = MappingProxyType(
-    {"rrps": _FOLDER / "rrps_uniform.py", "leduc": _FOLDER / "leduc_by_hand.py"}
+    {"rrps": _FOLDER / "rrps_win_stay.py", "leduc": _FOLDER / "leduc_by_hand.py"}
 )
 """Name of the game to the file."""
