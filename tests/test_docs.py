@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from arena.cli import main
+from population.cli import main as csro
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
@@ -17,6 +18,11 @@ PYTHON = re.findall(r"```python\n(.*?)```", README, re.S)
 @pytest.mark.parametrize("command", sorted(main.commands))
 def test_every_command_is_in_the_readme(command):
     assert f"arena {command}" in README
+
+
+@pytest.mark.parametrize("command", sorted(csro.commands))
+def test_every_csro_command_is_in_the_readme(command):
+    assert f"csro {command}" in README
 
 
 def test_the_readme_policy_is_accepted(tmp_path):
