@@ -61,7 +61,9 @@ def _chosen_game() -> Game:
     )
     game = game_named(name or "rrps")
     st.session_state["_shown_game"] = game.name
-    if asked != game.name:
+    if not asked:
+        st.query_params["game"] = game.name
+    elif asked != game.name:
         # What else the address names belongs to the game that was left.
         st.query_params.from_dict({"game": game.name})
     return game

@@ -185,12 +185,13 @@ class Browser:
         return self._driver.find_elements(By.CSS_SELECTOR, selector)
 
     def click(self, label: str) -> float:
-        """Clicks the visible button of that label; returns the seconds until the page rests.
+        """Clicks the visible button or tab of that label; returns the seconds until the page rests.
 
         Raises:
           PageFault: there is none.
         """
-        path = f"//button[normalize-space(.)='{label}' or .//*[normalize-space(text())='{label}']]"
+        named = f"normalize-space(.)='{label}' or .//*[normalize-space(text())='{label}']"
+        path = f"//*[self::button or @role='tab' or @role='radio'][{named}]"
         deadline = time.monotonic() + 10.0
         while time.monotonic() < deadline:
             try:

@@ -57,7 +57,7 @@ def home() -> Home:
     return _home(settings().home, settings().registry_url)
 
 
-@st.cache_data(ttl=SECONDS, max_entries=16, show_spinner=False)
+@st.cache_resource(ttl=SECONDS, max_entries=16, show_spinner=False)
 def _fingerprint(path: str, game: str, version: int) -> str:
     return home().store.fingerprint(game, version)
 

@@ -49,7 +49,7 @@ def facts(name: str) -> RunFacts:
     return _facts(str(data.home().path), name, stamp, record.state.value, done(name))
 
 
-@st.cache_data(ttl=data.SECONDS, max_entries=64, show_spinner=False)
+@st.cache_resource(ttl=data.SECONDS, max_entries=64, show_spinner=False)
 def _done(path: str, name: str) -> int:
     return len(Runs(data.home().path).iterations(name))
 

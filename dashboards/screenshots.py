@@ -18,7 +18,6 @@ from dashboards.settings import Settings, Submitting
 from population.runs import FILE, Runs
 
 LARGEST_BYTES = 300_000
-COLOURS = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +80,14 @@ def take(home: Path, out: Path) -> list[Path]:
 
 
 def _slim(file: Path) -> None:
-    """Fewer colours, so that the repository stays small; pages have few anyway."""
+    """Fewer colours where a picture is too large, so that the repository stays small."""
     picture = Image.open(file).convert("RGB")
-    colours = COLOURS
-    while True:
+    buffer = io.BytesIO()
+    picture.save(buffer, "PNG", optimize=True)
+    colours = 256
+    while buffer.tell() > LARGEST_BYTES and colours >= 16:
         buffer = io.BytesIO()
         picture.quantize(colours, dither=Image.Dither.NONE).save(buffer, "PNG", optimize=True)
-        if buffer.tell() <= LARGEST_BYTES or colours <= 16:
-            break
         colours //= 2
     file.write_bytes(buffer.getvalue())
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import socket
 import sys
+import threading
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import click
 
 from dashboards import theme
+from dashboards.errors import KNOWN
 from dashboards.settings import Settings
 
 APP = Path(__file__).with_name("entry.py")
@@ -80,7 +82,7 @@ def serve(
                 f"port {port} of {address} cannot be used ({error.strerror}); name another --port"
             ) from error
     os.environ.update(settings.to_environment())
-    _warm_up(settings)
+    _warm_up()
     flags = {name.replace(".", "_"): value for name, value in options(port, address).items()}
     bootstrap.load_config_options(flags)
     announce(f"Policy Arena: http://{address}:{port}")
@@ -88,14 +90,23 @@ def serve(
     bootstrap.run(str(APP), False, [], flags)
 
 
-def _warm_up(settings: Settings) -> None:
-    """Imports what the pages need and opens the home, before anybody waits for it."""
-    from arena.home import open_home
-    from arena.starters import enrol_starters
-    from dashboards import app
+def _warm_up() -> None:
+    """Opens the home, and begins to work out what the first visitor will ask for.
 
-    assert app
-    home = open_home(settings.home, settings.registry_url)
-    if home.writable:
-        enrol_starters(home)
-    home.store.counts()
+    Raises:
+      ArenaError, RegistryError, StoreError: the home cannot be opened.
+    """
+    from arena.games import GAMES
+    from dashboards import app, data
+
+    assert app  # its imports take longer than all the rest
+    data.home().store.counts()
+
+    def work_out() -> None:
+        # What goes wrong here is told on the page that needs it.
+        with suppress(*KNOWN):
+            for game in GAMES.values():
+                data.board(game)
+                data.trends(game)
+
+    threading.Thread(target=work_out, daemon=True).start()

@@ -48,7 +48,7 @@ _DARK = {
 }
 _BOTH = {
     "baseRadius": "0.4rem",
-    "paddingTop": "4.5rem",
+    "paddingTop": "3.75rem",
     "baseFontSize": 15,
     "metricValueFontSize": "1.5rem",
     "headingFontWeights": [650, 600, 600, 600, 600, 600],

@@ -15,6 +15,8 @@ from dashboards.text import in_html, short_ref
 
 MOST_LABELS = 60
 """More names than that would be unreadable; the hover tells."""
+MOST_COLUMN_LABELS = 24
+"""Columns are in the order of the rows, and a phone has room for few names side by side."""
 HOVER_CELLS = 2_600
 """Up to so many cells carry error and matches in their hover; beyond, the panel tells."""
 
@@ -63,7 +65,14 @@ def payoff_heatmap(
             else None,
             hoverongaps=False,
             hovertemplate=hover + "<extra></extra>",
-            colorbar={"thickness": 10, "outlinewidth": 0, "title": {"text": unit, "side": "top"}},
+            colorbar={
+                "thickness": 10,
+                "outlinewidth": 0,
+                "orientation": "h",
+                "y": -0.02,
+                "yanchor": "top",
+                "title": {"text": f"{in_html(unit)} a match", "side": "bottom"},
+            },
         )
     )
     show = n <= MOST_LABELS
@@ -71,7 +80,12 @@ def payoff_heatmap(
         autorange="reversed", showticklabels=show, tickfont={"size": 10}, dtick=1, showgrid=False
     )
     figure.update_xaxes(
-        tickangle=-60, showticklabels=show, tickfont={"size": 10}, dtick=1, showgrid=False
+        side="top",
+        tickangle=-60,
+        showticklabels=n <= MOST_COLUMN_LABELS,
+        tickfont={"size": 10},
+        dtick=1,
+        showgrid=False,
     )
     return figure
 

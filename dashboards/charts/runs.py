@@ -85,7 +85,8 @@ def over_iterations(
             line={"dash": "dot", "width": 1.2, "color": theme.GREY},
             annotation={"text": in_html(label), "font": {"size": 10}, "xanchor": "right"},
         )
-    figure.update_xaxes(title="policies added")
+    last = max((place for points in series.values() for place, _ in points), default=0.0)
+    figure.update_xaxes(title="policies added", dtick=max(1, int(last) // 20))
     figure.update_yaxes(title=in_html(unit))
     return figure
 

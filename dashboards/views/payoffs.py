@@ -28,7 +28,7 @@ def show(game: Game) -> None:
     """Draws the page."""
     st.caption(
         f"{in_markdown(game.title)}: mean return of row against column, in {game.unit} a match. "
-        "Blue won, orange lost, blank never met."
+        "Blue won, orange lost, blank never met; columns are in the order of the rows."
     )
     rows = data.board(game)
     if not any(row.matches for row in rows):

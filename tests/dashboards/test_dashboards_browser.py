@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -48,8 +49,10 @@ def address(played_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
         pytest.fail(f"a browser is required, but {missing}")
     if missing:
         pytest.skip(missing)
-    log = tmp_path_factory.mktemp("pages") / "log"
-    settings = Settings(played_home, submitting=Submitting.ANY_WALL, matches=2)
+    folder = tmp_path_factory.mktemp("pages")
+    log = folder / "log"
+    home = Path(shutil.copytree(played_home, folder / "home"))
+    settings = Settings(home, submitting=Submitting.ANY_WALL, matches=2)
     with served(settings, log) as url:
         yield url
     said = log.read_text()
