@@ -27,6 +27,7 @@ _NAME = "policy-arena-box"
 _CAPABILITIES = ("SETUID", "SETGID", "KILL", "SYS_CHROOT")
 # Counts gVisor's own threads as well: 512 is too few for a busy box.
 _PROCESSES = 4096
+_GVISOR_MIB = 768
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +45,13 @@ class ContainerLimits:
 
     @property
     def policies_mib(self) -> int:
-        """What all policies together may hold, so that the box itself lives: seven tenths."""
-        return self.memory_mib * 7 // 10
+        """What all policies together may hold, so that the box itself lives.
+
+        Seven tenths; of a small box less.  gVisor holds memory of its own, and that of policies
+        that have ended for a while.
+        """
+        left = min(self.memory_mib * 7 // 10, self.memory_mib - _GVISOR_MIB)
+        return max(left, self.memory_mib // 4)
 
     def on(self, runtime: Runtime) -> ContainerLimits:
         """The same, but no more processors than there are and three quarters of the memory."""

@@ -129,6 +129,12 @@ def test_a_box_may_not_take_its_whole_machine() -> None:
     assert ContainerLimits(memory_mib=512, cpus=0.5).on(small) == ContainerLimits(512, 0.5)
 
 
+def test_policies_leave_room_for_gvisor_itself() -> None:
+    assert ContainerLimits(4096).policies_mib == 2867
+    assert ContainerLimits(1500).policies_mib == 732
+    assert ContainerLimits(700).policies_mib == 175
+
+
 @pytest.mark.parametrize(
     ("complaint", "remedy"),
     [
