@@ -1,7 +1,7 @@
 """Plays a grammar policy against the zoo: `python benchmarks/grammar_rrps.py [FILE] [--games N]`.
 
-Prints the mean return per opponent and over three groups: every other opponent of the first zoo
-(looked at while the grammar was developed), the rest of it (held out), and the kinds that were
+Prints the mean return per opponent and over three groups: the two halves of the first zoo (every
+other opponent), both watched while the grammar was developed, and the kinds that were
 written later.  FILE is a policy's source; without it the full sentence of the grammar plays.
 The public evaluation bots take no part.
 """
@@ -55,12 +55,12 @@ def main():
     parser.add_argument("--games", type=int, default=1)
     options = parser.parse_args()
     source = options.file.read_text() if options.file else write_source(rrps.full_genome())
-    agent, groups, seconds = load(source), {"seen": [], "held out": [], "later": []}, 0.0
+    agent, groups, seconds = load(source), {"half 1": [], "half 2": [], "later": []}, 0.0
     for number, (name, maker) in enumerate((*ZOO, *LATER)):
         played = [match(agent, maker, 1000 * number + 2 * game) for game in range(options.games)]
         mean = sum(total for total, _ in played) / options.games
         seconds += sum(cost for _, cost in played) / options.games
-        group = "later" if number >= len(ZOO) else ("seen", "held out")[number % 2]
+        group = "later" if number >= len(ZOO) else ("half 1", "half 2")[number % 2]
         groups[group].append(mean)
         print(f"{name:24s} {group:9s} {mean:8.1f}")
     for group, values in groups.items():

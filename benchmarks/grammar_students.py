@@ -1,4 +1,4 @@
-"""More opponents that learn, for rock-paper-scissors: kinds held out from the first design.
+"""More opponents that learn, for rock-paper-scissors: kinds written after the first design.
 
 Written from general knowledge of how people and programs play, to develop the grammar against.
 A player is made with a random.Random and asked with `move(me, op)`: its own and its opponent's
