@@ -6,7 +6,8 @@ How to start a box, for whoever builds a wall around it:
   other file of ours may be visible.  The box runs under Python 3.10 or later.
 * Command: `python -s -S -P <folder>/start.py --site <folder that holds numpy>`; without `--site`
   there is no numpy; `--memory-mib N` keeps all policies together to N MiB, which must leave
-  room for whatever is around the box.  `-I` must not be used: it ignores PYTHONHASHSEED.  See `box_command`.
+  room for whatever is around the box.  `-I` must not be used: it ignores PYTHONHASHSEED.  See
+  `box_command`.
 * Environment: exactly `BOX_ENVIRONMENT`, given to exec.  Whatever else is in it stays readable
   on the initial stack of every sealed worker.
 * stdin and stdout are the wire (see `sandbox/box/frames.py`); stderr is for people.  The box
