@@ -150,6 +150,8 @@ def measure(folder: Path) -> None:
         served(Settings(folder), Path(scratch) / "log") as address,
         Browser(address) as browser,
     ):
+        # A browser that was never here loads and compiles the front end once.
+        click.echo(f"new browser, about: {browser.open('/about'):.2f} s")
         for round_ in ("first visit", "again"):
             for name, (path, buttons) in pages.items():
                 painted = browser.open(path)

@@ -73,6 +73,13 @@ class LiveRatings:
             thread.join(PATIENCE_SECONDS)
         return latest.found
 
+    def finish(self) -> None:
+        """Waits for what is being computed."""
+        with self._lock:
+            threads = [latest.thread for latest in self._latest.values() if latest.thread]
+        for thread in threads:
+            thread.join()
+
     def _compute(
         self, latest: _Latest, home: Home, game: Game, table: PayoffTable, stamp: str
     ) -> None:

@@ -18,6 +18,8 @@ from dashboards.settings import Settings
 
 APP = Path(__file__).with_name("entry.py")
 ADDRESS = "127.0.0.1"
+WARM_SECONDS = 6.0
+"""How long the start may take to work out what the first visitor will ask for."""
 UPLOAD_MIB = 1
 """Largest upload; a policy may have 64 KiB."""
 
@@ -108,5 +110,9 @@ def _warm_up() -> None:
             for game in GAMES.values():
                 data.board(game)
                 data.trends(game)
+                data.live_ratings().finish()
+                data.board(game)
 
-    threading.Thread(target=work_out, daemon=True).start()
+    worker = threading.Thread(target=work_out, daemon=True)
+    worker.start()
+    worker.join(WARM_SECONDS)
