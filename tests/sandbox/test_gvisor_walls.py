@@ -339,7 +339,7 @@ def test_orphans_are_swept_and_others_are_not() -> None:
     others = ours()
     orphan, kept = start_container(gone), start_container(current)
     try:
-        assert len(sweep()) == 1
+        sweep()  # or another process that opens a wall at this moment
         listed = ask_docker("ps", "--all", "--quiet", "--no-trunc").split()
         assert orphan not in listed
         assert kept in listed
