@@ -17,11 +17,22 @@ from arena.home import Home
 from arena.plan import ISOLATED_BATCH, Bout, Job, Route, bout_of
 from arena.play import members_of, resolver
 from arena.store import MatchRow
-from arena.values import Match, Result
+from arena.values import Match, Result, Termination
 from registry.values import Status
 from sandbox.choose import WallChoice
 from sandbox.values import Limits
 
+RESOURCES = frozenset(
+    {
+        Termination.TIMED_OUT,
+        Termination.STALLED,
+        Termination.OUT_OF_MEMORY,
+        Termination.DIED,
+    }
+)
+"""Ends that depend on how busy the machine is."""
+RECENT = 4_000
+"""An audit draws from at most so many of the newest matches."""
 LOCKSTEP = "+lockstep"
 """Ending of the wall's name in matches that were played in lockstep."""
 SHARE = 0.01
@@ -46,9 +57,17 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class AuditReport:
-    """What an audit came to: matches played again, and those that differed."""
+    """What an audit came to.
+
+    Attributes:
+      audited: matches played again.
+      inconclusive: of them, those that a limit on time or memory cut short this time: that says
+        more about the machine than about the policy.
+      differences: those that came out differently.
+    """
 
     audited: int
+    inconclusive: int
     differences: tuple[Difference, ...]
 
 
@@ -65,10 +84,12 @@ def audit_newest(home: Home, game: Game, played: int, wall: WallChoice) -> Audit
     Args:
       home: where they are stored.
       game: what was played.
-      played: how many of the newest to draw from.
+      played: how many were played just now.  Some from before are drawn from as well, because
+        a round robin that was killed was never audited.
       wall: which sandbox.
     """
-    rows = home.store.matches(game.name, game.version, newest_first=True, limit=played)
+    limit = min(played + RECENT // 4, RECENT)
+    rows = home.store.matches(game.name, game.version, newest_first=True, limit=limit)
     chosen = sample(rows, int(rows[0].id[:16], 16)) if rows else []
     return audit(home, game, chosen, wall, Limits())
 
@@ -89,6 +110,7 @@ def audit(
     players = members_of(home, list(everyone.values()))
     resolve = resolver(players)
     differences: list[Difference] = []
+    inconclusive = 0
     handler = BoutHandler(wall, limits)
     try:
         for start in range(0, len(matches), ISOLATED_BATCH):
@@ -97,14 +119,24 @@ def audit(
             played = handler.run(Job(Route.BOX, game.name, bouts, present, isolate=True))
             for bout, again in zip(bouts, played.results, strict=True):
                 stored = home.store.get(again.match.id)
-                if stored is not None:
+                if stored is None:
+                    continue
+                if _cut_short(stored, again):
+                    inconclusive += 1
+                else:
                     differences += _difference(game, bout, stored, again)
     finally:
         handler.close()
     for one in differences:
         reason = f"match {one.match_id[:12]} came out differently from move {one.move} on"
         home.registry.set_status(one.suspect, Status.QUARANTINED, reason)
-    return AuditReport(len(matches), tuple(differences))
+    return AuditReport(len(matches), inconclusive, tuple(differences))
+
+
+def _cut_short(stored: Result, again: Result) -> bool:
+    """Whether one record is the beginning of the other and a resource ended the shorter one."""
+    shorter, longer = sorted((stored, again), key=lambda result: len(result.moves))
+    return shorter.termination in RESOURCES and longer.moves.startswith(shorter.moves)
 
 
 def _difference(game: Game, bout: Bout, stored: Result, again: Result) -> list[Difference]:

@@ -6,8 +6,7 @@
     ├── HomeUnusable      the home cannot be created, read or written
     │   └── HomeTooNew    a newer version of the arena wrote it
     ├── StoreError        the match store cannot be used (see arena.store.errors)
-    ├── WorkerDied        a worker process of ours ended in the middle of its work
-    └── ReplayDiffers     a stored match could not be reproduced
+    └── WorkerDied        a worker process of ours ended in the middle of its work
 
 The registry and the sandbox have roots of their own (`RegistryError`, `SandboxError`) because
 they do not know the arena; the command line shows all three the same way.
@@ -36,7 +35,3 @@ class HomeTooNew(HomeUnusable):
 
 class WorkerDied(ArenaError):
     """A worker process ended unexpectedly; what it was playing was not stored."""
-
-
-class ReplayDiffers(ArenaError):
-    """A match played again came out differently."""

@@ -87,9 +87,10 @@ def pairs_among(versions: Sequence[PolicyVersion], only: Sequence[str]) -> list[
         robin among them.
     """
     digests = sorted(version.digest for version in versions)
-    if len(only) == 1:
-        return [(min(only[0], other), max(only[0], other)) for other in digests if other != only[0]]
-    chosen = sorted(set(only)) if only else digests
+    chosen = sorted(set(only)) or digests
+    if only and len(chosen) == 1:
+        one = chosen[0]
+        return [(min(one, other), max(one, other)) for other in digests if other != one]
     return [(a, b) for i, a in enumerate(chosen) for b in chosen[i + 1 :]]
 
 

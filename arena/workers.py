@@ -100,7 +100,10 @@ class WorkerPool(Generic[JobT, AnswerT]):
                 if job is None:
                     break
                 pipe = idle.pop()
-                pipe.send(job)
+                try:
+                    pipe.send(job)
+                except OSError as error:
+                    raise self._died(pipe) from error
                 busy.add(pipe)
             if not busy:
                 return
@@ -114,16 +117,19 @@ class WorkerPool(Generic[JobT, AnswerT]):
         try:
             good, answer = pipe.recv()
         except (EOFError, OSError) as error:
-            process = self._workers[pipe]
-            process.join(5)
-            raise WorkerDied(
-                f"a worker process ended with status {process.exitcode} in the middle of its job; "
-                "nothing of that job was stored, run the same command again to go on"
-            ) from error
+            raise self._died(pipe) from error
         if not good:
             raise answer
         result: AnswerT = answer
         return result
+
+    def _died(self, pipe: Connection) -> WorkerDied:
+        process = self._workers[pipe]
+        process.join(5)
+        return WorkerDied(
+            f"a worker process ended with status {process.exitcode} in the middle of its job; "
+            "nothing of that job was stored, run the same command again to go on"
+        )
 
     def close(self) -> None:
         """Ends the workers.  A worker that is still busy is killed."""

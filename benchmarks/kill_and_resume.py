@@ -55,7 +55,7 @@ def kill_once(home: Home, matches: int, rng: random.Random, seen: set[str]) -> i
     moment = time.monotonic() + rng.uniform(0.5, 10.0)
     while time.monotonic() < moment and process.poll() is None:
         seen |= {row.id for row in home.store.matches("rrps", 1)}
-        time.sleep(0.01)
+        time.sleep(0.1)
     with suppress(ProcessLookupError):
         os.kill(process.pid, signal.SIGKILL)
     process.wait()
@@ -68,7 +68,7 @@ def kill_once(home: Home, matches: int, rng: random.Random, seen: set[str]) -> i
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--kills", type=int, default=20)
-    parser.add_argument("--matches", type=int, default=60, help="a pair")
+    parser.add_argument("--matches", type=int, default=40, help="a pair")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     rng = random.Random(options.seed)

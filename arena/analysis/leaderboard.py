@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -56,12 +56,12 @@ class Options:
 
     Attributes:
       rank_by: what the rows are ordered by.
-      ratings: TrueSkill ratings by digest, from `ratings.true_skill`; empty leaves them out.
+      ratings: TrueSkill ratings by digest, from `ratings.true_skill`; None leaves them out.
       secondary: whether to compute Bradley-Terry points, Nash mass and alpha-rank shares.
     """
 
     rank_by: RankBy = RankBy.AGG_SCORE
-    ratings: Mapping[str, Rating] = field(default_factory=dict)
+    ratings: Mapping[str, Rating] | None = None
     secondary: bool = False
 
 
@@ -148,9 +148,10 @@ def leaderboard(
     Raises:
       ValueError: the population is empty, or ranking by rating was asked for without ratings.
     """
-    if options.rank_by is RankBy.RATING and not options.ratings:
+    if options.rank_by is RankBy.RATING and options.ratings is None:
         raise ValueError("ranking by rating needs ratings: compute them with true_skill first")
     digests = [version.digest for version in versions]
+    rated = options.ratings or {}
     met = meetings(table, digests, population.digests)
     metrics = population_metrics(met)
     against_all = _AgainstAll(table, digests)
@@ -171,7 +172,7 @@ def leaderboard(
                 digest=digest,
                 mean_return=mean.value if mean else None,
                 stderr=mean.stderr if mean else None,
-                trueskill=options.ratings.get(digest),
+                trueskill=rated.get(digest),
                 pop_return=_known(metrics.pop_return[place]),
                 pop_expl=_known(metrics.pop_expl[place]),
                 pop_expl_cross_fitted=_known(metrics.pop_expl_cross_fitted[place]),
@@ -236,7 +237,8 @@ def _scores(
         case RankBy.MEAN_RETURN:
             return mean_return
         case RankBy.RATING:
-            rated = [options.ratings.get(digest) for digest in digests]
+            known = options.ratings or {}
+            rated = [known.get(digest) for digest in digests]
             value = np.array([math.nan if r is None else r.conservative for r in rated])
             sigma = np.array([math.nan if r is None else r.sigma for r in rated])
             return Estimates(

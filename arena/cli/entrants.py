@@ -12,14 +12,25 @@ from rich.console import Console
 from rich.syntax import Syntax
 from rich.table import Table
 
-from arena.cli.session import Session, game_option, optional_game, session_options
+from arena.cli.session import (
+    Session,
+    game_option,
+    optional_game,
+    plain,
+    readable,
+    session_options,
+)
 from arena.cli.walls import open_reported_wall, sandbox_options
 from arena.enrol import Enrolled, enrol, trial
+from arena.errors import UsageFault
 from arena.games.protocol import Game
 from arena.submission import Rejection, prepare
 from registry.values import PolicyVersion, Status
 from sandbox.choose import WallChoice
 from sandbox.values import Limits
+
+RESERVED = frozenset({"house", "starter", "csro"})
+"""Author names that only the arena itself and its clients enrol under."""
 
 
 def _labels(
@@ -43,15 +54,6 @@ def _rejected(session: Session, rejection: Rejection) -> None:
     sys.exit(1)
 
 
-def plain(text: str) -> str:
-    """Text that nobody vouches for, safe to print through rich."""
-    from rich.markup import escape
-
-    return escape(
-        "".join(c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text)
-    )
-
-
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @game_option
@@ -70,6 +72,8 @@ def submit(
     wall: WallChoice,
 ) -> None:
     """Checks a policy FILE, tries it in the sandbox, and registers it as a new version."""
+    if name.partition("/")[0] in RESERVED:
+        raise UsageFault(f"the author name in {name!r} is the arena's own; use another")
     limits = Limits()
     prepared = prepare(game, file, name=name, description=description, labels=labels)
     if isinstance(prepared, Rejection):
@@ -86,7 +90,10 @@ def submit(
 
 def _taken(session: Session, outcome: Enrolled, game: Game) -> None:
     version = outcome.version
+    qualified = version.status is Status.QUALIFIED
     reason = "" if outcome.created else "the same content was registered before"
+    if not qualified and version.status_reason:
+        reason = f"{reason}: {version.status_reason}"
     document = {
         "ref": version.ref,
         "digest": version.digest,
@@ -95,12 +102,16 @@ def _taken(session: Session, outcome: Enrolled, game: Game) -> None:
     }
 
     def human(out: Console) -> None:
-        out.print(f"[bold green]{version.status.value}[/]  {version.ref}  {version.digest}")
+        colour = "green" if qualified else "red"
+        out.print(f"[bold {colour}]{version.status.value}[/]  {version.ref}  {version.digest}")
         if reason:
-            out.print(reason)
-        out.print(f"play it:  arena play --game {game.name} --only {version.ref}")
+            out.print(plain(reason))
+        if qualified:
+            out.print(f"play it:  arena play --game {game.name} --only {version.ref}")
 
     session.answer(document, human)
+    if not qualified:
+        sys.exit(1)
 
 
 @click.command()
@@ -121,7 +132,7 @@ def check(session: Session, file: Path, game: Game, wall: WallChoice) -> None:
         return
     session.answer(
         {"ref": None, "digest": None, "status": "ok", "reason": ""},
-        lambda out: out.print(f"[bold green]ok[/]  {file} plays {game.title}"),
+        lambda out: out.print(f"[bold green]ok[/]  {plain(str(file))} plays {game.title}"),
     )
 
 
@@ -202,7 +213,8 @@ def show(session: Session, ref: str, game: Game | None, source: bool) -> None:
     def human(out: Console) -> None:
         if source:
             if out.is_terminal and version.kind == "python":
-                out.print(Syntax(version.payload, "python", background_color="default"))
+                source_text = readable(version.payload)
+                out.print(Syntax(source_text, "python", background_color="default"))
             else:
                 click.echo(version.payload, nl=not version.payload.endswith("\n"))
             return
@@ -241,4 +253,17 @@ def yank(session: Session, ref: str, game: Game, reason: str) -> None:
     session.answer(_summary(version), lambda out: out.print(f"yanked  {version.ref}"))
 
 
-COMMANDS: tuple[click.Command, ...] = (submit, check, list_, show, yank)
+@click.command()
+@click.argument("ref")
+@game_option
+@click.option("--reason", default="", help="Why; kept in the policy's history.")
+@session_options
+def reinstate(session: Session, ref: str, game: Game, reason: str) -> None:
+    """Lets a withdrawn or quarantined policy take part again."""
+    registry = session.home().registry
+    version = registry.get(game.name, ref)
+    version = registry.set_status(version.digest, Status.QUALIFIED, reason)
+    session.answer(_summary(version), lambda out: out.print(f"qualified  {version.ref}"))
+
+
+COMMANDS: tuple[click.Command, ...] = (submit, check, list_, show, yank, reinstate)

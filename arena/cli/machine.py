@@ -10,7 +10,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from arena.cli.session import Session, session_options
+from arena.cli.session import Session, plain, session_options
 from sandbox.doctor import examine
 
 _COLOURS = {"ok": "green", "warn": "yellow", "missing": "yellow", "fail": "red"}
@@ -34,7 +34,7 @@ def doctor(session: Session, quick: bool) -> None:
         for finding in findings:
             colour = _COLOURS.get(finding.state.value, "white")
             state = f"[{colour}]{finding.state}[/]"
-            table.add_row(finding.name, state, finding.detail, finding.remedy)
+            table.add_row(finding.name, state, plain(finding.detail), plain(finding.remedy))
         out.print(table)
 
     session.answer(document, human)

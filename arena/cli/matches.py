@@ -12,14 +12,16 @@ from rich.console import Console
 from rich.table import Table
 
 from arena.audit import LOCKSTEP, AuditReport, audit_newest
-from arena.cli.entrants import plain
-from arena.cli.session import Session, game_option, progress_bar, session_options
+from arena.cli.session import Session, game_option, plain, progress_bar, session_options
 from arena.cli.walls import sandbox_options
+from arena.errors import UsageFault
 from arena.games.protocol import Game
+from arena.home import Home
 from arena.play import PlayOptions, PlayReport
 from arena.play import play as play_round_robin
 from arena.replay import Comparison, Stored, play_again, stored_match
 from arena.store import MatchRow
+from registry.values import Status
 from sandbox.choose import WallChoice
 from sandbox.values import Limits
 
@@ -55,7 +57,7 @@ def play(
     Only what is missing is played: interrupt it, or kill it, and the same command goes on.
     """
     home = session.home()
-    chosen = [home.registry.get(game.name, ref).digest for ref in only]
+    chosen = [_entrant(home, game, ref) for ref in only]
     options = PlayOptions(count, workers, wall, isolate)
     with progress_bar(f"{game.name}: matches") as progress:
         report = play_round_robin(home, game, options, only=chosen, progress=progress)
@@ -64,8 +66,22 @@ def play(
     if any(name.endswith(LOCKSTEP) for name in report.walls):
         audited = audit_newest(home, game, report.played, wall)
         document["audited"] = audited.audited
+        document["inconclusive"] = audited.inconclusive
         document["quarantined"] = sorted({one.suspect for one in audited.differences})
     session.answer(document, lambda out: _say(out, report, audited))
+
+
+def _entrant(home: Home, game: Game, ref: str) -> str:
+    """Digest of a policy that may take part.
+
+    Raises:
+      UsageFault: it is withdrawn, quarantined or no entrant.
+    """
+    version = home.registry.get(game.name, ref)
+    if version.status is not Status.QUALIFIED:
+        why = f" ({version.status_reason})" if version.status_reason else ""
+        raise UsageFault(f"{version.ref} is {version.status.value}{why}: it takes part in nothing")
+    return version.digest
 
 
 def _report(report: PlayReport) -> dict[str, Any]:
@@ -88,6 +104,8 @@ def _say(out: Console, report: PlayReport, audited: AuditReport | None) -> None:
         out.print(f"  {number:>9,}  {wall}")
     if audited is not None:
         out.print(f"audit: {audited.audited} matches played again one by one")
+        if audited.inconclusive:
+            out.print(f"  {audited.inconclusive} were cut short by a limit: inconclusive")
         for one in audited.differences:
             out.print(
                 f"[bold red]quarantined[/] {one.suspect}: match {one.match_id[:12]} came out "
@@ -234,7 +252,7 @@ def export(session: Session, folder: Path) -> None:
     files = session.home().store.export(folder)
     session.answer(
         {"files": [str(file) for file in files]},
-        lambda out: out.print("\n".join(str(file) for file in files)),
+        lambda out: out.print(plain("\n".join(str(file) for file in files))),
     )
 
 

@@ -14,6 +14,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import click
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -65,7 +66,8 @@ class Session:
 def terminal(stderr: bool = False) -> Console:
     """A console that does not cut tables short when output goes to a file."""
     stream = sys.stderr if stderr else sys.stdout
-    width = None if stream.isatty() else int(os.environ.get("COLUMNS", "200"))
+    columns = os.environ.get("COLUMNS", "")
+    width = None if stream.isatty() else int(columns) if columns.isdecimal() else 200
     return Console(stderr=stderr, width=width, highlight=False)
 
 
@@ -87,6 +89,18 @@ def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
             bar.update(task, completed=done, total=total)
 
         yield tell
+
+
+def readable(text: str) -> str:
+    """Text that nobody vouches for, without characters that steer a terminal."""
+    return "".join(
+        c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text
+    )
+
+
+def plain(text: str) -> str:
+    """Text that nobody vouches for, safe to print through rich."""
+    return escape(readable(text))
 
 
 def notice(text: str) -> None:

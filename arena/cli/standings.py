@@ -17,11 +17,12 @@ from arena.analysis.estimates import Estimate
 from arena.analysis.leaderboard import RANKINGS, Row
 from arena.analysis.metrics import AgainstOpponent, Evaluation, evaluate
 from arena.analysis.ratings import Rating
-from arena.cli.session import Session, game_option, progress_bar, session_options
+from arena.audit import LOCKSTEP, audit_newest
+from arena.cli.session import Session, game_option, notice, plain, progress_bar, session_options
 from arena.cli.walls import sandbox_options
 from arena.errors import UsageFault
 from arena.games.protocol import Game
-from arena.house.population import default_population, population
+from arena.house.population import Population, default_population, population
 from arena.payoffs import PayoffTable
 from arena.play import PlayOptions, play_pairs
 from arena.standings import payoff_table, standings
@@ -103,9 +104,7 @@ def leaderboard(
     population_name: str | None,
 ) -> None:
     """Ranks all qualified policies by their scores against the evaluation population."""
-    measured_on = population(population_name) if population_name else default_population(game.name)
-    if measured_on.game != game.name:
-        raise UsageFault(f"{measured_on.name} is a population of {measured_on.game}")
+    measured_on = _population(game, population_name)
     rows = standings(session.home(), game, measured_on, by=by, more=more)
     shown = rows[:limit]
     document = {
@@ -118,6 +117,18 @@ def leaderboard(
     session.answer(
         document, lambda out: _board(out, game, measured_on.name, shown, len(rows), more)
     )
+
+
+def _population(game: Game, name: str | None) -> Population:
+    """The evaluation population of that name; the game's own where none is named.
+
+    Raises:
+      UsageFault: there is none, or it is another game's.
+    """
+    chosen = population(name) if name else default_population(game.name)
+    if chosen.game != game.name:
+        raise UsageFault(f"{chosen.name} is a population of {chosen.game}, not of {game.name}")
+    return chosen
 
 
 def _board(
@@ -218,7 +229,7 @@ def payoffs(session: Session, game: Game, csv_file: Path | None) -> None:
 
     def human(out: Console) -> None:
         if csv_file is not None:
-            out.print(f"{len(refs)} x {len(refs)} written to {csv_file}")
+            out.print(f"{len(refs)} x {len(refs)} written to {plain(str(csv_file))}")
             return
         out.print(_matrix(table, refs))
 
@@ -265,10 +276,14 @@ def evaluate_(
     """Plays REF against the evaluation population and reports how good it is and why."""
     home = session.home()
     version = home.registry.get(game.name, ref)
-    measured_on = population(population_name) if population_name else default_population(game.name)
+    measured_on = _population(game, population_name)
     pairs = [(version.digest, other) for other in measured_on.digests if other != version.digest]
     with progress_bar(f"{ref} against {measured_on.name}") as progress:
-        play_pairs(home, game, pairs, PlayOptions(matches, workers, wall), progress)
+        report = play_pairs(home, game, pairs, PlayOptions(matches, workers, wall), progress)
+    quarantined: list[str] = []
+    if any(name.endswith(LOCKSTEP) for name in report.walls):
+        audited = audit_newest(home, game, report.played, wall)
+        quarantined = sorted({one.suspect for one in audited.differences})
     table = payoff_table(home, game, [version.digest, *measured_on.digests])
     result = evaluate(table, version.digest, measured_on.digests)
     refs = {v.digest: v.ref for v in home.registry.by_digests(measured_on.digests).values()}
@@ -280,8 +295,14 @@ def evaluate_(
         "pop_expl": document_of(result.pop_expl),
         "pop_expl_cross_fitted": document_of(result.pop_expl_cross_fitted),
         "agg_score": document_of(result.agg_score),
+        "walls": report.walls,
+        "quarantined": quarantined,
         "per_opponent": [_opponent(one, refs) for one in result.per_opponent],
     }
+    for wall_name, number_of in sorted(report.walls.items()):
+        notice(f"{number_of:,} matches played behind: {wall_name}")
+    if quarantined:
+        notice(f"quarantined after an audit: {', '.join(quarantined)}")
     session.answer(document, lambda out: _say(out, version.ref, measured_on.name, result, refs))
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from arena.analysis.leaderboard import RANKINGS
 from arena.cli import main
 from arena.home import FORMAT
 
@@ -86,6 +87,11 @@ def test_submit_show_source_and_yank(home, file):
     assert submit(changed, home)["ref"] == "me/bot@2"
     assert document("yank", "me/bot@2", "--game", "rrps", home=home)["status"] == "yanked"
     assert document("show", "me/bot@2", home=home)["status"] == "yanked"
+    words = ("play", "--game", "rrps", "--only", "me/bot@2", "--matches", "1")
+    assert run(*words, home=home).exit_code == 2
+    assert submit(changed, home, code=1)["status"] == "yanked"
+    back = document("reinstate", "me/bot@2", "--game", "rrps", home=home)
+    assert back["status"] == "qualified"
 
 
 @pytest.mark.parametrize(
@@ -134,6 +140,7 @@ def test_missing_files_and_folders(home, tmp_path):
         ("replay", "abcdef"),
         ("evaluate", "nobody/nothing", "--game", "rrps"),
         ("leaderboard", "--game", "rrps", "--against", "leduc-3@1"),
+        ("evaluate", "house/rockbot", "--game", "rrps", "--against", "leduc-3@1"),
     ],
 )
 def test_usage_errors_exit_with_2_and_say_what_to_do(home, arguments):
@@ -141,6 +148,31 @@ def test_usage_errors_exit_with_2_and_say_what_to_do(home, arguments):
     assert result.exit_code == 2
     assert len(result.stderr) > 20
     assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize("by", RANKINGS)
+def test_a_leaderboard_without_any_match(home, by):
+    rows = document("leaderboard", "--game", "rrps", "--by", by, "--more", home=home)["rows"]
+    assert len(rows) >= 43
+    assert all(row["agg_score"] is None for row in rows)
+
+
+def test_the_names_of_the_house_are_taken(home, file):
+    before = policies(home)
+    words = ("submit", file(GOOD), "--game", "rrps", "--name", "house/rockbot")
+    refused = run(*words, home=home)
+    assert refused.exit_code == 2
+    assert "the arena's own" in refused.stderr
+    assert policies(home) == before
+
+
+def test_names_of_files_are_not_markup(home, tmp_path):
+    path = tmp_path / "b[" / "x] [bold].py"
+    path.parent.mkdir()
+    path.write_text(GOOD)
+    checked = run("check", path, "--game", "rrps", "--sandbox", "process", home=home)
+    assert checked.exit_code == 0, checked.output
+    assert "b[/x] [bold].py" in checked.stdout.replace("\n", "")
 
 
 def test_a_malformed_name_is_a_usage_error(home, file):
@@ -208,11 +240,20 @@ def test_a_home_marker_that_is_not_one(tmp_path):
     assert "home.json" in result.stderr
 
 
+def mounted(*words):
+    """Mounts something; a container's root may not, and then the test is skipped, but not in CI."""
+    done = subprocess.run(["mount", *map(str, words)], capture_output=True, text=True)
+    if done.returncode:
+        if os.environ.get("CI"):
+            pytest.fail(f"CI's root must be able to mount: {done.stderr}")
+        pytest.skip(f"mounting is not allowed here: {done.stderr.strip()}")
+
+
 @contextmanager
 def read_only(folder):
     """Makes a folder unwritable: by permissions, or for root, whom they do not stop, by a mount."""
     if os.getuid() == 0:
-        subprocess.run(["mount", "--bind", folder, folder], check=True)
+        mounted("--bind", folder, folder)
         subprocess.run(["mount", "-o", "remount,bind,ro", folder], check=True)
         try:
             yield
@@ -255,7 +296,7 @@ def test_a_full_disk_loses_nothing(tmp_path):
         pytest.skip("mounting a small file system takes root")
     place = tmp_path / "small"
     place.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", place], check=True)
+    mounted("-t", "tmpfs", "-o", "size=6m", "tmpfs", place)
     try:
         folder = place / "home"
         assert run("list", home=folder).exit_code == 0

@@ -21,7 +21,7 @@ from arena.values import Termination
 from sandbox.choose import WallChoice
 
 PROCESS = WallChoice("process")
-BOTS = ("rockbot", "freqbot2", "markov5", "copybot", "randbot", "switchbot", "pibot", "rotatebot")
+BOTS = ("randbot", "switchbot", "markov5", "copybot", "rockbot", "freqbot2", "pibot", "rotatebot")
 
 ROCK = "class Agent:\n    def act(self, observation):\n        return 'ROCK'\n"
 RANDOM = (
@@ -141,6 +141,8 @@ def test_pairs():
     ]  # fmt: skip
     assert pairs_among(everyone, ["b"]) == [("a", "b"), ("b", "c"), ("b", "d")]
     assert pairs_among(everyone, ["d", "a", "d"]) == [("a", "d")]
+    assert pairs_among(everyone, ["b", "b"]) == pairs_among(everyone, ["b"])
+    assert pairs_among(everyone[:1], []) == []
 
 
 def test_asking_for_no_match_is_refused(tmp_path):
