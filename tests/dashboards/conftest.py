@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -42,6 +43,17 @@ class Agent:
         return "ROCK"
 '''
 WALL = WallChoice("process")
+
+
+@pytest.fixture(autouse=True)
+def the_same_main_afterwards() -> Iterator[None]:
+    """AppTest puts a module of its own in the place of `__main__`, and leaves it there.
+
+    Worker processes that later tests spawn would try to import it.
+    """
+    before = sys.modules["__main__"]
+    yield
+    sys.modules["__main__"] = before
 
 
 @pytest.fixture(scope="session")
