@@ -49,13 +49,15 @@ def bubblewrap_prefix(bwrap: str, site: str | None) -> list[str]:
             command += ["--cap-add", capability]
     else:
         command += ["--unshare-user"]
+    # First, so that it does not cover what is bound below: Python may be installed under /tmp.
+    command += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]
     for folder in (*_SYSTEM_FOLDERS, sys.base_prefix, sys.base_exec_prefix):
         command += ["--ro-bind-try", folder, folder]
     for name in ("numpy", "numpy.libs"):
         if site is not None:
             command += ["--ro-bind-try", f"{site}/{name}", f"{site}/{name}"]
     command += ["--ro-bind", str(BOX_FOLDER), _BOX_INSIDE]
-    return [*command, "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--chdir", "/", "--"]
+    return [*command, "--chdir", "/", "--"]
 
 
 def usable_bubblewrap() -> str | None:
