@@ -71,6 +71,7 @@ def project(point: Floats, least: float) -> Floats:
     shifted = point - least
     descending = np.sort(shifted)[::-1]
     excess = (np.cumsum(descending) - room) / np.arange(1, n + 1)
-    last = int(np.nonzero(descending > excess)[0][-1])
+    above = np.flatnonzero(descending > excess)
+    last = int(above[-1]) if above.size else 0  # room can be lost to rounding beside large entries
     nearest: Floats = np.maximum(shifted - excess[last], 0.0) + least
     return nearest

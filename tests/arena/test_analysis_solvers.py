@@ -155,6 +155,12 @@ def test_projection_is_the_nearest_allowed_point(point, share, seed):
     assert np.linalg.norm(nearest - point) <= distances.min() + 1e-9
 
 
+def test_projection_where_there_is_no_room_to_speak_of():
+    point = np.array([1e9, 0.0, -3.0])
+    for least in (1 / 3, (1 - 1e-12) / 3):
+        assert project(point, least) == pytest.approx(np.full(3, 1 / 3))
+
+
 def test_settings_are_checked():
     for bad in ({"iterations": 0}, {"step": 0.0}, {"gamma": 1.0}):
         with pytest.raises(ValueError, match="iterations >= 1"):
