@@ -10,12 +10,12 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from arena.cli.entrants import plain
 from arena.cli.session import (
     GameType,
     Session,
     notice,
     optional_game,
+    plain,
     progress_bar,
     session_options,
 )
