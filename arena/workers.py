@@ -12,8 +12,9 @@ import multiprocessing.connection
 import os
 import signal
 import sys
+import types
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from types import TracebackType
 from typing import Any, Generic, Protocol, TypeVar
@@ -61,6 +62,21 @@ def _work(pipe: Connection, build: Callable[[], Handler], parent: int) -> None:
             handler.close()
 
 
+@contextmanager
+def _main_out_of_sight() -> Iterator[None]:
+    """Keeps `spawn` from importing the caller's main program into every worker.
+
+    Workers need nothing of it.  Importing it costs them most of a second, and would run a script
+    that has no guard against being imported.
+    """
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = types.ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
+
+
 class WorkerPool(Generic[JobT, AnswerT]):
     """A fixed number of worker processes.
 
@@ -72,12 +88,13 @@ class WorkerPool(Generic[JobT, AnswerT]):
     def __init__(self, count: int, build: Callable[[], Handler]) -> None:
         context = multiprocessing.get_context("spawn")
         self._workers: dict[Connection, Any] = {}
-        for _ in range(count):
-            ours, theirs = context.Pipe()
-            process = context.Process(target=_work, args=(theirs, build, os.getpid()), daemon=False)
-            process.start()
-            theirs.close()
-            self._workers[ours] = process
+        with _main_out_of_sight():
+            for _ in range(count):
+                ours, theirs = context.Pipe()
+                process = context.Process(target=_work, args=(theirs, build, os.getpid()))
+                process.start()
+                theirs.close()
+                self._workers[ours] = process
 
     def run(
         self, jobs: Iterator[JobT], more: Callable[[], JobT | None] = lambda: None
