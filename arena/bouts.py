@@ -89,7 +89,11 @@ def _seat(game: Game, bout: Bout, number: int, players: Mapping[str, Player]) ->
 
 
 def _play_inline(game: Game, bout: Bout, job: Job) -> Result:
-    """Trusted policies meet at the table.  A fault of theirs is ours, so it is raised."""
+    """Trusted policies meet at the table.
+
+    What one of them raises is our fault and passes through; an action that the rules do not allow
+    (a table may be handed in by anybody) is a forfeit, as it is for every other kind.
+    """
     started, cpu = time.perf_counter(), [0.0, 0.0]
     table = game.table([bout.match.deal_seed])
     seats = [_seat(game, bout, number, job.players) for number in (0, 1)]
