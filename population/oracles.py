@@ -12,11 +12,11 @@ from typing import Any
 from arena.games import game as game_named
 from oracle.alpha_evolve import AlphaEvolve, Evolution
 from oracle.best_of_n import BestOfN
-from oracle.context import parse_filter, parse_input
+from oracle.context import OpponentInput, parse_filter, parse_input
 from oracle.grammar_writer import GrammarWriter
 from oracle.linear_refinement import LinearRefinement
 from oracle.models.budget import Budget, Spent
-from oracle.models.choice import has_gemini_key, model_from
+from oracle.models.choice import check_access, has_gemini_key, model_from
 from oracle.models.gemini import DEFAULT_MODEL
 from oracle.models.journal import Journal, JournaledModel, SqliteJournal
 from oracle.models.options import ServerOptions
@@ -146,7 +146,13 @@ def oracle_of(choice: OracleChoice, writer: Writer) -> Oracle:
         return BestOfN(writer, choice.drafts, workers)
     if choice.name == "linear":
         return LinearRefinement(writer, choice.refinements, GRAMMAR_WIDTH if grammar else 1)
-    evolution = Evolution(generations=choice.refinements)
+    # A prompt shows the program that is to be changed, and the incumbent is an opponent's: where
+    # a model may not read those, evolution begins with programs of the model's own.  The grammar
+    # reads every opponent's program, whatever is shown to a model.
+    evolution = Evolution(
+        generations=choice.refinements,
+        from_incumbent=grammar or parse_input(choice.opponents) is OpponentInput.CODE,
+    )
     return AlphaEvolve(writer, evolution, workers=workers)
 
 
