@@ -26,7 +26,7 @@ from oracle.values import Against, Attempt, Failure, Rejected, Score
 from population.config import RunConfig, check_run_name
 from population.errors import RunBusy, RunExists, RunsUnusable, UnknownRun
 from population.records import Effort, Iteration, RunRecord, RunState, Sigma
-from population.schema import VERSION, AttemptRow, IterationRow, RunRow, Table
+from population.schema import VERSION, AttemptRow, IterationRow, RunRow, prepare
 
 FILE = "runs.sqlite"
 _PATIENCE_SECONDS = 60.0
@@ -73,8 +73,8 @@ class Runs:
                     f"{self.path} has version {found}, this program reads up to {VERSION}: "
                     "update policy-arena"
                 )
+            prepare(connection)
             if found < VERSION:
-                Table.metadata.create_all(connection)
                 connection.exec_driver_sql(f"pragma user_version = {VERSION}")
 
     @_explained

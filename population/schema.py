@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, Column
+from sqlalchemy import JSON, Column, Connection
 from sqlalchemy.orm import registry
 from sqlmodel import Field, SQLModel
 
@@ -13,6 +13,8 @@ from registry.schema import UtcDateTime
 
 VERSION = 1
 """Rises when an older program could not read a newer file (`PRAGMA user_version`)."""
+_LATER = {"attempt": {"repairs": "integer not null default 0"}}
+"""Columns that the first files lack.  Older programs do not mind them."""
 
 
 class Table(SQLModel, registry=registry()):
@@ -68,3 +70,13 @@ class AttemptRow(Table, table=True):
     against: list[Any] = Field(sa_column=Column(JSON(), nullable=False))
     rejected: str
     reason: str
+
+
+def prepare(connection: Connection) -> None:
+    """Makes the tables of a new file, and adds to those of an older one what they lack."""
+    Table.metadata.create_all(connection)
+    for table, columns in _LATER.items():
+        present = {row[1] for row in connection.exec_driver_sql(f"pragma table_info({table})")}
+        for name, kind in columns.items():
+            if name not in present:
+                connection.exec_driver_sql(f"alter table {table} add column {name} {kind}")

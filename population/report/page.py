@@ -205,9 +205,17 @@ def _dot(k: int, place: int, attempts: int, attempt: Attempt) -> Dot:
         reason = (
             f"{attempt.failure.kind.value}: {attempt.failure.reason}" if attempt.failure else ""
         )
-        return Dot(x, math.nan, "cross", f"attempt {attempt.number}: {reason[:400]}")
+        return Dot(
+            x, math.nan, "cross", f"attempt {attempt.number}: {reason[:400]}{_mended(attempt)}"
+        )
     told = f"attempt {attempt.number}: u = {attempt.score.u:+.1f} ({attempt.score.stderr:.1f})"
-    return Dot(x, attempt.score.u, "full" if attempt.kept else "hollow", told)
+    shape = "full" if attempt.kept else "hollow"
+    return Dot(x, attempt.score.u, shape, f"{told}{_mended(attempt)}")
+
+
+def _mended(attempt: Attempt) -> str:
+    """How many replies of the model it took, where the first was malformed."""
+    return f"; malformed replies before it: {attempt.repairs}" if attempt.repairs else ""
 
 
 def _payoffs(facts: RunFacts) -> str:

@@ -1,0 +1,55 @@
+"""The file of runs: what is stored comes back, and files of older programs still open."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from oracle.values import Against, Attempt, Failure, Rejected, Score
+from population.errors import RunsUnusable
+from population.records import Effort, Iteration, Sigma
+from population.runs import FILE, Runs
+from population.schema import VERSION
+from tests.population.small_run import small_config
+
+SCORE = Score(1.5, 0.25, (Against("a" * 32, 1.5, 0.25, 8),))
+REFUSED = Failure(Rejected.NO_CODE, "no code in the reply")
+ATTEMPTS = (
+    Attempt(0, "", "k01/a00/r2", "", None, REFUSED, False, repairs=2),
+    Attempt(1, "a" * 32, "k01/a01/r1", "b" * 32, SCORE, None, True, repairs=1),
+)
+
+
+def iteration(k: int) -> Iteration:
+    sigma = Sigma({"a" * 32: 1.0}, 0.0, "nash", {"slack": 2.0})
+    return Iteration(k, sigma, "b" * 32, SCORE.u, SCORE.stderr, ATTEMPTS, Effort(matches=8))
+
+
+def test_iterations_come_back_as_they_were_stored(tmp_path: Path) -> None:
+    Runs(tmp_path).start("run", small_config(1))
+    Runs(tmp_path).add("run", iteration(1))
+    assert Runs(tmp_path).iterations("run") == (iteration(1),)
+
+
+def test_a_file_without_repairs_is_read_and_written(tmp_path: Path) -> None:
+    runs = Runs(tmp_path)
+    runs.start("run", small_config(1))
+    runs.add("run", iteration(1))
+    with sqlite3.connect(tmp_path / FILE) as connection:  # as the first programs made it
+        connection.execute("alter table attempt drop column repairs")
+    connection.close()
+    again = Runs(tmp_path)
+    assert [attempt.repairs for attempt in again.iterations("run")[0].attempts] == [0, 0]
+    again.add("run", iteration(2))
+    assert Runs(tmp_path).iterations("run")[1] == iteration(2)
+
+
+def test_a_file_of_a_newer_program_is_refused(tmp_path: Path) -> None:
+    Runs(tmp_path)
+    with sqlite3.connect(tmp_path / FILE) as connection:
+        connection.execute(f"pragma user_version = {VERSION + 1}")
+    connection.close()
+    with pytest.raises(RunsUnusable, match="update policy-arena"):
+        Runs(tmp_path)
