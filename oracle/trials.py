@@ -157,7 +157,8 @@ class Trials:
             reasons = sorted({o.failure.kind.value for o in self._outcomes if o.failure})
             raise OracleExhausted(
                 f"{self.task.key}: none of {len(self._outcomes)} drafts by {self._writer.name} "
-                f"could be scored ({', '.join(reasons)})"
+                f"could be scored ({', '.join(reasons)})",
+                self.attempts,
             )
         candidate = Candidate(
             best.source, best.digest, best.score, self._parents[best.number], best.draft.call

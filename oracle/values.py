@@ -172,7 +172,15 @@ class Response:
 
 
 class OracleExhausted(Exception):
-    """The oracle tried all that it may and has no valid program to offer."""
+    """The oracle tried all that it may and has no valid program to offer.
+
+    Attributes:
+      attempts: everything that was tried, in order, each with its reason.
+    """
+
+    def __init__(self, message: str, attempts: tuple[Attempt, ...] = ()) -> None:
+        super().__init__(message)
+        self.attempts = attempts
 
 
 class Oracle(Protocol):

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from arena.analysis.meta_strategy import SOLVERS
 from arena.payoffs import PayoffTable
-from oracle.values import Oracle, OracleExhausted, Response, Task
+from oracle.values import Attempt, Oracle, OracleExhausted, Score, Task
 from population.config import RunConfig
 from population.evaluator import Evaluator, LineageOf
 from population.matches import Matches
@@ -132,19 +132,22 @@ class Csro:
         started, played = time.perf_counter(), self.matches.spent.seconds
         try:
             response = self.oracle.respond(task, evaluate)
-        except OracleExhausted:
-            response = None
-        digest = evaluate.digest(response.best.source) if response else ""
+        except OracleExhausted as empty_handed:
+            best, digest, attempts = None, "", empty_handed.attempts
+        else:
+            best, attempts = response.best.score, response.attempts
+            digest = evaluate.digest(response.best.source)
         playing = self.matches.spent.seconds - played
-        return _Answer(response, digest, time.perf_counter() - started - playing)
+        return _Answer(digest, best, attempts, time.perf_counter() - started - playing)
 
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """An oracle's response (None where it found nothing), whom it means, its own seconds."""
+    """What an oracle found ("" and None for nothing), all that it tried, its own seconds."""
 
-    response: Response | None
     digest: str
+    score: Score | None
+    attempts: tuple[Attempt, ...]
     thinking: float
 
 
@@ -165,8 +168,6 @@ def _effort(
 
 
 def _iteration(k: int, sigma: Sigma, answer: _Answer, effort: Effort) -> Iteration:
-    response = answer.response
-    if response is None:
-        return Iteration(k, sigma, "", None, None, (), effort)
-    score = response.best.score
-    return Iteration(k, sigma, answer.digest, score.u, score.stderr, response.attempts, effort)
+    score = answer.score
+    u, stderr = (score.u, score.stderr) if score else (None, None)
+    return Iteration(k, sigma, answer.digest, u, stderr, answer.attempts, effort)

@@ -51,8 +51,10 @@ def test_a_copy_of_an_opponent_is_no_answer():
 def test_gives_up_after_its_tries():
     task = a_task()
     writer = ScriptedWriter([EMPTY] * 9)
-    with pytest.raises(OracleExhausted, match=r"k03: none of 3 drafts .*empty"):
+    with pytest.raises(OracleExhausted, match=r"k03: none of 3 drafts .*empty") as caught:
         ZeroShot(writer, tries=3).respond(task, Evaluation(task))
+    assert [attempt.number for attempt in caught.value.attempts] == [0, 1, 2]
+    assert {attempt.failure for attempt in caught.value.attempts} == {EMPTY}
     assert len(writer.asked) == 3
     with pytest.raises(ValueError, match="tries"):
         ZeroShot(writer, tries=0)

@@ -49,23 +49,23 @@ def program(rng: random.Random) -> str:
 
 @dataclass(frozen=True)
 class SmallOracle:
-    """Writes some programs (one of them broken, one not a policy) and offers the best."""
+    """Writes some programs, one that is broken and one that is no policy, and offers the best.
+
+    In the tasks in which it is to be empty-handed, it writes only the last two.
+    """
 
     name: str = "best-of-n"
     drafts: int = 3
     empty_handed: tuple[str, ...] = ()
 
     def respond(self, task: Task, evaluate: Evaluate) -> Response:
-        if task.key in self.empty_handed:
-            raise OracleExhausted("told to find nothing")
         rng = random.Random(task.seed)
-        sources = [program(rng) for _ in range(self.drafts)] + [BROKEN, NOT_A_POLICY]
+        sound = 0 if task.key in self.empty_handed else self.drafts
+        sources = [program(rng) for _ in range(sound)] + [BROKEN, NOT_A_POLICY]
         evaluate(sources, effort=0.3)
         results = evaluate(sources)
-        scored = [
-            (r.u, s, r) for s, r in zip(sources, results, strict=True) if isinstance(r, Score)
-        ]
-        _, best, score = max(scored, key=lambda item: item[0])
+        scored = [(s, r) for s, r in zip(sources, results, strict=True) if isinstance(r, Score)]
+        best, score = max(scored, key=lambda pair: pair[1].u, default=("", None))
         attempts = tuple(
             Attempt(
                 number,
@@ -78,4 +78,6 @@ class SmallOracle:
             )
             for number, (source, result) in enumerate(zip(sources, results, strict=True))
         )
+        if score is None:
+            raise OracleExhausted("nothing can be scored", attempts)
         return Response(Candidate(best, digest_in(task, best), score, "", ""), attempts)

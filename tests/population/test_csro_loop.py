@@ -21,6 +21,8 @@ from population.matches import Matches
 from population.members import task_of
 from population.payoff import exact_payoffs
 from population.records import RunState
+from population.report.facts import gather
+from population.report.page import page
 from population.runs import Runs
 from registry.values import Status
 from sandbox.choose import WallChoice
@@ -126,8 +128,16 @@ def test_an_oracle_that_finds_nothing_leaves_the_population_as_it_is(tmp_path: P
     home = open_home(tmp_path)
     result = run_small(home, "poor", 3, oracle=SmallOracle(empty_handed=("k01", "k02")))
     assert [member.label for member in result.members] == ["initial"]
-    assert [one.accepted for one in Runs(home.path).iterations("poor")] == ["", ""]
     assert weights_of(result.mixture.payload) == {result.members[0].digest: 1.0}
+    for one in Runs(home.path).iterations("poor"):
+        assert (one.accepted, one.u, one.stderr) == ("", None, None)
+        kinds = [attempt.failure.kind for attempt in one.attempts if attempt.failure]
+        assert kinds == [Rejected.FAULTY, Rejected.NOT_A_POLICY]
+        assert all(a.failure.reason for a in one.attempts if a.failure)
+    facts = gather(home, Runs(home.path), "poor")
+    assert [step.rejected for step in facts.steps] == [{"faulty": 1, "not-a-policy": 1}] * 2
+    html = page(facts)
+    assert html.count("nothing joined") == html.count("1 faulty, 1 not-a-policy") == 2
 
 
 def test_equal_mixtures_of_two_runs_answer_to_both_names(tmp_path: Path) -> None:
