@@ -8,6 +8,7 @@ processes and sandboxes for each of them would take longer than the matches.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -45,11 +46,13 @@ class Spent:
       matches: played (not those that were stored before).
       trials: self-play matches that try a new program.
       seconds: wall-clock time.
+      walls: what the matches ran behind, with the number of matches.
     """
 
     matches: int = 0
     trials: int = 0
     seconds: float = 0.0
+    walls: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(slots=True)
@@ -144,6 +147,7 @@ class Matches:
         try:
             for played in self._open().run(stream, partial(self._again, again, players)):
                 pending.extend(played.results)
+                self.spent.walls.update(result.wall for result in played.results)
                 again.extend(played.again)
                 done += len(played.results)
                 if time.perf_counter() - committed > COMMIT_SECONDS:

@@ -170,6 +170,29 @@ def journal_of(runs: Runs, name: str) -> SqliteJournal:
     return SqliteJournal(runs.path, scope=name)
 
 
+def check_model(choice: OracleChoice, spending: Spending) -> None:
+    """Finds out, before anything is stored or played, whether a run's model can be asked.
+
+    Raises:
+      UsageFault: the model, an option or a limit makes no sense, or the key is missing.
+      ModelError: its server cannot be reached, or does not know the key or the model.
+    """
+    writer_options(choice)
+    if choice.model != GRAMMAR:
+        model = _model_of(choice, spending)
+        _budget(spending, Spent()).check(model)
+        check_access(model)
+
+
+def _model_of(choice: OracleChoice, spending: Spending) -> Model:
+    price = parse_price(spending.price) if spending.price else None
+    return model_from(choice.model, ServerOptions(price=price, concurrency=CALLS_AT_ONCE))
+
+
+def _budget(spending: Spending, spent: Spent) -> Budget:
+    return Budget(spending.max_cost, spending.max_calls, spending.max_tokens, spent)
+
+
 def workshop(
     runs: Runs, record: RunRecord, spending: Spending, model: Model | None = None
 ) -> Workshop:
@@ -191,11 +214,8 @@ def workshop(
         by_grammar = Authorship(GrammarWriter(), {**provenance, "model": GRAMMAR})
         return Workshop(oracle_of(choice, by_grammar), by_grammar)
     journal = journal_of(runs, record.name)
-    price = parse_price(spending.price) if spending.price else None
-    spent = Spent.on(call.reply for call in journal.calls())
-    budget = Budget(spending.max_cost, spending.max_calls, spending.max_tokens, spent)
-    server = ServerOptions(price=price, concurrency=CALLS_AT_ONCE)
-    asked = JournaledModel(model or model_from(choice.model, server), journal, budget)
+    budget = _budget(spending, Spent.on(call.reply for call in journal.calls()))
+    asked = JournaledModel(model or _model_of(choice, spending), journal, budget)
     writer = ModelWriter(asked, options)
     authorship = Authorship(writer, {**provenance, "model": asked.name}, journal)
     return Workshop(oracle_of(choice, authorship), authorship)

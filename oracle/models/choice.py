@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from oracle.models.errors import UnknownModel
+from oracle.models.errors import CallRefused, ModelUnavailable, UnknownModel
 from oracle.models.gemini import DEFAULT_MODEL, KEYS, GeminiModel
 from oracle.models.openai_compatible import OpenAIModel
 from oracle.models.options import ServerOptions
 from oracle.models.protocol import Model
 from oracle.models.recorded import RecordedModel
+from oracle.models.retry import Caller, RetryPolicy
 
 FORMS = "gemini, gemini:NAME, openai:NAME, recorded:FILE"
 """How a model is written."""
+_PATIENCE = RetryPolicy(attempts=3, first_wait=0.5, longest_wait=1.0)
+"""With a server that cannot be reached at the start: somebody is waiting for the message."""
 
 
 def model_from(text: str, options: ServerOptions | None = None) -> Model:
@@ -42,14 +45,22 @@ def model_from(text: str, options: ServerOptions | None = None) -> Model:
 
 
 def check_access(model: Model) -> None:
-    """Finds out before any work is done whether a model could be asked; asks nothing.
+    """Finds out before any work is done whether a model can be asked; nothing is generated.
+
+    A server that is only busy passes: calls outlast that.
 
     Raises:
       MissingKey: its key is not in the environment.
       MissingPackage: its package is not installed.
+      ModelUnavailable: its server cannot be reached.
+      CallRefused: the server does not take the key, or does not know the model.
     """
-    if isinstance(model, GeminiModel | OpenAIModel):
-        model.connect()
+    if not isinstance(model, GeminiModel | OpenAIModel):
+        return
+    try:
+        Caller(_PATIENCE).call("access", model.look_up)
+    except (ModelUnavailable, CallRefused) as error:
+        raise type(error)(f"{model.name} cannot be asked: {error}") from error
 
 
 def has_gemini_key() -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from oracle.models.errors import CallRefused, MissingKey, ModelUnavailable
-from oracle.models.options import ServerOptions, without_secrets
+from oracle.models.options import LOOK_UP_SECONDS, ServerOptions, without_secrets
 from oracle.models.prices import Price, price_of
 from oracle.models.protocol import Finish, Reply, Request
 from oracle.models.retry import RETRYABLE, Caller, Transient, retry_after, retry_info
@@ -125,6 +125,30 @@ class GeminiModel:
         except (ValueError, RecursionError) as error:
             said = without_secrets(str(error).partition("\n")[0][:200], KEYS)
             raise Transient(f"the server's answer cannot be read: {said}") from None
+
+    def look_up(self) -> None:
+        """Asks the server once whether it knows the key and the model; nothing is generated.
+
+        Raises:
+          MissingKey: the environment has no key.
+          Transient: the server cannot be reached.
+          CallRefused: it knows one of them not.
+        """
+        client = self.connect()
+        from google.genai import errors, types
+
+        patience = types.HttpOptions(timeout=round(LOOK_UP_SECONDS * 1000))  # milliseconds
+        try:
+            client.models.get(model=self._model, config=types.GetModelConfig(http_options=patience))
+        except errors.APIError as error:
+            # Other servers that speak the protocol need not tell about models at all.
+            unknown = error.code == 404 and error.status == "NOT_FOUND"
+            if unknown or error.code in (400, 401, 403):
+                raise _sorted_out(error) from None
+        except _transport_errors() as error:
+            raise _lost(error) from None
+        except (ValueError, RecursionError):
+            pass  # it is there, whatever it says
 
     def connect(self) -> genai.Client:
         """Builds the client, where there is none yet; no server is asked.

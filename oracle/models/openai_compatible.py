@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from oracle.models.errors import CallRefused, MissingKey, MissingPackage
-from oracle.models.options import ServerOptions, without_secrets
+from oracle.models.options import LOOK_UP_SECONDS, ServerOptions, without_secrets
 from oracle.models.prices import Price, price_of
 from oracle.models.protocol import Finish, Reply, Request
 from oracle.models.retry import RETRYABLE, Caller, Transient, retry_after
@@ -77,9 +77,7 @@ class OpenAIModel:
         except openai.APIStatusError as error:
             raise _sorted_out(error) from None
         except openai.APIConnectionError as error:  # timeouts included
-            said = str(error) + (f": {error.__cause__}" if error.__cause__ else "")
-            said = without_secrets(said[:300], (KEY,))
-            raise Transient(f"the server cannot be reached: {said}") from None
+            raise _lost(error) from None
         except (ValueError, RecursionError) as error:
             said = without_secrets(str(error).partition("\n")[0][:200], (KEY,))
             raise Transient(f"the server's answer cannot be read: {said}") from None
@@ -101,6 +99,44 @@ class OpenAIModel:
             schema = {"name": "answer", "schema": dict(request.schema)}
             asked["response_format"] = {"type": "json_schema", "json_schema": schema}
         return asked
+
+    def look_up(self) -> None:
+        """Asks the server once whether it knows the key and the model; nothing is generated.
+
+        Raises:
+          MissingPackage, MissingKey: as `connect`.
+          Transient: the server cannot be reached.
+          CallRefused: it knows one of them not.
+        """
+        client = self.connect()
+        import openai
+
+        try:
+            client.models.with_raw_response.retrieve(self._model, timeout=LOOK_UP_SECONDS)
+        except openai.APIStatusError as error:
+            if error.status_code in (401, 403) or (error.status_code == 404 and not self._url):
+                raise _sorted_out(error) from None
+            if error.status_code in (404, 405):
+                self._look_among(client)
+        except openai.APIConnectionError as error:
+            raise _lost(error) from None
+
+    def _look_among(self, client: openai.OpenAI) -> None:
+        """Looks through the models that a server lists, where it tells nothing about one alone.
+
+        Raises:
+          CallRefused: there are some, and this is none of them.
+        """
+        import openai
+
+        try:
+            answer = client.models.with_raw_response.list(timeout=LOOK_UP_SECONDS)
+            listed = _names(json.loads(answer.text))
+        except (openai.OpenAIError, ValueError, RecursionError):
+            return
+        if listed and self._model not in listed and not any("*" in name for name in listed):
+            told = ", ".join(sorted(listed)[:10])
+            raise CallRefused(f"the server has no model {self._model!r}; it has {told}")
 
     def connect(self) -> openai.OpenAI:
         """Builds the client, where there is none yet; no server is asked.
@@ -132,6 +168,19 @@ class OpenAIModel:
             timeout=self._options.timeout_seconds,
             max_retries=0,
         )
+
+
+def _names(answer: Any) -> list[str]:
+    """Names in a list of models; none where it is no such list."""
+    rows = answer.get("data") if isinstance(answer, dict) else None
+    found = [row.get("id") for row in (rows if isinstance(rows, list) else ()) if type(row) is dict]
+    return [name for name in found if isinstance(name, str)]
+
+
+def _lost(error: openai.APIConnectionError) -> Transient:
+    """An error of the connection as one of ours."""
+    said = str(error) + (f": {error.__cause__}" if error.__cause__ else "")
+    return Transient(f"the server cannot be reached: {without_secrets(said[:300], (KEY,))}")
 
 
 def _sorted_out(error: openai.APIStatusError) -> Exception:

@@ -11,6 +11,9 @@ from arena.errors import UsageFault
 from oracle.models.prices import Price
 from oracle.models.retry import RetryPolicy
 
+LOOK_UP_SECONDS = 20.0
+"""For the question whether a server knows a model."""
+
 
 @dataclass(frozen=True, slots=True)
 class ServerOptions:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import wraps
 from typing import Any
 
@@ -13,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from arena.analysis.meta_strategy import DEFAULT_SOLVER, SOLVERS
 from arena.cli.session import Session, game_option, notice, session_options, terminal
-from arena.cli.walls import sandbox_options
+from arena.cli.walls import open_reported_wall, sandbox_options
 from arena.games import game as game_named
 from arena.games.protocol import Game
 from oracle.models.errors import BudgetSpent, ModelError
@@ -22,7 +23,9 @@ from population.csro import Csro, Result
 from population.matches import Matches
 from population.members import initial_member
 from population.oracles import (
+    GRAMMAR,
     Spending,
+    check_model,
     first_prompt,
     full_model_name,
     model_by_default,
@@ -30,7 +33,7 @@ from population.oracles import (
 )
 from population.records import Iteration, RunRecord, RunState
 from population.runs import Runs
-from sandbox.choose import WallChoice
+from sandbox.choose import KINDS, WallChoice
 
 
 def oracle_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -181,10 +184,28 @@ def run(
         return
     home = session.home()
     runs = Runs(home.path)
-    record = runs.start(run_name or name_for(config), config)
-    if config.oracle.model == "grammar":
-        notice("model: grammar (programs are made from a grammar; no key is used)")
+    name = run_name or name_for(config)
+    finished = {one.name for one in runs.all() if one.state is RunState.FINISHED}
+    if name not in finished:
+        wall = ready(oracle, spending, wall)
+    record = runs.start(name, config)
     work(session, runs, record, Matches(home, game, workers, wall), spending)
+
+
+def ready(oracle: OracleChoice, spending: Spending, wall: WallChoice) -> WallChoice:
+    """Tries the model and the sandbox before a run stores or plays anything; says which they are.
+
+    Returns:
+      The sandbox that works, where the choice was left open.
+    """
+    check_model(oracle, spending)
+    if oracle.model == GRAMMAR:
+        notice("model: grammar (programs are made from a grammar; no key is used)")
+    else:
+        notice(f"model: {oracle.model}")
+    with open_reported_wall(wall) as box:
+        kind = box.name.partition("/")[0]
+    return replace(wall, kind=kind) if kind in KINDS else wall
 
 
 def name_for(config: RunConfig) -> str:
@@ -207,6 +228,8 @@ def resume(
     runs = Runs(home.path)
     record = runs.get(run_name)
     game = game_named(record.config.game)
+    if record.state is not RunState.FINISHED:
+        wall = ready(record.config.oracle, spending, wall)
     work(session, runs, record, Matches(home, game, workers, wall), spending)
 
 
@@ -229,7 +252,9 @@ def work(
         except (BudgetSpent, ModelError) as stop:
             runs.note(record.name, RunState.STOPPED, str(stop))
             raise
-    document = {"run": record.name, **document_of(result)}
+    document = {"run": record.name, **document_of(result), "walls": dict(matches.spent.walls)}
+    for wall, number in sorted(matches.spent.walls.items()):
+        notice(f"{number:,} matches played behind: {wall}")
     session.answer(document, lambda out: say(out, record, result))
 
 

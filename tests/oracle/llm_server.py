@@ -1,7 +1,8 @@
 """A server on this machine that speaks Gemini's REST protocol and OpenAI's chat completions.
 
 It counts tokens as words, keeps what it was asked and what it charged for, and misbehaves as it
-is told: every call takes the next of its scripted steps, if there is one.
+is told: every call takes the next of its scripted steps, if there is one.  It also says which
+models it has; such questions have a script of their own.
 
     with LLMServer(lambda prompt: "an answer to " + prompt) as server:
         server.then(Step(status=429, retry_delay="7s"), Step(drop=True))
@@ -109,6 +110,8 @@ class LLMServer(ThreadingHTTPServer):
     Attributes:
       asked: every call that arrived.
       charged: every call that was answered in full, though its asker may have given up waiting.
+      looked: paths of the questions about models.
+      models: names that it has; None for any name.
     """
 
     daemon_threads = True
@@ -119,8 +122,11 @@ class LLMServer(ThreadingHTTPServer):
         self.reply = reply
         self.asked: list[Asked] = []
         self.charged: list[Charged] = []
+        self.looked: list[str] = []
+        self.models: tuple[str, ...] | None = None
         self.closing = threading.Event()
         self._steps: list[Step] = []
+        self._looks: list[Step] = []
         self._lock = threading.Lock()
 
     @property
@@ -132,6 +138,16 @@ class LLMServer(ThreadingHTTPServer):
         """Scripts the next calls."""
         with self._lock:
             self._steps.extend(steps)
+
+    def then_say_of_models(self, *steps: Step) -> None:
+        """Scripts the next answers to questions about models."""
+        with self._lock:
+            self._looks.extend(steps)
+
+    def look(self, path: str) -> Step:
+        with self._lock:
+            self.looked.append(path)
+            return self._looks.pop(0) if self._looks else Step()
 
     def take(self, asked: Asked) -> Step:
         with self._lock:
@@ -162,6 +178,24 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         pass
+
+    def do_GET(self) -> None:
+        path = self.path.partition("?")[0]
+        gemini = "x-goog-api-key" in {name.lower() for name in self.headers}
+        step = self.server.look(path)
+        name, models = path.partition("/models/")[2], self.server.models
+        if step.drop:
+            self._drop(reset=step.drop == "reset")
+        elif step.raw is not None:
+            self._send(step.status, step.raw, step)
+        elif step.status != 200:
+            self._send(step.status, _error(step, gemini), step)
+        elif name and models is not None and name not in models:
+            self._send(404, _error(Step(404, message=f"models/{name} is not found"), gemini))
+        elif name:
+            self._send(200, {"name": f"models/{name}"} if gemini else {"id": name})
+        else:
+            self._send(200, {"object": "list", "data": [{"id": one} for one in models or ()]})
 
     def do_POST(self) -> None:
         length = int(self.headers.get("content-length") or 0)

@@ -159,16 +159,13 @@ def test_whether_there_is_a_key(monkeypatch):
     assert has_gemini_key()
 
 
-def test_access_is_checked_before_any_work(monkeypatch):
+def test_a_missing_key_is_noticed_before_any_work(monkeypatch):
     for name in ("GOOGLE_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     for text in ("gemini", "openai:gpt-4o"):
         with pytest.raises(MissingKey):
             check_access(model_from(text))
-    check_access(model_from("openai:qwen3", ServerOptions("http://localhost:1/v1")))
     check_access(ScriptedModel([]))
-    monkeypatch.setenv("GEMINI_API_KEY", "secret")
-    check_access(model_from("gemini"))
 
 
 def test_secrets_are_struck_out(monkeypatch):
