@@ -64,6 +64,13 @@ from registry import RegistryError
     type=click.IntRange(1),
     help="Submissions within an hour, of all visitors.",
 )
+@click.option(
+    "--live-seconds",
+    default=Settings.live_seconds,
+    show_default=True,
+    type=click.FloatRange(0.1),
+    help="Between two looks at a CSRO run that is being worked on.",
+)
 def main(
     home: Path,
     registry_url: str | None,
@@ -72,9 +79,17 @@ def main(
     submitting: str,
     matches: int,
     per_hour: int,
+    live_seconds: float,
 ) -> None:
     """Starts the pages and prints their address."""
-    settings = Settings(home.resolve(), registry_url, Submitting(submitting), matches, per_hour)
+    settings = Settings(
+        home.resolve(),
+        registry_url,
+        Submitting(submitting),
+        matches,
+        per_hour,
+        live_seconds=live_seconds,
+    )
     try:
         serve(settings, port, address=address)
     except (ArenaError, RegistryError, StoreError) as error:

@@ -65,6 +65,7 @@ def served(settings: Settings, log: Path) -> Iterator[str]:
     command = [sys.executable, "-m", "dashboards", "--port", str(port)]
     command += ["--home", str(settings.home), "--submitting", settings.submitting.value]
     command += ["--matches", str(settings.matches), "--per-hour", str(settings.per_hour)]
+    command += ["--live-seconds", str(settings.live_seconds)]
     with log.open("w") as said:
         server = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT)
     address = f"http://{ADDRESS}:{port}"

@@ -7,9 +7,10 @@ import streamlit as st
 from arena.games import game as game_named
 from arena.games.protocol import Game
 from dashboards import data
+from dashboards.news import FRESH_LOOKS, News, Phase, news_of, phase_of
 from oracle.models.journal import Call
 from population.oracles import journal_of
-from population.records import RunRecord
+from population.records import RunRecord, RunState
 from population.report.facts import RunFacts, gather
 from population.runs import FILE, Runs
 from population.scores import Scores
@@ -57,6 +58,25 @@ def _done(path: str, name: str) -> int:
 def done(name: str) -> int:
     """How many iterations of a run are finished."""
     return int(_done(str(data.home().path), name))
+
+
+@st.cache_resource(ttl=data.SECONDS, max_entries=64, show_spinner=False)
+def _news(path: str, name: str) -> News:
+    record = Runs(data.home().path).get(name)
+    fresh = FRESH_LOOKS * data.settings().live_seconds
+    return news_of(data.home(), record, done(name), fresh)
+
+
+def news(record: RunRecord) -> News | None:
+    """How an unfinished run stands; None for one that is not."""
+    if record.state is not RunState.UNFINISHED:
+        return None
+    return _news(str(data.home().path), record.name)
+
+
+def phase(record: RunRecord) -> Phase:
+    """What a run is doing."""
+    return phase_of(record.state, news(record))
 
 
 def scored(name: str) -> list[tuple[float, Scores]]:

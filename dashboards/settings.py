@@ -31,6 +31,7 @@ class Settings:
       matches: that a submitted policy plays against each member of the evaluation population.
       per_hour: submissions that all visitors together may hand in within an hour.
       waiting: submissions that may wait for their turn.
+      live_seconds: between two looks at a CSRO run that is being worked on.
     """
 
     home: Path
@@ -39,6 +40,7 @@ class Settings:
     matches: int = 8
     per_hour: int = 30
     waiting: int = 5
+    live_seconds: float = 4.0
 
     def to_environment(self) -> dict[str, str]:
         """As environment variables, for the process that draws the pages."""
@@ -48,6 +50,7 @@ class Settings:
             "ARENA_SUBMIT_MATCHES": str(self.matches),
             "ARENA_SUBMIT_PER_HOUR": str(self.per_hour),
             "ARENA_SUBMIT_WAITING": str(self.waiting),
+            "ARENA_LIVE_SECONDS": str(self.live_seconds),
         }
         return variables | ({"ARENA_REGISTRY": self.registry_url} if self.registry_url else {})
 
@@ -65,4 +68,5 @@ class Settings:
             matches=int(environment.get("ARENA_SUBMIT_MATCHES", cls.matches)),
             per_hour=int(environment.get("ARENA_SUBMIT_PER_HOUR", cls.per_hour)),
             waiting=int(environment.get("ARENA_SUBMIT_WAITING", cls.waiting)),
+            live_seconds=float(environment.get("ARENA_LIVE_SECONDS", cls.live_seconds)),
         )

@@ -16,6 +16,8 @@ from population.records import Iteration, Sigma
 
 MOST_ATTEMPTS = 150
 """Nodes of a tree of attempts."""
+HATCHES = ("", "/", "x", "-", "+")
+"""Of areas whose colours were used before."""
 
 
 def sigma_area(sigmas: Sequence[Sigma], labels: Mapping[str, str]) -> go.Figure:
@@ -39,6 +41,8 @@ def sigma_area(sigmas: Sequence[Sigma], labels: Mapping[str, str]) -> go.Figure:
                 stackgroup="sigma",
                 mode="lines",
                 line={"width": 0.6, "color": theme.SERIES[number % len(theme.SERIES)]},
+                # Colours come round again after ten members; hatching tells the rounds apart.
+                fillpattern={"shape": HATCHES[number // len(theme.SERIES) % len(HATCHES)]},
                 hovertemplate="%{y:.1%}",
             )
         )
@@ -51,15 +55,20 @@ def over_iterations(
     series: Mapping[str, Sequence[tuple[float, Estimate]]],
     unit: str,
     references: Sequence[tuple[str, float]] = (),
+    *,
+    axis: str = "policies added",
+    legend: bool = True,
 ) -> go.Figure:
-    """Numbers with 95 % intervals over iterations.
+    """Numbers with their intervals over iterations.
 
     Args:
-      series: name to (policies added, estimate).
+      series: name to (place, estimate).
       unit: of the numbers.
       references: horizontal lines.
+      axis: what the places are.
+      legend: whether the names are shown below; charts side by side share one.
     """
-    figure = bare(360, showlegend=True, legend={"orientation": "h", "y": -0.25})
+    figure = bare(360, showlegend=legend, legend={"orientation": "h", "y": -0.25})
     for number, (name, points) in enumerate(series.items()):
         figure.add_trace(
             go.Scatter(
@@ -86,7 +95,7 @@ def over_iterations(
             annotation={"text": in_html(label), "font": {"size": 10}, "xanchor": "right"},
         )
     last = max((place for points in series.values() for place, _ in points), default=0.0)
-    figure.update_xaxes(title="policies added", dtick=max(1, int(last) // 20))
+    figure.update_xaxes(title=axis, dtick=max(1, int(last) // 20))
     figure.update_yaxes(title=in_html(unit))
     return figure
 

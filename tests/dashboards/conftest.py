@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -13,17 +14,32 @@ from streamlit.testing.v1 import AppTest
 
 from arena.enrol import Enrolled, enrol
 from arena.games import game as game_named
-from arena.home import open_home
+from arena.home import Home, open_home
 from arena.house.population import default_population
 from arena.play import PlayOptions, play, play_pairs
 from arena.starters import enrol_starters
 from arena.submission import prepare
 from dashboards.settings import Settings, Submitting
+from oracle.models.errors import BudgetSpent
+from oracle.models.gemini import GeminiModel
+from oracle.models.options import ServerOptions
+from oracle.models.prices import Price
+from population.config import Budget, OracleChoice, RunConfig
+from population.csro import Csro
+from population.matches import Matches
+from population.oracles import Spending, workshop
+from population.records import RunState
+from population.report.facts import sigmas_of
+from population.runs import Runs
+from population.scores import measure, to_measure
 from registry.values import Submission
 from sandbox.choose import WallChoice, open_wall
 from sandbox.values import Limits
+from tests.dashboards.looking import HOSTILE
+from tests.oracle.llm_server import LLMServer
+from tests.population.scripted_oracles import program
+from tests.population.small_run import Silent, run_small
 
-HOSTILE = "<script>document.title='owned'</script><img src=x onerror=alert(1)> [x](javascript:y)"
 CRASHER = f'''"""{HOSTILE}"""
 
 
@@ -84,6 +100,49 @@ def home_copy(played_home: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(played_home, tmp_path / "home"))
 
 
+SEEDS = (1, 2, 3)
+PRICE = Price(1.0, 10.0)
+
+
+@pytest.fixture(scope="session")
+def runs_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three finished runs of one variant that were measured, and "asked", whose model is hostile.
+
+    The model is a server on this machine that speaks Gemini's protocol.
+    """
+    home = open_home(tmp_path_factory.mktemp("runs") / "home")
+    for seed in SEEDS:
+        run_small(home, f"s{seed}", seed)
+    runs, population = Runs(home.path), default_population("rrps")
+    with Matches(home, game_named("rrps"), workers=1, wall=WALL) as matches:
+        for seed in SEEDS:
+            record = runs.get(f"s{seed}")
+            sigmas = sigmas_of(record, runs.iterations(record.name))
+            measure(matches, to_measure(sigmas), population, 2)
+    ask_a_model(home)
+    return home.path
+
+
+def ask_a_model(home: Home) -> None:
+    """A run of two iterations, the second of which a budget cuts off."""
+    rng = random.Random(1)
+    oracle = OracleChoice("zero-shot", "gemini:made-up", "code", "top-k:5")
+    config = RunConfig("rrps", oracle, 2, 5, matches=Budget(4, 8))
+    runs = Runs(home.path)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("GEMINI_API_KEY", "k")
+        patched.delenv("GOOGLE_API_KEY", raising=False)
+        with LLMServer(lambda prompt: f"{HOSTILE}\n\n```python\n{program(rng)}```\n") as server:
+            model = GeminiModel("made-up", ServerOptions(server.url, price=PRICE))
+            shop = workshop(runs, runs.start("asked", config), Spending(max_calls=1), model)
+            with Matches(home, game_named("rrps"), workers=1, wall=WALL) as matches:
+                lineage = shop.authorship.lineage_of
+                csro = Csro("asked", config, shop.oracle, lineage, matches, runs, Silent())
+                with pytest.raises(BudgetSpent) as stop:
+                    csro.run()
+    runs.note("asked", RunState.STOPPED, str(stop.value))
+
+
 Page = Callable[..., AppTest]
 
 
@@ -106,8 +165,8 @@ def _script(page: str, game: str, query: dict[str, str]) -> None:
 def page(monkeypatch: pytest.MonkeyPatch) -> Iterator[Page]:
     """Draws one page over a home: `page(home, "policy", "rrps", policy="eve/hostile@1")`."""
 
-    def draw(home: Path, name: str, game: str = "rrps", **query: str) -> AppTest:
-        settings = Settings(home, submitting=Submitting.ANY_WALL, matches=1)
+    def draw(home: Path, name: str, game: str = "rrps", live: float = 4.0, **query: str) -> AppTest:
+        settings = Settings(home, submitting=Submitting.ANY_WALL, matches=1, live_seconds=live)
         for variable, value in settings.to_environment().items():
             monkeypatch.setenv(variable, value)
         st.cache_resource.clear()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -12,8 +11,9 @@ from urllib.parse import quote
 import pytest
 
 from arena.home import open_home
-from dashboards.browser import LAPTOP, PHONE, Browser, missing_browser, served
+from dashboards.browser import LAPTOP, PHONE, Browser, served
 from dashboards.settings import Settings, Submitting
+from tests.dashboards.looking import needs_browser, unharmed
 
 pytestmark = pytest.mark.browser
 
@@ -44,11 +44,7 @@ TITLES = {
 
 @pytest.fixture(scope="module")
 def address(played_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    missing = missing_browser()
-    if missing and os.environ.get("ARENA_REQUIRE_BROWSER") == "1":
-        pytest.fail(f"a browser is required, but {missing}")
-    if missing:
-        pytest.skip(missing)
+    needs_browser()
     folder = tmp_path_factory.mktemp("pages")
     log = folder / "log"
     home = Path(shutil.copytree(played_home, folder / "home"))
@@ -57,13 +53,6 @@ def address(played_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
         yield url
     said = log.read_text()
     assert "Traceback" not in said, said
-
-
-def unharmed(browser: Browser, place: str) -> None:
-    """No exception on the page, no error on the console, and nobody's script has run."""
-    assert browser.exceptions() == [], place
-    assert browser.console_errors() == [], place
-    assert browser.run("return document.title") != "owned", place
 
 
 @pytest.mark.parametrize(("size", "dark"), [(LAPTOP, False), (PHONE, True)])

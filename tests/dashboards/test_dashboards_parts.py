@@ -174,7 +174,7 @@ def test_lineage_quotes_its_labels() -> None:
 
 
 def test_settings_survive_the_environment() -> None:
-    settings = Settings(Path("/somewhere"), "sqlite://", Submitting.ANY_WALL, 3, 4, 5)
+    settings = Settings(Path("/somewhere"), "sqlite://", Submitting.ANY_WALL, 3, 4, 5, 0.5)
     assert Settings.from_environment(settings.to_environment()) == settings
     assert Settings.from_environment({}).submitting is Submitting.GVISOR
     with pytest.raises(ValueError):

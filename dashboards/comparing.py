@@ -1,0 +1,80 @@
+"""Several runs side by side: each by itself, or those that differ only in their seed as one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from arena.analysis.estimates import Estimate
+from population.comparison import group_key
+from population.paper import PaperRow, methods
+from population.records import RunRecord
+from population.scores import Scores
+
+METRICS = {"AggScore": "agg_score", "PopReturn": "pop_return", "PopExpl": "pop_expl"}
+"""Titles of the metrics, and what `Scores` and the paper's rows call them."""
+
+Points = list[tuple[float, Estimate]]
+"""(Policies added, estimate) of one line of a chart."""
+Scored = Sequence[tuple[float, Scores]]
+"""Scores of a run's meta-strategies, by the number of policies added."""
+
+
+def points_of(scored: Scored, metric: str) -> Points:
+    """One metric of one run, with 95 % intervals."""
+    return [(place, getattr(scores, METRICS[metric])) for place, scores in scored]
+
+
+def variants(records: Iterable[RunRecord]) -> dict[str, tuple[RunRecord, ...]]:
+    """Runs that differ only in their seed, by a title; the same seed twice counts once."""
+    groups: dict[tuple[str, int, str, str], dict[int, RunRecord]] = {}
+    for record in records:
+        groups.setdefault(group_key(record.config), {})[record.config.seed] = record
+    found = {}
+    for (variant, iterations, *others), by_seed in groups.items():
+        plain = f"{variant}, K {iterations}"
+        title = plain if plain not in found else f"{plain}, {', '.join(filter(None, others))}"
+        found[title] = tuple(by_seed[seed] for seed in sorted(by_seed))
+    return found
+
+
+def over_seeds(runs: Sequence[Scored], metric: str) -> Points:
+    """Mean of a metric over runs, with one standard error to each side.
+
+    Only where all of the runs were measured: a mean over others at each place would jump.
+    The error is unknown for a single run.
+    """
+    values = [{place: estimate.value for place, estimate in points_of(one, metric)} for one in runs]
+    shared = set.intersection(*(set(one) for one in values)) if values else set()
+    return [(place, _mean([one[place] for one in values])) for place in sorted(shared)]
+
+
+def _mean(values: Sequence[float]) -> Estimate:
+    mean = float(np.mean(values))
+    if len(values) < 2:
+        return Estimate(mean, math.nan, math.nan, math.nan)
+    error = float(np.std(values, ddof=1) / np.sqrt(len(values)))
+    return Estimate(mean, error, mean - error, mean + error)
+
+
+def published(game: str, metric: str) -> tuple[tuple[str, float], ...]:
+    """A metric of the paper's best CSRO and of its best other method, by AggScore."""
+    rows = methods(game)
+    ours = [row for row in rows if row.method.startswith("CSRO")]
+    others = [row for row in rows if not row.method.startswith("CSRO")]
+    best = [max(some, key=_score) for some in (ours, others) if some]
+    return tuple(
+        (f"paper: {row.method}", float(getattr(row, METRICS[metric]).mean)) for row in best
+    )
+
+
+def _score(row: PaperRow) -> float:
+    return row.agg_score.mean
+
+
+def series_of(scored: Mapping[str, Scored], metric: str) -> dict[str, Points]:
+    """Lines of those runs that were measured."""
+    found = {name: points_of(one, metric) for name, one in scored.items()}
+    return {name: points for name, points in found.items() if points}

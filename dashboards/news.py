@@ -1,0 +1,136 @@
+"""Whether somebody works on a CSRO run, and when it was last heard of.
+
+A run that was killed stays "unfinished" in its record.  What tells is the lock that every `csro`
+command holds while it works: locks end with the process that holds them.  A program of somebody's
+own may run the loop without that lock, so fresh news counts as well.
+"""
+
+from __future__ import annotations
+
+import enum
+import fcntl
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from arena.games import game as game_named
+from arena.home import Home
+from population.members import label_of, name_of
+from population.oracles import journal_of
+from population.records import RunRecord, RunState
+from population.runs import Runs
+
+FRESH_LOOKS = 8
+"""News is fresh for as long as so many looks at a live run take."""
+
+
+class Phase(enum.StrEnum):
+    """What a run is doing."""
+
+    WORKING = "working"
+    """Somebody works on it."""
+    LEFT = "left"
+    """It was interrupted or killed, and nobody works on it."""
+    STOPPED = "stopped"
+    """It stopped itself; its note says why."""
+    FINISHED = "finished"
+    """Its meta-strategy is registered."""
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """How an unfinished run stands.
+
+    Attributes:
+      working: whether somebody works on it.
+      last: when anything of it was stored last, in UTC.
+    """
+
+    working: bool
+    last: datetime
+
+
+def phase_of(state: RunState, news: News | None) -> Phase:
+    """What a run is doing, by its record and, for an unfinished one, the news of it."""
+    if state is RunState.UNFINISHED:
+        return Phase.WORKING if news is not None and news.working else Phase.LEFT
+    return Phase.FINISHED if state is RunState.FINISHED else Phase.STOPPED
+
+
+def ago(seconds: float) -> str:
+    """A time span in the largest unit that fits: "12 s", "3 minutes", "5 hours", "2 days"."""
+    for unit, length in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
+        count = int(max(seconds, 0.0) // length)
+        if count:
+            return f"{count} {unit}{'s' if count > 1 else ''}"
+    return f"{max(int(seconds), 0)} s"
+
+
+def news_of(home: Home, record: RunRecord, done: int, fresh_seconds: float) -> News:
+    """Looks at an unfinished run; changes nothing.
+
+    Args:
+      home: where it is.
+      record: the run.
+      done: how many of its iterations are stored.
+      fresh_seconds: news that is no older means that somebody works, lock or no lock.
+    """
+    last = max(_moments(home, record, done + 1))
+    age = (datetime.now(UTC) - last).total_seconds()
+    return News(age < fresh_seconds or is_locked(lock_of(home, record.name)), last)
+
+
+def lock_of(home: Home, run: str) -> Path:
+    """The file that `population.runs.Runs.working_on` locks."""
+    return home.path / f"run-{run}.lock"
+
+
+def is_locked(file: Path) -> bool:
+    """Whether a process holds a file's lock exclusively.
+
+    Asks for a share of it and gives that back at once, which keeps out nobody but a command that
+    starts in the same microseconds; the kernel's list of locks would not show processes of other
+    containers.
+    """
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def _moments(home: Home, record: RunRecord, k: int) -> Iterator[datetime]:
+    """When the run began, was gone on with, and stored a candidate, a match or a reply.
+
+    k is the iteration at hand.
+    """
+    yield record.created
+    try:
+        opened = lock_of(home, record.name).stat().st_mtime
+        yield datetime.fromtimestamp(opened, UTC)
+    except OSError:
+        pass
+    game = game_named(record.config.game)
+    calls = journal_of(Runs(home.path), record.name).calls(label_of(k))
+    yield from (call.created for call in calls[-1:])
+    # The iteration at hand may have stored nothing yet; then the one before is the latest news.
+    for place in (k, k - 1):
+        candidates = home.registry.find(
+            game.name, name=name_of(record.name, place), newest_first=True, limit=1
+        )
+        for version in candidates:
+            yield version.created
+            for row in home.store.matches(
+                game.name, game.version, of=version.digest, newest_first=True, limit=1
+            ):
+                yield row.played_at
+        if candidates:
+            return

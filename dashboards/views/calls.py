@@ -1,0 +1,129 @@
+"""What a run asked its model, what it answered, and what that cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+import streamlit as st
+
+from dashboards import run_data
+from dashboards.text import in_markdown, number, readable
+from dashboards.tiles import tiles
+from oracle.models.budget import Spent
+from oracle.models.journal import Call
+from population.oracles import GRAMMAR
+from population.report.facts import RunFacts
+
+
+def cost_of(spent: Spent) -> str:
+    """What calls cost, in words."""
+    if not spent.calls:
+        return "none"
+    return "unknown" if spent.cost is None else f"{spent.cost:.4f} USD"
+
+
+def show(facts: RunFacts) -> None:
+    """Draws the part of a run's page that is about its model."""
+    found = run_data.calls(facts.record.name)
+    if not found:
+        st.info(
+            "No model was asked: the grammar wrote the programs, which costs nothing."
+            if facts.record.config.oracle.model == GRAMMAR
+            else "The model was not asked anything yet."
+        )
+        return
+    by_iteration, each = st.tabs(["By iteration", "Every call"])
+    with by_iteration:
+        _by_iteration(facts)
+    with each:
+        _every(found)
+    _one(facts.record.name, found)
+
+
+def _by_iteration(facts: RunFacts) -> None:
+    """Calls, tokens and cost of each iteration; descriptions of opponents stand by themselves."""
+    spent = facts.usage.by_task
+    st.dataframe(
+        pa.Table.from_pylist(
+            [_spent(task, spent[task]) for task in sorted(spent)]
+            + [_spent("total", facts.usage.total)]
+        ),
+        hide_index=True,
+        column_config=_NUMBERS,
+    )
+
+
+def _spent(task: str, spent: Spent) -> dict[str, object]:
+    return {
+        "Iteration": task,
+        "Calls": spent.calls,
+        "Tokens": None if spent.unmeasured else spent.tokens,
+        "Cost (USD)": spent.cost,
+        "Dearest call (USD)": spent.dearest,
+    }
+
+
+def _every(found: Sequence[Call]) -> None:
+    st.dataframe(
+        pa.table(
+            {
+                "Call": [call.request.key for call in found],
+                "Model": [readable(call.reply.model or call.model) for call in found],
+                "Finish": [call.reply.finish.value for call in found],
+                "Read": [call.reply.prompt_tokens for call in found],
+                "Written": [call.reply.output_tokens for call in found],
+                "Thought": [call.reply.thought_tokens for call in found],
+                "Cost (USD)": [call.reply.cost for call in found],
+                "Seconds": [call.reply.seconds for call in found],
+                "Attempts": [call.reply.attempts for call in found],
+                "Stored (UTC)": [call.created.replace(tzinfo=None) for call in found],
+            }
+        ),
+        hide_index=True,
+        column_config=_NUMBERS,
+    )
+
+
+_NUMBERS = {
+    "Cost (USD)": st.column_config.NumberColumn(format="%.4f"),
+    "Dearest call (USD)": st.column_config.NumberColumn(format="%.4f"),
+    "Seconds": st.column_config.NumberColumn(format="%.1f"),
+    "Read": st.column_config.NumberColumn(format="localized", help="Tokens of the prompt."),
+    "Written": st.column_config.NumberColumn(format="localized", help="Tokens of the reply."),
+    "Thought": st.column_config.NumberColumn(format="localized", help="Tokens of thinking."),
+    "Tokens": st.column_config.NumberColumn(format="localized"),
+}
+
+
+def _one(run: str, found: Sequence[Call]) -> None:
+    """Prompt and reply of one call.  Whatever stands in them is shown as characters."""
+    place = st.selectbox(
+        "Prompt and reply of",
+        range(len(found)),
+        # One key may have been asked more than once, with other prompts.
+        format_func=lambda place: f"{place + 1}: {found[place].request.key}",
+        key=f"run_call_{run}",
+    )
+    call = found[place or 0]
+    reply = call.reply
+    tiles(
+        {
+            "Finish": reply.finish.value,
+            "Tokens": "unknown" if reply.tokens is None else f"{reply.tokens:,}",
+            "Cost": "unknown" if reply.cost is None else f"{reply.cost:.4f} USD",
+            "Seconds": number(reply.seconds),
+        }
+    )
+    st.caption(f"Answered by {in_markdown(reply.model or call.model)}.")
+    asked, answered = st.columns(2)
+    with asked:
+        st.markdown("**Prompt**")
+        if call.request.system:
+            with st.expander("System"):
+                st.code(readable(call.request.system), language=None, wrap_lines=True)
+        st.code(readable(call.request.prompt), language=None, wrap_lines=True, height=520)
+    with answered:
+        st.markdown("**Reply**")
+        said = readable(reply.text) or "(nothing)"
+        st.code(said, language=None, wrap_lines=True, height=520)

@@ -1,0 +1,291 @@
+"""One run of Code-Space Response Oracles: how it went, and how it goes on."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from math import nan
+
+import pyarrow as pa
+import streamlit as st
+
+from arena.analysis.estimates import Estimate
+from arena.games.protocol import Game
+from dashboards import data, navigate, run_data, theme
+from dashboards.charts.figure import CONFIG
+from dashboards.charts.heatmap import payoff_heatmap
+from dashboards.charts.runs import attempt_tree, ladder, over_iterations, sigma_area
+from dashboards.news import FRESH_LOOKS, Phase, ago
+from dashboards.text import in_markdown, interval, number, readable
+from dashboards.tiles import tiles
+from dashboards.views import calls
+from population.paper import reference_lines
+from population.records import Iteration, RunRecord
+from population.report.facts import RunFacts, sigmas_of
+
+PARTS = ("Meta-strategy", "Against the population", "Payoffs", "Refinement", "Model calls")
+_ICONS = {
+    Phase.WORKING: ":material/pending:",
+    Phase.LEFT: ":material/motion_photos_off:",
+    Phase.STOPPED: ":material/pause:",
+    Phase.FINISHED: ":material/check:",
+}
+
+
+def show(game: Game, record: RunRecord) -> None:
+    """Draws one run; looks again every few seconds while somebody works on it."""
+    part = st.segmented_control(
+        "Part",
+        PARTS,
+        default=PARTS[0],
+        required=True,
+        key="run_part",
+        label_visibility="collapsed",
+    )
+    phase = run_data.phase(run_data.facts(record.name).record)
+
+    @st.fragment(run_every=_pause(phase))
+    def follow() -> None:
+        facts = run_data.facts(record.name)
+        now = run_data.phase(facts.record)
+        _heading(facts, now)
+        match part:
+            case "Against the population":
+                _against_population(facts)
+            case "Payoffs":
+                _payoffs(facts)
+            case "Refinement":
+                _refinement(facts)
+            case "Model calls":
+                calls.show(facts)
+            case _:
+                _sigma(game, facts)
+        if now is not phase:
+            st.rerun()
+
+    follow()
+
+
+def _pause(phase: Phase) -> float | None:
+    """Seconds until the next look.  A run that nobody works on may be gone on with."""
+    live = data.settings().live_seconds
+    if phase is Phase.WORKING:
+        return live
+    return None if phase is Phase.FINISHED else FRESH_LOOKS * live
+
+
+def _tell(record: RunRecord, phase: Phase) -> None:
+    """What is going on with a run, and how to go on with it."""
+    news = run_data.news(record)
+    if news is not None:
+        silent = ago((datetime.now(UTC) - news.last).total_seconds())
+        since = f"{news.last:%Y-%m-%d %H:%M:%S} UTC"
+    if record.note:
+        st.text(readable(record.note))
+    match phase:
+        case Phase.WORKING if news is not None:
+            st.caption(f"Being worked on; the latest news is {silent} old. This page follows it.")
+        case Phase.LEFT if news is not None:
+            st.warning(
+                f"Nobody works on it: no news since {since}, {silent} ago.  "
+                f"`csro resume {record.name}`  goes on where it was left.",
+                icon=":material/motion_photos_off:",
+            )
+        case Phase.STOPPED:
+            st.info(f"`csro resume {record.name}`  goes on.", icon=":material/pause:")
+        case _:
+            pass
+
+
+def _heading(facts: RunFacts, phase: Phase) -> None:
+    record = facts.record
+    with st.container(horizontal=True, gap="small"):
+        st.badge(phase.value, icon=_ICONS[phase], color="blue")
+        st.badge(in_markdown(record.config.variant), color="gray")
+        st.badge(f"seed {record.config.seed}", color="gray")
+        if facts.mixture:
+            link = navigate.address("policy", game=facts.game.name, policy=facts.mixture)
+            st.markdown(f"[{in_markdown(facts.mixture)}]({link})", width="content")
+    _tell(record, phase)
+    scores = facts.scores
+    values = {
+        "Iterations": f"{len(facts.steps)} of {record.config.iterations}",
+        "AggScore": number(scores.agg_score.value if scores else None),
+        "PopReturn": number(scores.pop_return.value if scores else None),
+        "PopExpl": number(scores.pop_expl.value if scores else None),
+        "Model calls": f"{facts.usage.total.calls:,}",
+        "Cost": calls.cost_of(facts.usage.total),
+        "Minutes": number(sum(step.iteration.effort.seconds for step in facts.steps) / 60),
+    }
+    notes = {}
+    if scores:
+        notes = {
+            "AggScore": interval(scores.agg_score),
+            "PopReturn": interval(scores.pop_return),
+            "PopExpl": interval(scores.pop_expl),
+        }
+    tiles(values, notes)
+
+
+def _sigma(game: Game, facts: RunFacts) -> None:
+    sigmas = sigmas_of(facts.record, tuple(step.iteration for step in facts.steps))
+    labels = {member.digest: member.label for member in facts.members}
+    if not sigmas:
+        st.info("The first iteration is still being worked on.")
+        return
+    st.markdown("**The meta-strategy** as policies joined")
+    st.plotly_chart(sigma_area(sigmas, labels), config=CONFIG, key="run_sigma")
+    weights = sigmas[-1].weights
+    event = st.dataframe(
+        pa.table(
+            {
+                "Joined": [member.label for member in facts.members],
+                "Policy": [member.ref for member in facts.members],
+                "Weight": [100.0 * weights.get(one.digest, 0.0) for one in facts.members],
+                "Made from": [member.parent for member in facts.members],
+                "Idea": [readable(member.description) for member in facts.members],
+            }
+        ),
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        key=f"members_{facts.record.name}",
+        column_config={
+            "Weight": st.column_config.ProgressColumn(
+                format="%.1f %%", min_value=0.0, max_value=100.0
+            ),
+            "Idea": st.column_config.TextColumn(width="large"),
+        },
+    )
+    if event.selection.rows:
+        member = facts.members[event.selection.rows[0]]
+        navigate.go("policy", game=game.name, policy=member.ref)
+
+
+def _against_population(facts: RunFacts) -> None:
+    points = run_data.scored(facts.record.name)
+    if not points:
+        st.info(
+            "The members were not played against the evaluation population yet:  "
+            f"`csro report {in_markdown(facts.record.name)} --evaluate 100`"
+        )
+        return
+    names = {"AggScore": "agg_score", "PopReturn": "pop_return", "PopExpl": "pop_expl"}
+    series = {
+        name: [(place, getattr(scores, field)) for place, scores in points]
+        for name, field in names.items()
+    }
+    st.plotly_chart(
+        over_iterations(series, f"{facts.game.unit} a match", reference_lines(facts.game.name)),
+        config=CONFIG,
+        key="run_metrics",
+    )
+    st.caption(
+        f"{in_markdown(facts.measured.population)}, at least {facts.measured.least_matches:,} "
+        "matches with each opponent. Dotted: AggScores as published."
+    )
+    if facts.scores:
+        against = sorted(zip(facts.scores.against, facts.measured.bots, strict=True))
+        st.dataframe(
+            pa.table(
+                {
+                    "Opponent": [bot for _, bot in against],
+                    "Mean return of the meta-strategy": [mean for mean, _ in against],
+                }
+            ),
+            hide_index=True,
+        )
+
+
+def _payoffs(facts: RunFacts) -> None:
+    """The table among the members as it grew, and what each newcomer won against sigma."""
+    members = facts.members
+    if len(members) < 2:
+        st.info("Payoffs need two members; the first iteration is still being worked on.")
+        return
+    added = len(members) - 1
+    if added > 1:
+        added = st.slider("Policies added", 1, added, value=added, key=f"added_{len(members)}")
+    shown = members[: int(added) + 1]
+    st.markdown("**Payoffs** among the members in the order of joining, row against column")
+    st.plotly_chart(
+        payoff_heatmap(
+            facts.payoffs.restrict([member.digest for member in shown]),
+            [member.label for member in shown],
+            facts.game.unit,
+            height=min(300 + 16 * len(shown), 760),
+        ),
+        config=CONFIG | {"displayModeBar": False},
+        key="run_payoffs",
+    )
+    iterations = [step.iteration for step in facts.steps]
+    joined = [(float(one.k), _interval(one)) for one in iterations if one.u is not None]
+    before = [
+        (float(one.k), Estimate(one.sigma.exploitability, nan, nan, nan)) for one in iterations
+    ]
+    st.markdown(
+        "**u**, what the newcomer of each iteration won against the meta-strategy before it, "
+        "beside what the best member so far won against that"
+    )
+    st.plotly_chart(
+        over_iterations(
+            {"newcomer (95 % interval)": joined, "best member before": before},
+            f"{facts.game.unit} a match",
+            axis="iteration",
+        ),
+        config=CONFIG,
+        key="run_u",
+    )
+
+
+def _interval(one: Iteration) -> Estimate:
+    """The newcomer's return with its 95 % interval, of the normal distribution."""
+    u, stderr = one.u or 0.0, one.stderr if one.stderr is not None else nan
+    return Estimate(u, stderr, u - 1.96 * stderr, u + 1.96 * stderr)
+
+
+def _refinement(facts: RunFacts) -> None:
+    iterations = [step.iteration for step in facts.steps]
+    if not iterations:
+        st.info("The first iteration is still being worked on.")
+        return
+    st.plotly_chart(ladder(iterations, facts.game.unit), config=CONFIG, key="run_ladder")
+    st.dataframe(
+        pa.table(
+            {
+                "k": [one.k for one in iterations],
+                "u": [one.u for one in iterations],
+                "Standard error": [one.stderr for one in iterations],
+                "Attempts": [len(one.attempts) for one in iterations],
+                "Rejected": [
+                    ", ".join(f"{count} {kind}" for kind, count in step.rejected.items())
+                    for step in facts.steps
+                ],
+                "Exploitability of sigma": [one.sigma.exploitability for one in iterations],
+                "Matches": [one.effort.matches for one in iterations],
+                "Seconds": [one.effort.seconds for one in iterations],
+            }
+        ),
+        hide_index=True,
+    )
+    k = st.selectbox("Attempts of iteration", [one.k for one in iterations], key="run_k")
+    attempts = next(one.attempts for one in iterations if one.k == k)
+    if not attempts:
+        st.info("Nothing was tried in this iteration.")
+        return
+    st.graphviz_chart(attempt_tree(attempts, theme.is_dark()))
+    st.caption("Filled: became the best of its iteration when it was tried.")
+    failed = [one for one in attempts if one.failure]
+    if failed:
+        st.dataframe(
+            pa.table(
+                {
+                    "Attempt": [one.number for one in failed],
+                    "Rejected": [one.failure.kind.value if one.failure else "" for one in failed],
+                    "Reason": [
+                        readable(one.failure.reason) if one.failure else "" for one in failed
+                    ],
+                }
+            ),
+            hide_index=True,
+            column_config={"Reason": st.column_config.TextColumn(width="large")},
+        )

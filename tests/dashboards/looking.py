@@ -1,0 +1,27 @@
+"""What tests of pages share: a hostile text, and what a page must never do."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from dashboards.browser import Browser, missing_browser
+
+HOSTILE = "<script>document.title='owned'</script><img src=x onerror=alert(1)> [x](javascript:y)"
+
+
+def needs_browser() -> None:
+    """Skips a test where there is no browser; fails it where there has to be one."""
+    missing = missing_browser()
+    if missing and os.environ.get("ARENA_REQUIRE_BROWSER") == "1":
+        pytest.fail(f"a browser is required, but {missing}")
+    if missing:
+        pytest.skip(missing)
+
+
+def unharmed(browser: Browser, place: str) -> None:
+    """No exception on the page, no error on the console, and nobody's script has run."""
+    assert browser.exceptions() == [], place
+    assert browser.console_errors() == [], place
+    assert browser.run("return document.title") != "owned", place

@@ -1,0 +1,161 @@
+"""Pages about CSRO runs: comparison, model calls, and runs that nobody works on any more."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from arena.analysis.estimates import Estimate
+from arena.home import open_home
+from dashboards.comparing import over_seeds, published, variants
+from dashboards.news import Phase, ago, is_locked, lock_of, news_of, phase_of
+from population.comparison import our_rows
+from population.oracles import journal_of
+from population.paper import reference_lines
+from population.records import RunState
+from population.report.facts import gather
+from population.runs import Runs
+from population.scores import Scores
+from tests.dashboards.looking import HOSTILE
+from tests.population.small_run import small_config
+
+Page = Callable[..., AppTest]
+
+
+def said(app: AppTest) -> str:
+    """All texts of a page."""
+    kinds = ("markdown", "caption", "info", "error", "warning", "text", "code")
+    return "\n".join(str(one.value) for kind in kinds for one in app.get(kind))
+
+
+def scores(value: float) -> Scores:
+    same = Estimate(value, 1.0, value - 2.0, value + 2.0)
+    return Scores(same, same, same, ())
+
+
+def test_runs_are_listed_and_compared(page: Page, runs_home: Path) -> None:
+    app = page(runs_home, "runs")
+    assert not app.exception
+    table = app.dataframe[0].value
+    assert table["Run"].tolist() == ["asked", "s3", "s2", "s1"]
+    assert table["State"].tolist() == ["stopped", *["finished"] * 3]
+    assert table["AggScore"].notna().all()
+    app.session_state["compared_how"] = "Mean over seeds"
+    app.run()
+    assert not app.exception
+    assert "standard error" in said(app)
+
+
+def test_the_table_by_variant_is_that_of_the_command_line(page: Page, runs_home: Path) -> None:
+    app = page(runs_home, "runs")
+    home = open_home(runs_home)
+    runs = Runs(home.path)
+    facts = [gather(home, runs, f"s{seed}") for seed in (1, 2, 3)]
+    (row,) = our_rows((one.record, one.measured) for one in facts)
+    shown = app.dataframe[1].value
+    assert shown["Seeds"].tolist() == ["1, 2, 3"]
+    assert row.agg_score is not None
+    assert shown["AggScore"].tolist() == [row.agg_score.mean]
+    assert shown["± AggScore"].tolist() == [row.agg_score.error]
+
+
+def test_means_over_seeds_have_an_error_and_skip_what_is_not_shared() -> None:
+    runs = [[(0.0, scores(1.0)), (1.0, scores(5.0))], [(0.0, scores(3.0))]]
+    ((place, mean),) = over_seeds(runs, "AggScore")
+    assert (place, mean.value, mean.stderr) == (0.0, 2.0, 1.0)
+    assert (mean.low, mean.high) == (1.0, 3.0)
+    ((_, single), _) = over_seeds(runs[:1], "PopExpl")
+    assert single.stderr != single.stderr
+    assert over_seeds([], "AggScore") == []
+
+
+def test_runs_that_differ_in_their_seed_are_one_variant(runs_home: Path) -> None:
+    found = variants(Runs(runs_home).all())
+    assert [[one.config.seed for one in group] for group in found.values()] == [[1, 2, 3], [5]]
+
+
+def test_published_scores_are_those_of_the_reference_lines() -> None:
+    for game in ("rrps", "leduc"):
+        assert published(game, "AggScore") == reference_lines(game)[:2]
+
+
+def test_model_calls_are_shown_with_tokens_and_cost(page: Page, runs_home: Path) -> None:
+    app = page(runs_home, "runs", run="asked")
+    app.session_state["run_part"] = "Model calls"
+    app.run()
+    assert not app.exception
+    (call,) = journal_of(Runs(runs_home), "asked").calls()
+    tiles = {metric.label: metric.value for metric in app.metric}
+    assert tiles["Tokens"] == f"{call.reply.tokens:,}"
+    assert call.reply.cost
+    assert tiles["Cost"] == f"{call.reply.cost:.4f} USD"
+    by_iteration, every = (table.value for table in app.dataframe)
+    assert by_iteration["Iteration"].tolist() == ["k01", "total"]
+    assert by_iteration["Cost (USD)"].tolist() == [call.reply.cost] * 2
+    assert every["Read"].tolist() == [call.reply.prompt_tokens]
+    texts = [one.value.strip() for one in app.code]
+    assert call.request.prompt.strip() in texts
+    assert any(text.startswith(HOSTILE) for text in texts)
+    assert "csro resume asked" in said(app)
+
+
+@pytest.mark.parametrize("part", ["Meta-strategy", "Payoffs", "Refinement", "Model calls"])
+def test_every_part_of_a_run_draws(page: Page, runs_home: Path, part: str) -> None:
+    app = page(runs_home, "runs", run="s2")
+    app.session_state["run_part"] = part
+    app.run()
+    assert not app.exception
+    assert not app.error
+
+
+def test_a_run_that_nobody_works_on_says_so(page: Page, runs_home: Path, tmp_path: Path) -> None:
+    home = Path(shutil.copytree(runs_home, tmp_path / "home"))
+    runs = Runs(home)
+    runs.start("dead", small_config(9))
+    with runs.working_on("dead"):
+        app = page(home, "runs", run="dead")
+        assert "Being worked on" in said(app)
+    app = page(home, "runs", run="dead", live=0.001)
+    assert not app.exception
+    assert "no news since" in app.warning[0].value
+    assert "csro resume dead" in app.warning[0].value
+
+
+def test_a_lock_tells_who_works(tmp_path: Path) -> None:
+    home = open_home(tmp_path)
+    runs = Runs(home.path)
+    record = runs.start("r", small_config(1))
+    file = lock_of(home, "r")
+    assert not is_locked(file)
+    assert news_of(home, record, 0, 60.0).working  # it began just now
+    assert not news_of(home, record, 0, 0.0).working
+    with runs.working_on("r"):
+        assert is_locked(file)
+        assert news_of(home, record, 0, 0.0).working
+        # Looking gives the lock back, and takes it from nobody.
+        assert is_locked(file)
+    assert not is_locked(file)
+    with runs.working_on("r"):
+        pass
+
+
+def test_news_is_the_latest_thing_stored(runs_home: Path) -> None:
+    home = open_home(runs_home)
+    record = Runs(home.path).get("asked")
+    (call,) = journal_of(Runs(home.path), "asked").calls()
+    last = news_of(home, record, 1, 0.0).last
+    assert call.created <= last <= datetime.now(UTC)
+    assert last - call.created < timedelta(minutes=5)
+
+
+def test_phases_and_times_in_words() -> None:
+    assert phase_of(RunState.UNFINISHED, None) is Phase.LEFT
+    assert phase_of(RunState.STOPPED, None) is Phase.STOPPED
+    assert phase_of(RunState.FINISHED, None) is Phase.FINISHED
+    told = [ago(seconds) for seconds in (-1, 59.9, 60, 7_300, 200_000)]
+    assert told == ["0 s", "59 s", "1 minute", "2 hours", "2 days"]

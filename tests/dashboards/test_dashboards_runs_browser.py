@@ -1,0 +1,129 @@
+"""CSRO runs in a real headless Chromium: followed while they go on, compared, and asked about."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from dashboards.browser import LAPTOP, PHONE, Browser, served
+from dashboards.settings import Settings, Submitting
+from dashboards.views.run import PARTS
+from population.runs import Runs
+from tests.dashboards.looking import needs_browser, unharmed
+
+pytestmark = pytest.mark.browser
+
+LIVE_SECONDS = 0.4
+MARK = "window.sameVisit"
+
+
+@pytest.fixture(scope="module")
+def home(runs_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    needs_browser()
+    return Path(shutil.copytree(runs_home, tmp_path_factory.mktemp("pages") / "home"))
+
+
+@pytest.fixture(scope="module")
+def address(home: Path) -> Iterator[str]:
+    log = home.parent / "log"
+    settings = Settings(home, submitting=Submitting.OFF, live_seconds=LIVE_SECONDS)
+    with served(settings, log) as url:
+        yield url
+    said = log.read_text()
+    assert "Traceback" not in said, said
+
+
+@contextmanager
+def working(home: Path) -> Iterator[subprocess.Popen[str]]:
+    """A program that works on the run "live"; it is killed at the end, if it still runs."""
+    command = [sys.executable, "-m", "tests.dashboards.paced_run", str(home), "live", "4", "3"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, text=True) as program:
+        try:
+            yield program
+        finally:
+            program.kill()
+
+
+def go(program: subprocess.Popen[str]) -> None:
+    """Lets the run take its next step."""
+    assert program.stdin is not None
+    program.stdin.write("\n")
+    program.stdin.flush()
+
+
+def until_stored(home: Path, iterations: int) -> None:
+    deadline = time.monotonic() + 60
+    while not any(one.name == "live" for one in Runs(home).all()) or (
+        len(Runs(home).iterations("live")) < iterations
+    ):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_a_page_follows_a_run_that_is_killed_and_resumed(address: str, home: Path) -> None:
+    with Browser(address) as browser:
+        with working(home) as program:
+            go(program)
+            until_stored(home, 1)
+            browser.open("/runs?game=rrps&run=live")
+            browser.wait_for("1 of 3")
+            browser.wait_for("Being worked on")
+            browser.run(f"{MARK} = true")
+            go(program)
+            browser.wait_for("2 of 3")
+            unharmed(browser, "a new iteration")
+        browser.wait_for("Nobody works on it")
+        browser.wait_for("csro resume live")
+        unharmed(browser, "a killed run")
+        with working(home) as program:
+            browser.wait_for("Being worked on")
+            go(program)
+            browser.wait_for("3 of 3")
+            go(program)
+            browser.wait_for("csro/live@1")
+            assert "finished" in browser.text
+            assert program.wait(30) == 0
+        assert browser.run(f"return {MARK}"), "the page was loaded again"
+        unharmed(browser, "a finished run")
+
+
+def test_what_a_model_wrote_stays_text(address: str) -> None:
+    with Browser(address) as browser:
+        browser.open("/runs?game=rrps&run=asked")
+        browser.click("Model calls")
+        browser.wait_for("<script>document.title='owned'</script>")
+        browser.wait_for("[x](javascript:y)")
+        browser.wait_for("Every call")
+        browser.click("Every call")
+        assert "0.0" in browser.text and "USD" in browser.text
+        assert not browser.find('img[src="x"]')
+        assert not browser.find('a[href^="javascript"]')
+        unharmed(browser, "model calls")
+
+
+@pytest.mark.parametrize(("size", "dark"), [(LAPTOP, False), (PHONE, True)])
+def test_runs_are_compared(address: str, size: tuple[int, int], dark: bool) -> None:
+    with Browser(address, size, dark=dark) as browser:
+        browser.open("/runs?game=rrps")
+        browser.wait_for("By variant")
+        unharmed(browser, "each run")
+        browser.click("Mean over seeds")
+        browser.wait_for("standard error of the mean over seeds")
+        unharmed(browser, "means over seeds")
+        assert browser.run("return document.documentElement.scrollWidth") <= size[0]
+
+
+def test_every_part_of_a_run_draws_on_a_phone(address: str) -> None:
+    with Browser(address, PHONE, dark=True) as browser:
+        browser.open("/runs?game=rrps&run=s1")
+        for part in PARTS:
+            browser.click(part)
+            unharmed(browser, part)
+            assert browser.run("return document.documentElement.scrollWidth") <= PHONE[0], part
