@@ -1,1 +1,1 @@
-"""Plotly figures, made from the library's values; nothing here reads a home or draws a page."""
+"""Pictures of numbers, from the library's values; nothing here reads a home or draws a page."""

@@ -1,19 +1,24 @@
-"""Numbers with their 95 % intervals, one line each."""
+"""Numbers with their 95 % intervals, one line each, drawn with nothing but HTML.
+
+The first page that people see has one of these.  A chart library would be several megabytes that
+a new browser loads and compiles before it shows anything.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import plotly.graph_objects as go
-
 from arena.analysis.estimates import Estimate
 from dashboards import theme
-from dashboards.charts.figure import bare
 from dashboards.text import in_html, number
 
 ROW_PIXELS = 22
-MARGIN_PIXELS = 64
+DOT_PIXELS = 9
+MOST_TICKS = 5
+_FAINT = "color-mix(in srgb, currentColor 14%, transparent)"
+_INK = "color-mix(in srgb, currentColor 55%, transparent)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,71 +44,113 @@ def intervals(
     *,
     references: Sequence[Reference] = (),
     span: tuple[float, float] | None = None,
-) -> go.Figure:
-    """A forest plot.
+) -> str:
+    """A forest plot as HTML, as wide as there is room.
 
     Args:
       lines: from top to bottom.
       axis: title of the x axis.
-      references: dashed vertical lines, numbered in the order of their values.
+      references: dotted vertical lines, numbered in the order of their values.
       span: x range; intervals that reach farther are cut.  By default what the numbers need.
     """
-    figure = bare(MARGIN_PIXELS + ROW_PIXELS * max(len(lines), 2) + (18 if references else 0))
-    places = list(range(len(lines)))
     low, high = span or _span(lines, references)
-    estimates = [line.estimate for line in lines]
-    figure.add_trace(
-        go.Scatter(
-            x=[estimate.value for estimate in estimates],
-            y=places,
-            mode="markers",
-            marker={"size": 9, "color": [line.colour for line in lines]},
-            error_x={
-                "type": "data",
-                "symmetric": False,
-                "array": [_reach(min(e.high, high) - e.value) for e in estimates],
-                "arrayminus": [_reach(e.value - max(e.low, low)) for e in estimates],
-                "thickness": 1.6,
-                "width": 4,
-                "color": theme.GREY,
-            },
-            customdata=[
-                (in_html(line.label), number(line.estimate.low), number(line.estimate.high))
-                for line in lines
-            ],
-            hovertemplate="<b>%{customdata[0]}</b><br>%{x:.1f}   "
-            "95 %: %{customdata[1]} to %{customdata[2]}<extra></extra>",
-        )
+    height = ROW_PIXELS * len(lines)
+    scale = _Scale(low, high)
+    labels = "".join(
+        f'<div style="height:{ROW_PIXELS}px;overflow:hidden;text-overflow:ellipsis">'
+        f"{in_html(line.label)}</div>"
+        for line in lines
     )
-    for place, reference in enumerate(sorted(references, key=lambda one: one.value), start=1):
-        figure.add_vline(reference.value, line={"dash": "dot", "width": 1.4, "color": theme.PINK})
-        figure.add_annotation(
-            x=reference.value,
-            y=1.0,
-            yref="paper",
-            yanchor="bottom",
-            showarrow=False,
-            text=str(place),
-            hovertext=f"{in_html(reference.label)}: {reference.value:.1f}",
-            font={"size": 11, "color": theme.PINK},
-        )
-    if low < 0 < high:
-        figure.add_vline(0, line={"width": 1, "color": theme.faint()})
-    figure.update_xaxes(title=axis, range=[low, high], zeroline=False)
-    figure.update_yaxes(
-        tickvals=places,
-        ticktext=[in_html(line.label) for line in lines],
-        range=[len(lines) - 0.4, -0.6],
-        showgrid=False,
-        zeroline=False,
+    values = "".join(
+        f'<div style="height:{ROW_PIXELS}px">{number(line.estimate.value)}</div>' for line in lines
     )
-    if references:
-        figure.update_layout(margin={"t": 24})
-    return figure
+    rows = "".join(_row(place, line, scale) for place, line in enumerate(lines))
+    column = f"line-height:{ROW_PIXELS}px;white-space:nowrap;font-size:.8rem"
+    return (
+        '<div style="display:grid;grid-template-columns:minmax(5rem,fit-content(34%)) 1fr auto;'
+        'column-gap:.7rem;margin-top:1.2rem">'
+        f'<div style="{column};min-width:0;text-align:right">{labels}</div>'
+        f'<div style="position:relative;height:{height}px">'
+        f"{_ticks(scale)}{_references(references, scale)}{rows}</div>"
+        f'<div style="{column};text-align:right;font-variant-numeric:tabular-nums">{values}</div>'
+        '<div></div><div style="font-size:.75rem;text-align:center;opacity:.75;'
+        f'margin-top:1.5rem">{in_html(axis)}</div></div>'
+    )
 
 
-def _reach(width: float) -> float:
-    return max(width, 0.0) if width == width else 0.0
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """From numbers to places, in percent of the width."""
+
+    low: float
+    high: float
+
+    def at(self, value: float) -> float:
+        share = (value - self.low) / (self.high - self.low)
+        return 100.0 * min(max(share, 0.0), 1.0)
+
+
+def _row(place: int, line: Line, scale: _Scale) -> str:
+    """The interval with its ends, and the number as a dot."""
+    estimate, top = line.estimate, ROW_PIXELS * place
+    told = (
+        f"{line.label}: {number(estimate.value)}, "
+        f"95 %: {number(estimate.low)} to {number(estimate.high)}"
+    )
+    at = scale.at(estimate.value)
+    drawn = ""
+    if math.isfinite(estimate.low) and math.isfinite(estimate.high):
+        left, right = scale.at(estimate.low), scale.at(estimate.high)
+        where = f"position:absolute;left:{left:.2f}%;width:{right - left:.2f}%"
+        middle = ROW_PIXELS // 2
+        drawn = (
+            f'<div style="{where};top:{middle - 1}px;height:2px;background:{_INK}"></div>'
+            f'<div style="{where};top:{middle - 4}px;height:8px;box-sizing:border-box;'
+            f'border:solid {_INK};border-width:0 2px"></div>'
+        )
+    dot = (
+        f'<div style="position:absolute;left:{at:.2f}%;top:{(ROW_PIXELS - DOT_PIXELS) / 2}px;'
+        f"width:{DOT_PIXELS}px;height:{DOT_PIXELS}px;margin-left:-{DOT_PIXELS / 2}px;"
+        f'border-radius:50%;background:{line.colour}"></div>'
+    )
+    return (
+        f'<div title="{in_html(told)}" style="position:absolute;left:0;right:0;top:{top}px;'
+        f'height:{ROW_PIXELS}px">{drawn}{dot}</div>'
+    )
+
+
+def _ticks(scale: _Scale) -> str:
+    drawn = []
+    for value in _round_numbers(scale.low, scale.high):
+        colour = _INK if value == 0 else _FAINT
+        drawn.append(
+            f'<div style="position:absolute;left:{scale.at(value):.2f}%;top:0;bottom:-4px;'
+            f'border-left:1px solid {colour}"></div>'
+            f'<div style="position:absolute;left:{scale.at(value):.2f}%;bottom:-1.4rem;'
+            f'transform:translateX(-50%);font-size:.75rem;opacity:.75">{value:,g}</div>'
+        )
+    return "".join(drawn)
+
+
+def _round_numbers(low: float, high: float) -> list[float]:
+    """At most `MOST_TICKS` multiples of 1, 2 or 5 times a power of ten, within a range."""
+    raw = (high - low) / MOST_TICKS
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(power * unit for unit in (1, 2, 5, 10) if power * unit >= raw)
+    first, last = math.ceil(low / step), math.floor(high / step)
+    return [round(place * step, 9) for place in range(first, last + 1)]
+
+
+def _references(references: Sequence[Reference], scale: _Scale) -> str:
+    ordered = sorted(references, key=lambda one: one.value)
+    return "".join(
+        f'<div title="{in_html(one.label)}: {one.value:.1f}" style="position:absolute;'
+        f"left:{scale.at(one.value):.2f}%;top:0;bottom:0;border-left:2px dotted {theme.PINK}"
+        '"></div>'
+        f'<div style="position:absolute;left:{scale.at(one.value):.2f}%;top:-1.2rem;'
+        f'transform:translateX(-50%);font-size:.75rem;color:{theme.PINK}">{place}</div>'
+        for place, one in enumerate(ordered, start=1)
+    )
 
 
 def _span(lines: Sequence[Line], references: Sequence[Reference]) -> tuple[float, float]:

@@ -11,7 +11,6 @@ import streamlit as st
 from arena.analysis.leaderboard import RankBy, Row
 from arena.games.protocol import Game
 from dashboards import data, navigate, theme
-from dashboards.charts.figure import CONFIG
 from dashboards.charts.intervals import Line, Reference, intervals
 from dashboards.text import in_markdown, short_ref
 from population.paper import methods
@@ -137,11 +136,7 @@ def _chart(game: Game, by: RankBy, rows: Sequence[Row], bands: Mapping[str, int]
     near = [one for one in references if one.value > least - 60]
     with st.container(border=True):
         st.markdown(f"**{ORDERS[by]}** with 95 % intervals; rows of one colour share a band")
-        st.plotly_chart(
-            intervals(lines, f"{game.unit} a match", references=near),
-            config=CONFIG,
-            key="board_chart",
-        )
+        st.html(intervals(lines, f"{game.unit} a match", references=near))
         if near:
             ordered = sorted(near, key=lambda one: one.value)
             st.caption(

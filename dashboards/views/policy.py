@@ -16,7 +16,6 @@ from arena.kinds.mixture import weights_of
 from arena.source_check import docstring_of
 from arena.values import short
 from dashboards import data, navigate, theme
-from dashboards.charts.figure import CONFIG
 from dashboards.charts.intervals import Line, intervals
 from dashboards.charts.lineage import lineage_graph
 from dashboards.text import in_markdown, interval, number, readable, short_ref, signed
@@ -162,11 +161,7 @@ def _results(game: Game, version: PolicyVersion) -> None:
         for one in met[:CHARTED]
         if one.payoff
     ]
-    st.plotly_chart(
-        intervals(lines, f"mean return, {game.unit} a match (95 % interval)"),
-        config=CONFIG | {"displayModeBar": False},
-        key="policy_chart",
-    )
+    st.html(intervals(lines, f"mean return, {game.unit} a match (95 % interval)"))
     if len(met) > CHARTED:
         st.caption(f"The {CHARTED} worst of {len(met)}; the table has all. Select one to look.")
     _opponents(game, version, met, called)

@@ -15,7 +15,14 @@ from arena.analysis.estimates import Estimate
 from arena.analysis.leaderboard import Row
 from arena.games import game as game_named
 from dashboards import cards, theme
-from dashboards.charts.intervals import Line, Reference, intervals
+from dashboards.charts.intervals import (
+    MOST_TICKS,
+    Line,
+    Reference,
+    _round_numbers,
+    _span,
+    intervals,
+)
 from dashboards.charts.lineage import Family, lineage_graph
 from dashboards.settings import Settings, Submitting
 from dashboards.text import in_html, in_markdown, number, readable
@@ -160,12 +167,23 @@ def test_intervals_are_cut_to_the_span_and_survive_unknown_errors() -> None:
         Line("<b>x</b>", Estimate(1.0, nan, nan, nan)),
         Line("y", Estimate(9.0, 1.0, -9e9, 9e9)),
     ]
-    figure = intervals(lines, "unit", references=[Reference("<i>r</i>", 5.0)])
-    text = figure.to_json()
+    text = intervals(lines, "unit", references=[Reference('<i>"r</i>', 5.0)])
     assert "<b>x</b>" not in text
-    assert "<i>r</i>" not in text
-    low, high = figure.layout.xaxis.range
+    assert "<i>" not in text and '"r' not in text
+    low, high = _span(lines, [Reference("r", 5.0)])
     assert -20 < low < 1 and 9 < high < 30
+    places = [float(place) for place in re.findall(r"left:([-0-9.]+)%", text)]
+    widths = [float(width) for width in re.findall(r"width:([-0-9.]+)%", text)]
+    assert all(0.0 <= one <= 100.0 for one in places + widths)
+    assert widths == [100.0, 100.0]  # of the one interval that is known: its line and its ends
+    assert intervals([], "nothing to draw")
+
+
+@pytest.mark.parametrize(("low", "high"), [(-1.0, 1.0), (-12.5, 290.0), (0.01, 0.02), (3.0, 4e6)])
+def test_ticks_are_few_and_round(low: float, high: float) -> None:
+    ticks = _round_numbers(low, high)
+    assert 2 <= len(ticks) <= MOST_TICKS + 1
+    assert all(low <= one <= high for one in ticks)
 
 
 def test_lineage_quotes_its_labels() -> None:
