@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from oracle.grammar import rrps_parts
 
 GAME = "rrps"
+CONTEXT = "context"
 MOST_PARTS = 80
 _TARGETS = ("theirs", "mine")
 
@@ -236,12 +237,11 @@ def render(genome: RrpsGenome, footer: str = "") -> str:
       genome: what to write.
       footer: comment lines to end the file with.
     """
-    kinds = dict.fromkeys(part.kind for part in genome.parts)
+    kinds = dict.fromkeys(part.kind for part in genome.parts if part.kind != CONTEXT)
     sections = [rrps_parts.HEADER.strip(), _constants(genome), rrps_parts.HISTORY.strip()]
-    if kinds.keys() & {"context", "rank"}:
-        sections.append(rrps_parts.LEADER.strip())
+    sections.append(rrps_parts.CONTEXTS.strip())
     sections += [rrps_parts.PREDICTORS[kind][1].strip() for kind in kinds]
-    sections += [_predictor_list(genome), _agent(genome)]
+    sections += [_predictor_lists(genome), _agent(genome)]
     return "\n\n\n".join(sections) + "\n" + footer
 
 
@@ -261,14 +261,18 @@ def _constants(genome: RrpsGenome) -> str:
     )
 
 
-def _predictor_list(genome: RrpsGenome) -> str:
-    lines = ["# Class, whether it guesses my move (else theirs), my moves, their moves, memory."]
-    lines.append("PREDICTORS = [")
-    for part in genome.parts:
-        name = rrps_parts.PREDICTORS[part.kind][0]
-        settings = f"{part.target == 'mine'}, {part.mine}, {part.theirs}, {part.memory}"
-        lines.append(f"    ({name}, {settings}),  # {describe(part)}")
-    return "\n".join((*lines, "]"))
+def _predictor_lists(genome: RrpsGenome) -> str:
+    """The predictors, Markov models apart from the others: all of them are counted at once."""
+    lines = ["# Whether it guesses my move (else theirs), my moves, their moves, memory."]
+    for title, chosen in (("CONTEXTS", True), ("PREDICTORS", False)):
+        lines.append(f"{title} = [")
+        for part in genome.parts:
+            if (part.kind == CONTEXT) is chosen:
+                name = "" if chosen else f"{rrps_parts.PREDICTORS[part.kind][0]}, "
+                settings = f"{part.target == 'mine'}, {part.mine}, {part.theirs}, {part.memory}"
+                lines.append(f"    ({name}{settings}),  # {describe(part)}")
+        lines.append("]")
+    return "\n".join(lines)
 
 
 def _agent(genome: RrpsGenome) -> str:

@@ -1,16 +1,23 @@
 """The text that rendered RRPS policies are put together from.
 
 Each part is a piece of Python that stands alone: the renderer picks the predictors that a genome
-names and leaves out the others, so that a policy never carries code that it does not use.
+names and leaves out the others.  The many Markov models, and the records of all predictors, are
+kept in arrays: each throw then takes a few dozen operations on all of them at once.
 """
 
 from __future__ import annotations
 
-HEADER = """import math
-import random
+HEADER = """import random
+
+import numpy as np
 
 MOVES = ("ROCK", "PAPER", "SCISSORS")
 INDEX = {move: number for number, move in enumerate(MOVES)}  # move m is beaten by (m + 1) % 3
+NOTHING = 39  # what a predictor says: 10 * guess + how sure it is (0 to 8), or that it has no guess
+RECORDS = 30  # of each predictor: one for each sureness and mistake, and one for having no guess
+MISTAKE = np.array([[(move - guess) % 3 for guess in range(4)] for move in range(3)])
+ONES = np.eye(3)
+TURN = np.array([[0, 1, 2], [2, 0, 1], [1, 2, 0], [0, 0, 0]])  # (move - guess) % 3 by guess
 """
 
 HISTORY = '''
@@ -18,10 +25,11 @@ class History:
     """What was played so far: `mine` and `theirs` hold moves 0, 1, 2.
 
     `my_code`, `their_code` and `joint_code` are the last LENGTH throws read as one number (base 3,
-    3 and 9), newest in the lowest digit: the last k moves of a side are its code % 3**k.
+    3 and 9), newest in the lowest digit; `my_last[k]` and `their_last[k]` are the last k moves.
     """
 
     LENGTH = 30
+    SIZES = (1, 3, 9, 27, 81, 243)
 
     def __init__(self):
         self.mine, self.theirs = bytearray(), bytearray()
@@ -31,61 +39,44 @@ class History:
     def append(self, mine, theirs):
         self.mine.append(mine)
         self.theirs.append(theirs)
+        self.newest = (theirs, mine)
         self.my_code = (3 * self.my_code + mine) % 3**self.LENGTH
         self.their_code = (3 * self.their_code + theirs) % 3**self.LENGTH
         self.joint_code = (9 * self.joint_code + 3 * mine + theirs) % 9**self.LENGTH
+        self.my_last = [self.my_code % size for size in self.SIZES]
+        self.their_last = [self.their_code % size for size in self.SIZES]
 '''
 
-LEADER = '''
-def leader(row):
-    """The largest of three counts and how sure it is: 0 (a tie, nearly) to 4."""
-    a, b, c = row
-    if a >= b:
-        if a >= c:
-            move, lead = 0, a - (b if b > c else c)
-        else:
-            move, lead = 2, c - a
-    elif b >= c:
-        move, lead = 1, b - (a if a > c else c)
-    else:
-        move, lead = 2, c - b
-    if lead < 1.1:
-        return move, 0 if lead < 0.4 else 1
-    return move, 2 if lead < 2.2 else 3 if lead < 4.5 else 4
-'''
+CONTEXTS = '''
+class Contexts:
+    """Markov models: each counts what one side did after each combination of recent moves.
 
-CONTEXT = '''
-class Context:
-    """Counts what one side did after each combination of recent moves (a Markov model).
-
-    `mine` and `theirs` say how many recent moves of each side make up the situation; with 0 and 0
-    it is a plain frequency count.  Old counts fade by `memory` each time a situation returns.
+    For each model, how many recent moves of mine and of theirs make up the situation; with 0 and
+    0 it is a plain frequency count.  Old counts fade by `memory` each time a situation returns.
     """
 
-    def __init__(self, of_me, mine, theirs, memory):
-        self.of_me, self.memory = of_me, memory
-        self.my_size, self.their_size = 3**mine, 3**theirs
-        self.table, self.row = {}, None
-        self.guess, self.sure = -1, 0
+    LEADS = np.array((0.4, 1.1, 2.2, 4.5))  # over the second largest count: steps of being sure
+
+    def __init__(self, models):
+        table = np.array(models, dtype=float).reshape(-1, 4).T
+        self.of_me, self.mine, self.theirs = table[:3].astype(int)
+        self.memory = table[3][:, None]
+        sizes = 3 ** (self.mine + self.theirs)
+        self.their_size, self.start = 3**self.theirs, np.cumsum(sizes) - sizes
+        self.counts = np.zeros((sizes.sum(), 3))  # situations of all models, one after the other
+        self.now = None
 
     def learn(self, history):
-        row = self.row
-        if row is not None:
-            memory = self.memory
-            if memory < 1.0:
-                row[0] *= memory
-                row[1] *= memory
-                row[2] *= memory
-            row[(history.mine if self.of_me else history.theirs)[-1]] += 1.0
-        situation = (
-            history.my_code % self.my_size * self.their_size + history.their_code % self.their_size
-        )
-        row = self.row = self.table.get(situation)
-        if row is None:
-            self.row = self.table[situation] = [0.0, 0.0, 0.0]
-            self.guess = -1
-        else:
-            self.guess, self.sure = leader(row)
+        if self.now is not None:
+            happened = ONES.take(np.array(history.newest).take(self.of_me), axis=0)
+            self.counts[self.now] = self.counts.take(self.now, axis=0) * self.memory + happened
+        mine, theirs = np.array(history.my_last), np.array(history.their_last)
+        self.now = self.start + mine.take(self.mine) * self.their_size + theirs.take(self.theirs)
+        counts = self.counts.take(self.now, axis=0)
+        low, middle, high = np.sort(counts).T
+        told = 10 * counts.argmax(axis=1) + self.LEADS.searchsorted(high - middle, side="right")
+        told[high == 0.0] = NOTHING
+        return told
 '''
 
 MATCH = '''
@@ -126,7 +117,6 @@ class LongestMatch:
     def __init__(self, of_me, mine, theirs, memory):
         self.of_me, self.longest = of_me, max(mine, theirs)
         self.source = "joint_code" if mine and theirs else "my_code" if mine else "their_code"
-        self.guess, self.sure = -1, 0
 
     def learn(self, history):
         name = (self.source, self.longest)
@@ -136,10 +126,9 @@ class LongestMatch:
             copies = history.shared[name] = Copies(base, self.longest)
         copies.look(getattr(history, self.source), len(history.mine))
         if copies.when < 0:
-            self.guess = -1
-        else:
-            self.guess = (history.mine if self.of_me else history.theirs)[copies.when]
-            self.sure = min(copies.rank, 8)
+            return NOTHING
+        guess = (history.mine if self.of_me else history.theirs)[copies.when]
+        return 10 * guess + min(copies.rank, 8)
 '''
 
 LAG = '''
@@ -149,14 +138,30 @@ class Lag:
     def __init__(self, of_me, mine, theirs, memory):
         self.of_me, self.lag = of_me, max(mine, theirs)
         self.source = "mine" if mine else "theirs"
-        self.guess, self.sure = -1, 0
 
     def learn(self, history):
         past = getattr(history, self.source)
-        self.guess = past[-self.lag] if len(past) >= self.lag else -1
+        return 10 * past[-self.lag] if len(past) >= self.lag else NOTHING
 '''
 
 RANK = '''
+def leader(row):
+    """The largest of three counts and how sure it is (0, a tie nearly, to 4): 10 * move + sure."""
+    a, b, c = row
+    if a >= b:
+        if a >= c:
+            move, lead = 0, a - (b if b > c else c)
+        else:
+            move, lead = 20, c - a
+    elif b >= c:
+        move, lead = 10, b - (a if a > c else c)
+    else:
+        move, lead = 20, c - b
+    if lead < 1.1:
+        return move if lead < 0.4 else move + 1
+    return move + 2 if lead < 2.2 else move + 3 if lead < 4.5 else move + 4
+
+
 class Rank:
     """Counts what they do for each order of one side's move counts (who leads, who is tied).
 
@@ -167,7 +172,6 @@ class Rank:
         self.of_me, self.memory = of_me, memory
         self.source = "mine" if mine else "theirs"
         self.counts, self.table, self.row = [0.0, 0.0, 0.0], {}, None
-        self.guess, self.sure = -1, 0
 
     def learn(self, history):
         row = self.row
@@ -175,7 +179,7 @@ class Rank:
             row[0] *= 0.97
             row[1] *= 0.97
             row[2] *= 0.97
-            row[(history.mine if self.of_me else history.theirs)[-1]] += 1.0
+            row[history.newest[self.of_me]] += 1.0
         counts, memory = self.counts, self.memory
         if memory < 1.0:
             counts[0] *= memory
@@ -187,39 +191,41 @@ class Rank:
         row = self.row = self.table.get(situation)
         if row is None:
             self.row = self.table[situation] = [0.0, 0.0, 0.0]
-            self.guess = -1
-        else:
-            self.guess, self.sure = leader(row)
+            return NOTHING
+        return leader(row)
 '''
 
 PREDICTORS = {
-    "context": ("Context", CONTEXT),
     "match": ("LongestMatch", MATCH),
     "lag": ("Lag", LAG),
     "rank": ("Rank", RANK),
 }
-"""Kind of a part -> the name of its class and the class's text."""
+"""Kind of a part other than a context -> the name of its class and the class's text."""
 
 AGENT_BODY = '''
     def __init__(self):
         self.history = History()
+        self.contexts = Contexts(CONTEXTS)
         self.predictors = [kind(*settings) for kind, *settings in PREDICTORS]
-        # Per predictor, sureness and last mistake: how often they played guess, guess + 1 and
-        # guess + 2; the logarithms of these shares over the first; how many throws were counted.
-        self.records = [self.fresh_records(p.of_me) for p in self.predictors]
-        self.rows = [None] * len(self.predictors)  # the records that the last guesses stood in
-        self.mistakes = [0] * len(self.predictors)
-        self.weights = [FIRST_WEIGHT] * len(self.predictors)
-        self.forecast = (1 / 3, 1 / 3, 1 / 3)
+        of_me = [settings[0] for settings in CONTEXTS] + [p.of_me for p in self.predictors]
+        count = len(of_me)
+        # A record says how often they played the guess, one ahead of it and two ahead (`shares`),
+        # the logarithms of that, and how many throws were counted.
+        # At first a guess of theirs is trusted a little, and they are expected to beat mine.
+        rest = (1.0 - TRUST) / 2
+        first = [[rest, TRUST, rest] if of else [TRUST, rest, rest] for of in of_me]
+        self.shares = np.repeat(first, RECORDS, axis=0)
+        self.logs = np.log(self.shares)
+        self.counted = np.full(count * RECORDS, PATIENCE)
+        # Of each predictor: its first record, its last guess (3 for none) and the record that this
+        # stood in, its last mistake, the logarithms it gave to each move, and its weight.
+        self.first = np.arange(count) * RECORDS
+        self.guesses, self.records = np.full(count, 3), self.first + 9
+        self.mistakes = np.zeros(count, dtype=int)
+        self.said = np.zeros((count, 3))
+        self.weights = np.full(count, FIRST_WEIGHT)
+        self.forecast = np.full(3, 1 / 3)
         self.reply, self.form = 0, 0.0  # what I wanted to play, and what that has been worth
-
-    @staticmethod
-    def fresh_records(of_me):
-        """At first a guess of theirs is trusted a little, and they are expected to beat mine."""
-        shares = [(1.0 - TRUST) / 2] * 3
-        shares[1 if of_me else 0] = TRUST
-        logs = [math.log(share / shares[0]) for share in shares]
-        return [[*shares, *logs, PATIENCE] for _ in range(27)]
 
     def act(self, observation):
         if observation["my_action"] is None:
@@ -227,64 +233,41 @@ AGENT_BODY = '''
         mine, theirs = INDEX[observation["my_action"]], INDEX[observation["opponent_action"]]
         self.history.append(mine, theirs)
         self.form = FORM_MEMORY * self.form + (self.reply - theirs + 1) % 3 - 1
-        self.blend(theirs)
+        self.score(theirs)
+        self.blend()
         return self.choose()
 
-    def blend(self, theirs):
-        """Scores the last guesses, lets every predictor learn, and forecasts their next move.
+    def score(self, theirs):
+        """Judges the last guesses by what they really played.
 
-        The forecast's logarithm is a weighted sum of the predictors' logarithms; the weights
-        follow the gradient of the probability that was given to what they really played.
+        The weights follow the gradient of the logarithm of the chance that was given to it.
         """
-        rows, weights, mistakes, log = self.rows, self.weights, self.mistakes, math.log
-        p0, p1, p2 = self.forecast
-        # By guess: how far they were off, and what the forecast gave to off by one and by two.
-        by_guess = (
-            (theirs, p1, p2),
-            ((theirs + 2) % 3, p2, p0),
-            ((theirs + 1) % 3, p0, p1),
-        )
-        z0 = z1 = z2 = 0.0
-        for i, predictor in enumerate(self.predictors):
-            row = rows[i]
-            if row is not None:
-                off, one_off, two_off = by_guess[predictor.guess]
-                gain = row[3 + off] - one_off * row[4] - two_off * row[5]
-                weight = weights[i] + RATE * gain
-                weights[i] = weight if weight > 0.0 else 0.0
-                mistakes[i] = off
-                step = 1.0 / row[6]
-                row[6] += 1.0
-                if step < FORGET:
-                    step = FORGET
-                keep = 1.0 - step
-                row[0] *= keep
-                row[1] *= keep
-                row[2] *= keep
-                row[off] += step
-                zero = log(row[0] + 0.005)
-                row[4] = log(row[1] + 0.005) - zero
-                row[5] = log(row[2] + 0.005) - zero
-            predictor.learn(self.history)
-            guess = predictor.guess
-            if guess < 0:
-                rows[i] = None
-                continue
-            row = rows[i] = self.records[i][predictor.sure + 9 * mistakes[i]]
-            weight = weights[i]
-            if guess == 0:
-                z1 += weight * row[4]
-                z2 += weight * row[5]
-            elif guess == 1:
-                z2 += weight * row[4]
-                z0 += weight * row[5]
-            else:
-                z0 += weight * row[4]
-                z1 += weight * row[5]
-        top = max(z0, z1, z2)
-        z0, z1, z2 = math.exp(z0 - top), math.exp(z1 - top), math.exp(z2 - top)
-        total = z0 + z1 + z2
-        self.forecast = (z0 / total, z1 / total, z2 / total)
+        self.weights += RATE * (self.said[:, theirs] - self.said @ self.forecast)
+        np.maximum(self.weights, 0.0, out=self.weights)
+        off = MISTAKE[theirs].take(self.guesses)
+        np.copyto(self.mistakes, off, where=self.guesses < 3)
+        records = self.records
+        counted = self.counted.take(records)
+        step = np.maximum(1.0 / counted, FORGET)[:, None]
+        shares = (1.0 - step) * self.shares.take(records, axis=0) + step * ONES.take(off, axis=0)
+        self.counted[records], self.shares[records] = counted + 1.0, shares
+        self.logs[records] = np.log(shares + 0.005)
+
+    def blend(self):
+        """Lets every predictor learn and guess, and forecasts the opponent's next move.
+
+        The forecast's logarithm is a weighted sum of the predictors' logarithms.
+        """
+        others = [predictor.learn(self.history) for predictor in self.predictors]
+        told = np.append(self.contexts.learn(self.history), np.array(others, dtype=int))
+        self.guesses, sure = np.divmod(told, 10)
+        self.records = self.first + sure + 10 * self.mistakes
+        said = self.logs.take(3 * self.records[:, None] + TURN.take(self.guesses, axis=0))
+        said[self.guesses == 3] = 0.0
+        self.said = said
+        chances = self.weights @ self.said
+        chances = np.exp(chances - chances.max())
+        self.forecast = chances / chances.sum()
 
     def choose(self):
         """The reply that pays best if the forecast is right, or a random move.
@@ -292,7 +275,7 @@ AGENT_BODY = '''
         It is random if no reply promises enough, and while the replies that I wanted to play
         have been losing: then the opponent is ahead of me.
         """
-        rock, paper, scissors = self.forecast
+        rock, paper, scissors = self.forecast.tolist()
         payoffs = (scissors - paper, rock - scissors, paper - rock)
         best = max(payoffs)
         self.reply = payoffs.index(best)

@@ -58,7 +58,7 @@ def test_a_sentence_is_standalone_and_documented(seed: int) -> None:
     imports = {
         name.name for node in tree.body if isinstance(node, ast.Import) for name in node.names
     }
-    assert imports == {"math", "random"}
+    assert imports == {"numpy", "random"}
     assert not any(isinstance(node, ast.ImportFrom) for node in ast.walk(tree))
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     assert all(ast.get_docstring(node) for node in classes)
@@ -98,6 +98,13 @@ def test_children_come_from_their_parents(one: int, other: int) -> None:
 def test_other_text_is_no_genome(text: str) -> None:
     with pytest.raises(genomes.NotGrammarMade):
         genomes.from_json(text)
+
+
+def test_a_policy_may_do_with_or_without_markov_models() -> None:
+    """The lists of predictors of one sort may be empty."""
+    for part in (rrps.Part("context", "theirs", 0, 1), rrps.Part("lag", "mine", 2, 0)):
+        source = genomes.write_source(rrps.RrpsGenome((part,)))
+        assert set(play(source, 1, 50)) <= set(MOVES)
 
 
 def test_the_same_seed_plays_the_same_moves() -> None:
