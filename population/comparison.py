@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from arena.analysis.estimates import Estimate
 from population.config import RunConfig
 from population.paper import Figure
 from population.records import RunRecord
@@ -27,8 +28,8 @@ class OurRow:
       pop_expl: likewise.
       agg_score: likewise.
       best: the largest AggScore over the seeds.
-      best_single: the largest AggScore of a single member over the seeds.
-      matches: the smallest number of matches per evaluation cell.
+      best_single: the AggScore of the best single member over the seeds.
+      matches: that each run's figures rest on, per bot; the smallest of the runs.
     """
 
     variant: str
@@ -84,15 +85,23 @@ def _row(group: Sequence[tuple[RunRecord, Measured]]) -> OurRow:
         agg_score=_mean([one.agg_score.value for one in found]),
         best=max((one.agg_score.value for one in found), default=None),
         best_single=max((one[1].agg_score.value for one in singles if one), default=None),
-        matches=min((known.least_matches for _, known in scored.values()), default=0),
+        matches=min((one.matches for one in found), default=0),
     )
 
 
 def best_single(known: Measured) -> tuple[str, Scores] | None:
-    """The measured policy of the largest AggScore, with its scores."""
+    """The policy whose AggScore is surely the largest (by its interval's lower end), with scores.
+
+    Members are measured by different numbers of matches; the largest plain figure would often be
+    one that few matches flatter.
+    """
     found = [(digest, known.single(digest)) for digest in known.digests]
     scored = [(digest, scores) for digest, scores in found if scores is not None]
-    return max(scored, key=lambda item: item[1].agg_score.value, default=None)
+    return max(scored, key=lambda item: _lower_end(item[1].agg_score), default=None)
+
+
+def _lower_end(estimate: Estimate) -> float:
+    return -np.inf if np.isnan(estimate.low) else estimate.low
 
 
 def _title(config: RunConfig) -> str:

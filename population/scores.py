@@ -2,15 +2,19 @@
 
 A mixture's mean return against a bot is the mixture of its members' means, so measuring the
 members measures every sigma of the run at once, with less noise than drawing members would add.
-The evaluation population never takes part in a run; it is played afterwards.
+Matches are shared among the members by weight, as in a stratified sample: N matches of a mixture
+against a bot are N w_i matches of its member i.  The evaluation population never takes part in a
+run; it is played afterwards.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from arena.analysis.estimates import Estimate, Floats
 from arena.analysis.metrics import Meetings, agg_score, meetings, pop_expl, pop_return
@@ -22,6 +26,9 @@ from population.matches import Matches
 from population.members import drawn
 from population.records import Sigma
 
+LEAST_MATCHES = 4
+"""Of a member against a bot, so that an error can be estimated from two deals."""
+
 
 @dataclass(frozen=True, slots=True)
 class Scores:
@@ -32,12 +39,15 @@ class Scores:
       pop_expl: loss to its worst member (lower is better).
       agg_score: the difference.
       against: mean return against each member, in the population's order.
+      matches: that each of these means rests on, at least.  For a mixture, so many matches of
+        one policy would have as large an error: 1 / sum of w_i^2 / n_i.
     """
 
     pop_return: Estimate
     pop_expl: Estimate
     agg_score: Estimate
     against: tuple[float, ...]
+    matches: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +59,14 @@ class Measured:
       bots: references of its members, in order.
       digests: (r,) the policies.
       met: their payoffs, (r, m).
-      least_matches: the smallest number of matches of a measured policy against a member; 0
-        where none was measured.
+      count: (r, m) matches played.
     """
 
     population: str
     bots: tuple[str, ...]
     digests: tuple[str, ...]
     met: Meetings
-    least_matches: int
+    count: NDArray[np.int64]
 
     def of(self, weights: Mapping[str, float]) -> Scores | None:
         """Scores of a mixture; None where one of its members was not measured."""
@@ -75,7 +84,15 @@ class Measured:
             pop_expl=pop_expl(mean, stderr, freedom)[0],
             agg_score=agg_score(mean, stderr, freedom)[0],
             against=tuple(mean[0].tolist()),
+            matches=self._matches(rows, mix[0]),
         )
+
+    def _matches(self, rows: Sequence[int], mix: Floats) -> int:
+        """See `Scores.matches`; a policy that is in the population has no matches with itself."""
+        met = self.count[rows] > 0
+        doubt = np.square(mix)[:, None] / np.where(met, self.count[rows], 1)
+        total = np.where(met, doubt, 0.0).sum(axis=0)
+        return int(1.0 / total.max() + 1e-9) if total.any() else 0
 
     def single(self, digest: str) -> Scores | None:
         """Scores of one policy; None where it was not measured."""
@@ -98,24 +115,33 @@ def measured(home: Home, game: Game, digests: Sequence[str], population: Populat
     table = payoff_table(home, game, [*chosen, *population.digests])
     met = meetings(table, chosen, population.digests)
     index = table.index()
+    rows = [index[digest] for digest in chosen]
     columns = [index[digest] for digest in population.digests]
-    counts = [
-        int(table.count[index[digest], columns].min())
-        for digest, complete in zip(chosen, met.complete, strict=True)
-        if complete and digest not in population.digests
-    ]
-    return Measured(population.name, population.members, chosen, met, min(counts, default=0))
+    count = table.count[np.ix_(rows, columns)].astype(np.int64)
+    return Measured(population.name, population.members, chosen, met, count)
 
 
-def to_measure(sigmas: Sequence[Sigma]) -> tuple[str, ...]:
-    """Digests of the members that any of the meta-strategies plays."""
-    return tuple(dict.fromkeys(digest for sigma in sigmas for digest in drawn(sigma.weights)))
+def to_measure(sigmas: Iterable[Sigma], count: int) -> dict[str, int]:
+    """Matches of each member against each bot, so that every sigma's cells rest on `count`.
+
+    Numbers are even (Leduc is played as duplicates) and at least `LEAST_MATCHES`.
+    """
+    wanted: dict[str, int] = {}
+    for sigma in sigmas:
+        for digest, weight in drawn(sigma.weights).items():
+            share = max(LEAST_MATCHES, 2 * math.ceil(count * weight / 2.0 - 1e-9))
+            wanted[digest] = max(share, wanted.get(digest, 0))
+    return wanted
 
 
-def measure(
-    matches: Matches, digests: Sequence[str], population: Population, count: int
-) -> Measured:
-    """Plays some policies against a population, so many matches each pair, and tells."""
-    pairs = [(one, bot) for one in digests for bot in population.digests if one != bot]
-    matches.play(dict.fromkeys(pairs, count))
-    return measured(matches.home, matches.game, digests, population)
+def measure(matches: Matches, wanted: Mapping[str, int], population: Population) -> Measured:
+    """Plays policies against a population, each its number of matches a bot, and tells."""
+    matches.play(
+        {
+            (one, bot): count
+            for one, count in wanted.items()
+            for bot in population.digests
+            if one != bot
+        }
+    )
+    return measured(matches.home, matches.game, list(wanted), population)

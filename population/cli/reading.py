@@ -26,7 +26,7 @@ from arena.games.protocol import Game
 from arena.home import Home
 from arena.house.population import default_population
 from population import paper
-from population.comparison import OurRow, our_rows
+from population.comparison import OurRow, best_single, our_rows
 from population.matches import Matches
 from population.records import RunRecord, RunState
 from population.report.facts import RunFacts, gather, sigmas_of
@@ -41,7 +41,15 @@ evaluate_option = click.option(
     "count",
     type=click.IntRange(2),
     metavar="N",
-    help="First play the members against the evaluation population, N matches each.",
+    help="First play the meta-strategy against the evaluation population, N matches a bot.",
+)
+steps_option = click.option(
+    "--steps",
+    default=4,
+    show_default=True,
+    type=click.IntRange(0),
+    metavar="M",
+    help="With --evaluate: matches a bot for the meta-strategies on the way.",
 )
 workers_option = click.option(
     "--workers", default=0, type=click.IntRange(0), help="Processes; 0: one per core."
@@ -93,15 +101,36 @@ def _summary(record: RunRecord, done: int) -> dict[str, Any]:
 
 
 def evaluate_runs(
-    home: Home, runs: Runs, records: Sequence[RunRecord], count: int, matches: Matches
+    home: Home,
+    runs: Runs,
+    records: Sequence[RunRecord],
+    matches: Matches,
+    *,
+    count: int,
+    steps: int,
 ) -> None:
-    """Plays the members that the runs' meta-strategies need against the evaluation population."""
+    """Plays the runs' meta-strategies and best single policies against the evaluation population.
+
+    Args:
+      home: of the tournament.
+      runs: in it.
+      records: which of them.
+      matches: plays.
+      count: matches a bot of the last meta-strategy, and of the best single policy.
+      steps: matches a bot of the meta-strategies before it; 0 for none.
+    """
     for record in records:
-        digests = to_measure(sigmas_of(record, runs.iterations(record.name)))
+        sigmas = sigmas_of(record, runs.iterations(record.name))
         population = default_population(record.config.game)
         with progress_bar(f"{record.name} against {population.name}") as progress:
             matches.progress = progress
-            measure(matches, digests, population, count)
+            measure(matches, to_measure(sigmas[-1:], count), population)
+            if steps:
+                measure(matches, to_measure(sigmas[:-1], steps), population)
+            seen = list(to_measure(sigmas if steps else sigmas[-1:], 0))
+            best = best_single(measured(home, matches.game, seen, population))
+            if best is not None:
+                measure(matches, {best[0]: count}, population)
 
 
 @click.command()
@@ -109,6 +138,7 @@ def evaluate_runs(
 @click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write a page.")
 @click.option("--csv", type=click.Path(path_type=Path, file_okay=False), help="Write CSV files.")
 @evaluate_option
+@steps_option
 @workers_option
 @sandbox_options
 @session_options
@@ -118,6 +148,7 @@ def report(
     html: Path | None,
     csv: Path | None,
     count: int | None,
+    steps: int,
     workers: int,
     wall: WallChoice,
 ) -> None:
@@ -128,7 +159,7 @@ def report(
     if count is not None:
         game = game_named(record.config.game)
         with Matches(home, game, workers, wall) as matches:
-            evaluate_runs(home, runs, [record], count, matches)
+            evaluate_runs(home, runs, [record], matches, count=count, steps=steps)
     facts = gather(home, runs, run_name)
     written = list(write_tables(facts, csv)) if csv else []
     if html is not None:
@@ -147,7 +178,7 @@ def _told(facts: RunFacts) -> dict[str, Any]:
         "ref": facts.mixture or None,
         "sigma": {labels[d]: w for d, w in facts.sigma.support.items()} if facts.sigma else {},
         "population": facts.measured.population,
-        "matches_per_cell": facts.measured.least_matches,
+        "matches_per_cell": facts.scores.matches if facts.scores else 0,
         "scores": _scores(facts.scores),
         "best_single": None
         if facts.best is None
@@ -212,7 +243,7 @@ def _say(out: Console, facts: RunFacts, written: Sequence[Path]) -> None:
 def _say_scores(out: Console, facts: RunFacts, scores: Scores) -> None:
     out.print(
         f"meta-strategy {facts.mixture} against {facts.measured.population}, "
-        f"{facts.measured.least_matches} matches a cell or more"
+        f"{scores.matches} matches a bot or more"
     )
     out.print(f"  PopReturn  {estimated(scores.pop_return)}")
     out.print(f"  PopExpl    {estimated(scores.pop_expl)}")
@@ -220,16 +251,22 @@ def _say_scores(out: Console, facts: RunFacts, scores: Scores) -> None:
     if facts.best is not None:
         labels = {member.digest: member.label for member in facts.members}
         digest, best = facts.best
-        out.print(f"  best single policy {labels[digest]}: {estimated(best.agg_score)}")
+        out.print(
+            f"  best single policy {labels[digest]}, {best.matches} matches a bot: "
+            f"AggScore {estimated(best.agg_score)}"
+        )
 
 
 @click.command()
 @click.argument("game", type=GameType(), metavar="rrps|leduc")
 @evaluate_option
+@steps_option
 @workers_option
 @sandbox_options
 @session_options
-def table(session: Session, game: Game, count: int | None, workers: int, wall: WallChoice) -> None:
+def table(
+    session: Session, game: Game, count: int | None, steps: int, workers: int, wall: WallChoice
+) -> None:
     """Prints the paper's table of a game with our finished runs beside it."""
     published = (*paper.methods(game.name), *paper.variants(game.name))
     home = session.home()
@@ -237,7 +274,7 @@ def table(session: Session, game: Game, count: int | None, workers: int, wall: W
     finished = [one for one in runs.all(game.name) if one.state is RunState.FINISHED]
     if count is not None:
         with Matches(home, game, workers, wall) as matches:
-            evaluate_runs(home, runs, finished, count, matches)
+            evaluate_runs(home, runs, finished, matches, count=count, steps=steps)
     ours = our_rows((record, _known(home, game, record)) for record in finished)
     document = {
         "game": game.name,

@@ -105,7 +105,8 @@ def _result(facts: RunFacts) -> str:
     table = _table(head, (_scored(name, scores) for name, scores in rows))
     return (
         f"{table}<p class='note'>{escape(facts.measured.population)}, at least "
-        f"{facts.measured.least_matches:,} matches a cell; {escape(facts.game.unit)} per match.</p>"
+        f"{facts.scores.matches:,} matches of the meta-strategy with each bot; "
+        f"{escape(facts.game.unit)} per match.</p>"
     )
 
 

@@ -11,8 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
 
-from arena.analysis.metrics import evaluate
+from arena.analysis.metrics import Meetings, evaluate
 from arena.games import game
 from arena.home import Home
 from arena.house.population import default_population
@@ -20,11 +22,12 @@ from arena.standings import payoff_table
 from population import paper
 from population.cli import main
 from population.matches import Matches
+from population.records import Sigma
 from population.report.facts import gather, sigmas_of
 from population.report.page import page
 from population.report.tables import write_tables
 from population.runs import Runs
-from population.scores import measure, to_measure
+from population.scores import Measured, measure, to_measure
 from sandbox.choose import WallChoice
 from tests.population.scripted_oracles import program
 from tests.population.small_run import ITERATIONS
@@ -49,10 +52,14 @@ class Elements(HTMLParser):
 def measured_home(finished_home: Home) -> Home:
     """The run s1, its members played against the whole evaluation population."""
     runs = Runs(finished_home.path)
-    digests = to_measure(sigmas_of(runs.get("s1"), runs.iterations("s1")))
+    wanted = to_measure(sigmas_of(runs.get("s1"), runs.iterations("s1")), 4)
     with Matches(finished_home, game("rrps"), 0, WallChoice("process")) as matches:
-        known = measure(matches, digests, default_population("rrps"), 2)
-    assert known.least_matches == 2
+        known = measure(matches, wanted, default_population("rrps"))
+    final = runs.get("s1").final
+    assert final is not None
+    scores = known.of(final.weights)
+    assert scores is not None
+    assert scores.matches >= 4
     return finished_home
 
 
@@ -102,7 +109,7 @@ def test_unmeasured_run_says_what_to_do(measured_home: Home) -> None:
 def test_scores_of_a_single_member_are_the_arenas(measured_home: Home) -> None:
     facts = gather(measured_home, Runs(measured_home.path), "s1")
     population = default_population("rrps")
-    digest = to_measure([step.iteration.sigma for step in facts.steps])[0]
+    digest = next(iter(to_measure([step.iteration.sigma for step in facts.steps], 4)))
     ours = facts.measured.single(digest)
     table = payoff_table(measured_home, game("rrps"), [digest, *population.digests])
     theirs = evaluate(table, digest, population.digests)
@@ -125,6 +132,31 @@ def test_scores_of_a_mixture_mix_returns(measured_home: Home) -> None:
     against = 0.25 * np.array(one.against) + 0.75 * np.array(other.against)
     assert np.allclose(mixed.against, against)
     assert mixed.agg_score.value == pytest.approx(against.mean() + against.min())
+
+
+def test_matches_are_shared_by_weight() -> None:
+    sigmas = [
+        Sigma({"a": 1.0, "b": 0.0}, 0.0, "nash"),
+        Sigma({"a": 0.25, "b": 0.74, "c": 0.01}, 0.0, "nash"),
+    ]
+    assert to_measure(sigmas[1:], 100) == {"a": 26, "b": 74, "c": 4}
+    assert to_measure(sigmas, 100) == {"a": 100, "b": 74, "c": 4}
+
+
+@given(st.lists(st.floats(0.01, 1.0), min_size=1, max_size=6), st.integers(2, 200))
+def test_shared_matches_are_worth_what_was_asked(weights: list[float], count: int) -> None:
+    """Errors are at most those of so many matches of one policy."""
+    names = "abcdef"[: len(weights)]
+    whole = sum(weights)
+    mix = {name: weight / whole for name, weight in zip(names, weights, strict=True)}
+    wanted = to_measure([Sigma(mix, 0.0, "nash")], count)
+    played = np.array([[wanted[name]] * 3 for name in names])
+    blank = np.zeros((len(names), 3))
+    halves = np.zeros((2, len(names), 3))
+    met = Meetings(blank, blank + 1.0, blank + 1.0, halves, halves, halves)
+    scores = Measured("p", ("x", "y", "z"), tuple(names), met, played).of(mix)
+    assert scores is not None
+    assert scores.matches >= count
 
 
 def test_csv_files_hold_the_run(measured_home: Home, tmp_path: Path) -> None:
