@@ -180,8 +180,8 @@ def _against_population(facts: RunFacts) -> None:
         key="run_metrics",
     )
     st.caption(
-        f"{in_markdown(facts.measured.population)}, at least {facts.measured.least_matches:,} "
-        "matches with each opponent. Dotted: AggScores as published."
+        f"{in_markdown(facts.measured.population)}, {min(one.matches for _, one in points):,} or "
+        "more matches with each opponent. Dotted: AggScores as published."
     )
     if facts.scores:
         against = sorted(zip(facts.scores.against, facts.measured.bots, strict=True))

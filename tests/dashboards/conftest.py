@@ -118,7 +118,7 @@ def runs_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for seed in SEEDS:
             record = runs.get(f"s{seed}")
             sigmas = sigmas_of(record, runs.iterations(record.name))
-            measure(matches, to_measure(sigmas), population, 2)
+            measure(matches, to_measure(sigmas, 4), population)
     ask_a_model(home)
     return home.path
 
