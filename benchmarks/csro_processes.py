@@ -87,15 +87,12 @@ class Run:
         if code != 0 or self._runs.get(self.name).state is not RunState.FINISHED:
             raise Broken(f"csro ended with status {code} and said:\n{self.log.read_text()}")
 
-    def killed_after(self, seconds: float) -> bool:
-        """Lets a process work for so long, then kills it; False where it was finished by then.
+    def killed(self, process: subprocess.Popen[bytes]) -> bool:
+        """Kills a process of this run; False where the run was finished by then.
 
         Raises:
           Broken: it failed by itself.
         """
-        process = self.process()
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(seconds)
         with suppress(ProcessLookupError):
             os.kill(process.pid, signal.SIGKILL)
         if process.wait() == -signal.SIGKILL:

@@ -96,8 +96,9 @@ class Asked:
 
 @dataclass(frozen=True)
 class Charged:
-    """A call that was answered and is to be paid for, in tokens."""
+    """A call that was answered and is to be paid for, in tokens; `r7` is the reply to the 8th."""
 
+    asked: Asked
     prompt_text: str
     prompt: int
     output: int
@@ -154,9 +155,10 @@ class LLMServer(ThreadingHTTPServer):
             self.asked.append(asked)
             return self._steps.pop(0) if self._steps else Step()
 
-    def charge(self, charged: Charged) -> None:
+    def charge(self, charged: Charged) -> int:
         with self._lock:
             self.charged.append(charged)
+            return len(self.charged) - 1
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         if not isinstance(sys.exception(), ConnectionError):  # the client had enough of waiting
@@ -222,10 +224,10 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, asked: Asked, step: Step, gemini: bool) -> None:
         text = "" if step.empty or step.blocked else step.text
         text = self.server.reply(asked.prompt) if text is None else text
-        charged = Charged(asked.prompt, len(asked.prompt.split()), len(text.split()), step.thoughts)
-        number = len(self.server.charged)
+        read, written = len(asked.prompt.split()), len(text.split())
+        charged = Charged(asked, asked.prompt, read, written, step.thoughts)
+        number = self.server.charge(charged)
         answer = (_gemini if gemini else _openai)(step, text, charged, f"r{number}", asked.body)
-        self.server.charge(charged)
         self._send(200, answer, step)
 
     def _send(self, status: int, answer: Any, step: Step | None = None) -> None:
