@@ -67,7 +67,7 @@ def intervals(
     rows = "".join(_row(place, line, scale) for place, line in enumerate(lines))
     column = f"line-height:{ROW_PIXELS}px;white-space:nowrap;font-size:.8rem"
     return (
-        '<div style="display:grid;grid-template-columns:minmax(5rem,fit-content(34%)) 1fr auto;'
+        '<div style="display:grid;grid-template-columns:fit-content(38%) minmax(0,1fr) auto;'
         'column-gap:.7rem;margin-top:1.2rem">'
         f'<div style="{column};min-width:0;text-align:right">{labels}</div>'
         f'<div style="position:relative;height:{height}px">'

@@ -16,6 +16,8 @@ from population.records import Iteration, Sigma
 
 MOST_ATTEMPTS = 150
 """Nodes of a tree of attempts."""
+DASHES = ("dot", "dash", "dashdot")
+"""Of reference lines, which are all grey."""
 HATCHES = ("", "/", "x", "-", "+")
 """Of areas whose colours were used before."""
 
@@ -66,9 +68,9 @@ def over_iterations(
       unit: of the numbers.
       references: horizontal lines.
       axis: what the places are.
-      legend: whether the names are shown below; charts side by side share one.
+      legend: whether the names of the series are shown below; charts side by side share them.
     """
-    figure = bare(360, showlegend=legend, legend={"orientation": "h", "y": -0.25})
+    figure = bare(360, showlegend=True, legend={"orientation": "h", "y": -0.25})
     for number, (name, points) in enumerate(series.items()):
         figure.add_trace(
             go.Scatter(
@@ -83,18 +85,25 @@ def over_iterations(
                     "width": 3,
                 },
                 name=in_html(name),
+                showlegend=legend,
                 mode="lines+markers",
                 line={"color": theme.SERIES[number % len(theme.SERIES)], "width": 2},
                 marker={"symbol": number % 8, "size": 8},
             )
         )
-    for label, value in references:
-        figure.add_hline(
-            value,
-            line={"dash": "dot", "width": 1.2, "color": theme.GREY},
-            annotation={"text": in_html(label), "font": {"size": 10}, "xanchor": "right"},
-        )
     last = max((place for points in series.values() for place, _ in points), default=0.0)
+    # In the legend, because lines of equal height would write their names over each other.
+    for number, (label, value) in enumerate(references):
+        figure.add_trace(
+            go.Scatter(
+                x=[0.0, max(last, 1.0)],
+                y=[value, value],
+                name=f"{in_html(label)} {value:.1f}",
+                mode="lines",
+                line={"dash": DASHES[number % len(DASHES)], "width": 1.6, "color": theme.GREY},
+                hoverinfo="skip",
+            )
+        )
     figure.update_xaxes(title=axis, dtick=max(1, int(last) // 20))
     figure.update_yaxes(title=in_html(unit))
     return figure

@@ -50,6 +50,7 @@ def _by_iteration(facts: RunFacts) -> None:
             + [_spent("total", facts.usage.total)]
         ),
         hide_index=True,
+        placeholder="-",
         column_config=_NUMBERS,
     )
 
@@ -81,6 +82,7 @@ def _every(found: Sequence[Call]) -> None:
             }
         ),
         hide_index=True,
+        placeholder="-",
         column_config=_NUMBERS,
     )
 

@@ -157,6 +157,7 @@ def _table(game: Game, rows: Sequence[Row], bands: Mapping[str, int], more: bool
     event = st.dataframe(
         frame,
         hide_index=True,
+        placeholder="-",
         on_select="rerun",
         selection_mode="single-row",
         key=f"board_{game.name}",

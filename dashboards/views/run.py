@@ -130,7 +130,7 @@ def _sigma(game: Game, facts: RunFacts) -> None:
     sigmas = sigmas_of(facts.record, tuple(step.iteration for step in facts.steps))
     labels = {member.digest: member.label for member in facts.members}
     if not sigmas:
-        st.info("The first iteration is still being worked on.")
+        st.info("No iteration is finished yet.")
         return
     st.markdown("**The meta-strategy** as policies joined")
     st.plotly_chart(sigma_area(sigmas, labels), config=CONFIG, key="run_sigma")
@@ -146,6 +146,7 @@ def _sigma(game: Game, facts: RunFacts) -> None:
             }
         ),
         hide_index=True,
+        placeholder="-",
         on_select="rerun",
         selection_mode="single-row",
         key=f"members_{facts.record.name}",
@@ -181,18 +182,21 @@ def _against_population(facts: RunFacts) -> None:
     )
     st.caption(
         f"{in_markdown(facts.measured.population)}, {min(one.matches for _, one in points):,} or "
-        "more matches with each opponent. Dotted: AggScores as published."
+        "more matches with each opponent. Grey: AggScores as published."
     )
     if facts.scores:
         against = sorted(zip(facts.scores.against, facts.measured.bots, strict=True))
+        mean = "Mean return of the meta-strategy"
         st.dataframe(
             pa.table(
                 {
                     "Opponent": [bot for _, bot in against],
-                    "Mean return of the meta-strategy": [mean for mean, _ in against],
+                    mean: [value for value, _ in against],
                 }
             ),
             hide_index=True,
+            placeholder="-",
+            column_config={mean: st.column_config.NumberColumn(format="%+.1f")},
         )
 
 
@@ -200,7 +204,7 @@ def _payoffs(facts: RunFacts) -> None:
     """The table among the members as it grew, and what each newcomer won against sigma."""
     members = facts.members
     if len(members) < 2:
-        st.info("Payoffs need two members; the first iteration is still being worked on.")
+        st.info("Payoffs need two members, and no policy has joined yet.")
         return
     added = len(members) - 1
     if added > 1:
@@ -246,7 +250,7 @@ def _interval(one: Iteration) -> Estimate:
 def _refinement(facts: RunFacts) -> None:
     iterations = [step.iteration for step in facts.steps]
     if not iterations:
-        st.info("The first iteration is still being worked on.")
+        st.info("No iteration is finished yet.")
         return
     st.plotly_chart(ladder(iterations, facts.game.unit), config=CONFIG, key="run_ladder")
     st.dataframe(
@@ -266,6 +270,7 @@ def _refinement(facts: RunFacts) -> None:
             }
         ),
         hide_index=True,
+        placeholder="-",
     )
     k = st.selectbox("Attempts of iteration", [one.k for one in iterations], key="run_k")
     attempts = next(one.attempts for one in iterations if one.k == k)
@@ -287,5 +292,6 @@ def _refinement(facts: RunFacts) -> None:
                 }
             ),
             hide_index=True,
+            placeholder="-",
             column_config={"Reason": st.column_config.TextColumn(width="large")},
         )

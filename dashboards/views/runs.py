@@ -79,6 +79,7 @@ def _all(game: Game, found: Sequence[RunRecord]) -> None:
                 [_published(row) for row in (*methods(game.name), *paper_variants(game.name))]
             ),
             hide_index=True,
+            placeholder="-",
             column_config=_decimals(),
         )
 
@@ -87,6 +88,7 @@ def _list(game: Game, found: Sequence[RunRecord]) -> None:
     event = st.dataframe(
         pa.Table.from_pylist([_line(record) for record in found]),
         hide_index=True,
+        placeholder="-",
         on_select="rerun",
         selection_mode="single-row",
         key=f"runs_{game.name}",
@@ -120,10 +122,11 @@ def _compare(game: Game, found: Sequence[RunRecord]) -> None:
     """AggScore, PopReturn and PopExpl over iterations, side by side."""
     st.subheader("Compared", anchor=False)
     left, right = st.columns([3, 1], vertical_alignment="bottom")
+    measured = [record.name for record in found if run_data.scored(record.name)]
     chosen = left.multiselect(
         "Runs",
         [record.name for record in found],
-        default=[record.name for record in found[:COMPARED]],
+        default=measured[:COMPARED],
         max_selections=COMPARED,
         key=f"compared_{game.name}",
     )
@@ -195,6 +198,7 @@ def _by_variant(game: Game, found: Sequence[RunRecord]) -> None:
     st.dataframe(
         pa.Table.from_pylist([_variant(row) for row in rows]),
         hide_index=True,
+        placeholder="-",
         column_config=_decimals(),
     )
     waiting = [name for row in rows for name in row.waiting]

@@ -35,7 +35,7 @@ def said(app: AppTest) -> str:
 
 def scores(value: float) -> Scores:
     same = Estimate(value, 1.0, value - 2.0, value + 2.0)
-    return Scores(same, same, same, ())
+    return Scores(same, same, same, (), 4)
 
 
 def test_runs_are_listed_and_compared(page: Page, runs_home: Path) -> None:
