@@ -26,6 +26,16 @@ def in_markdown(text: str) -> str:
     return _MARKUP.sub(r"\\\1", " ".join(readable(text).split()))
 
 
+def in_code(text: str) -> str:
+    """The text on one line as code within Markdown, where backslashes would be shown."""
+    return f"`{' '.join(readable(text).split()).replace('`', chr(39))}`"
+
+
+def demoted(markdown: str) -> str:
+    """Markdown of ours with its headings two levels down, below a page's title."""
+    return re.sub(r"^#", "###", markdown, flags=re.MULTILINE)
+
+
 def in_html(text: str) -> str:
     """The text as an HTML or SVG text node, or as a label of a chart."""
     return html.escape(readable(text))

@@ -17,8 +17,6 @@ MOST_LABELS = 60
 """More names than that would be unreadable; the hover tells."""
 MOST_COLUMN_LABELS = 24
 """Columns are in the order of the rows, and a phone has room for few names side by side."""
-HOVER_CELLS = 2_600
-"""Up to so many cells carry error and matches in their hover; beyond, the panel tells."""
 
 
 def payoff_heatmap(
@@ -34,21 +32,14 @@ def payoff_heatmap(
     """
     labels = [in_html(short_ref(ref)) for ref in refs]
     n = len(labels)
-    # Float16 is exact enough for colours, and 200 x 200 cells go to the browser at once.
+    # Single precision is exact enough, and hundreds of rows go to the browser at once.
     values = np.where(table.count > 0, table.mean, np.nan).round(1).astype(np.float32)
     known = np.abs(values[np.isfinite(values)])
     # The largest payoffs (against a bot that always throws the same) would drown all others.
     limit = float(np.quantile(known, 0.95)) if known.size else 1.0
-    detailed = n * n <= HOVER_CELLS
     hover = (
-        "<b>%{y}</b> against <b>%{x}</b><br>%{z:+.1f} "
-        + in_html(unit)
-        + " a match"
-        + (
-            "<br>standard error %{customdata[0]:.1f}, %{customdata[1]:.0f} matches"
-            if detailed
-            else ""
-        )
+        f"<b>%{{y}}</b> against <b>%{{x}}</b><br>%{{z:+.1f}} {in_html(unit)} a match"
+        "<br>standard error %{customdata[0]:.1f}, %{customdata[1]:.0f} matches"
     )
     figure = bare(height)
     figure.add_trace(
@@ -60,9 +51,7 @@ def payoff_heatmap(
             zmin=-max(limit, 1e-9),
             zmax=max(limit, 1e-9),
             colorscale=theme.diverging(),
-            customdata=np.stack([table.stderr.round(2), table.count], axis=-1)
-            if detailed
-            else None,
+            customdata=np.stack([table.stderr.round(2), table.count], axis=-1).astype(np.float32),
             hoverongaps=False,
             hovertemplate=hover + "<extra></extra>",
             colorbar={

@@ -10,7 +10,7 @@ import streamlit as st
 from arena.games import GAMES
 from arena.games.protocol import Game
 from dashboards import data
-from dashboards.text import in_markdown, readable
+from dashboards.text import demoted, in_markdown, readable
 
 PACKAGES = ("policy-arena", "open_spiel", "duckdb", "numpy", "scipy", "streamlit", "plotly")
 
@@ -21,7 +21,7 @@ def show(game: Game) -> None:
     with measures:
         _measures(game)
     with rules:
-        st.markdown(game.rules)
+        st.markdown(demoted(game.rules))
     with machine:
         _machine()
 
@@ -68,7 +68,7 @@ def _machine() -> None:
         st.text(f"Submitted policies run behind: {readable(opening.wall)}")
     else:
         st.text(f"No policies are taken from pages: {readable(opening.reason)}")
-    st.text("The wall of every match is stored with it. `arena doctor` examines this machine.")
+    st.markdown("The wall of every match is stored with it. `arena doctor` examines this machine.")
     st.subheader("Stored", anchor=False)
     counts = data.home().store.counts()
     if counts:

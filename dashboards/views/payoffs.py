@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +20,7 @@ from dashboards.charts.heatmap import MOST_LABELS, clustered, payoff_heatmap
 from dashboards.text import in_markdown, number, signed
 from dashboards.tiles import tiles
 
-ORDERS = ("AggScore", "Mean return", "Cluster", "Name")
+ORDERS = ("AggScore", "Rating", "Mean return", "Cluster", "Name")
 SHOWN = 20
 """Matches of a pair that the panel lists."""
 
@@ -45,7 +46,9 @@ def show(game: Game) -> None:
     best = [row.digest for row in rows[: int(count or len(rows))]]
     table = data.payoffs(game).restrict(best)
     refs = data.field(game).refs
-    table = table.restrict([table.digests[place] for place in _order(str(by), table, refs)])
+    ratings = {row.digest: row.trueskill.conservative for row in rows if row.trueskill}
+    places = _order(str(by), table, refs, ratings)
+    table = table.restrict([table.digests[place] for place in places])
     names = [refs[digest] for digest in table.digests]
     download.download_button(
         "CSV",
@@ -68,10 +71,14 @@ def _height(n: int) -> int:
     return int(min(max(240 + 13 * min(n, MOST_LABELS), 360), 900))
 
 
-def _order(by: str, table: PayoffTable, refs: dict[str, str]) -> list[int]:
+def _order(
+    by: str, table: PayoffTable, refs: Mapping[str, str], ratings: Mapping[str, float]
+) -> list[int]:
     """Places of the table's policies; they come in the order of AggScore."""
     places = list(range(len(table.digests)))
     match by:
+        case "Rating":
+            return sorted(places, key=lambda place: -ratings.get(table.digests[place], -math.inf))
         case "Mean return":
             # The diagonal is 0 in every row, and only scales the mean.
             means = np.nan_to_num(table.mean, nan=0.0).mean(axis=1)

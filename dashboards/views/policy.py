@@ -18,7 +18,7 @@ from arena.values import short
 from dashboards import data, navigate, theme
 from dashboards.charts.intervals import Line, intervals
 from dashboards.charts.lineage import lineage_graph
-from dashboards.text import in_markdown, interval, number, readable, short_ref, signed
+from dashboards.text import in_code, in_markdown, interval, number, readable, short_ref, signed
 from dashboards.tiles import tiles
 from registry import AmbiguousRef, MalformedName, UnknownPolicy
 from registry.values import PolicyVersion, Status
@@ -103,8 +103,11 @@ def _heading(game: Game, version: PolicyVersion) -> None:
         st.text(readable(version.status_reason))
     if version.description:
         st.text(readable(version.description))
-    for key, value in version.labels.items():
-        st.caption(f"{in_markdown(key)} \\= {in_markdown(value)}")
+    labels = [
+        f"{in_markdown(key)} \\= {in_markdown(value)}" for key, value in version.labels.items()
+    ]
+    if labels:
+        st.caption(" · ".join(labels))
     result = _evaluated(game, version)
     scores = {
         "AggScore": result.agg_score,
@@ -125,8 +128,8 @@ def _heading(game: Game, version: PolicyVersion) -> None:
     if result.missing:
         st.info(
             f"{len(result.missing)} of {len(result.per_opponent)} opponents of the evaluation "
-            f"population were not met: run  `arena evaluate {in_markdown(version.ref)} "
-            f"--game {game.name}`"
+            "population were not met: run  "
+            + in_code(f"arena evaluate {version.ref} --game {game.name}")
         )
 
 
@@ -141,7 +144,7 @@ def _results(game: Game, version: PolicyVersion) -> None:
     if not met:
         st.info(
             "It has met nobody yet. Play it:  "
-            f"`arena play --game {game.name} --only {in_markdown(version.ref)}`"
+            + in_code(f"arena play --game {game.name} --only {version.ref}")
         )
         return
     met.sort(key=lambda one: one.payoff.value if one.payoff else 0.0)

@@ -15,7 +15,7 @@ from dashboards.charts.figure import CONFIG
 from dashboards.charts.heatmap import payoff_heatmap
 from dashboards.charts.runs import attempt_tree, ladder, over_iterations, sigma_area
 from dashboards.news import FRESH_LOOKS, Phase, ago
-from dashboards.text import in_markdown, interval, number, readable
+from dashboards.text import in_code, in_markdown, interval, number, readable
 from dashboards.tiles import tiles
 from dashboards.views import calls
 from population.paper import reference_lines
@@ -167,7 +167,7 @@ def _against_population(facts: RunFacts) -> None:
     if not points:
         st.info(
             "The members were not played against the evaluation population yet:  "
-            f"`csro report {in_markdown(facts.record.name)} --evaluate 100`"
+            + in_code(f"csro report {facts.record.name} --evaluate 100")
         )
         return
     names = {"AggScore": "agg_score", "PopReturn": "pop_return", "PopExpl": "pop_expl"}
@@ -271,6 +271,10 @@ def _refinement(facts: RunFacts) -> None:
         ),
         hide_index=True,
         placeholder="-",
+        column_config=dict.fromkeys(
+            ("u", "Standard error", "Exploitability of sigma", "Seconds"),
+            st.column_config.NumberColumn(format="%.1f"),
+        ),
     )
     k = st.selectbox("Attempts of iteration", [one.k for one in iterations], key="run_k")
     attempts = next(one.attempts for one in iterations if one.k == k)

@@ -21,7 +21,7 @@ from dashboards.comparing import (
     series_of,
     variants,
 )
-from dashboards.text import in_markdown
+from dashboards.text import in_code, in_markdown
 from dashboards.views import run
 from population.comparison import OurRow, our_rows
 from population.paper import Figure, PaperRow, methods, reference_lines
@@ -44,6 +44,7 @@ def show(game: Game) -> None:
         st.code(
             f"csro run --game {game.name} --oracle linear --model grammar --iterations 5",
             language="bash",
+            wrap_lines=True,
         )
         return
     names = [record.name for record in found]
@@ -138,7 +139,7 @@ def _compare(game: Game, found: Sequence[RunRecord]) -> None:
     if not any(scored.values()):
         st.info(
             "None of these runs was played against the evaluation population yet:  "
-            f"`csro report {in_markdown(found[0].name)} --evaluate 100`"
+            + in_code(f"csro report {found[0].name} --evaluate 100")
         )
         return
     lines = {

@@ -12,7 +12,7 @@ from arena.source_check import MAX_BYTES
 from dashboards import data, navigate
 from dashboards.desk import OVER, Entry, Refused, Stage, Ticket
 from dashboards.settings import Submitting
-from dashboards.text import in_markdown, number, readable, signed
+from dashboards.text import demoted, in_markdown, number, readable, signed
 from dashboards.tiles import tiles
 from registry import MalformedName
 from registry.naming import check_name
@@ -33,7 +33,7 @@ def show(game: Game) -> None:
         return
     with st.expander("Rules and a policy to start from", icon=":material/menu_book:"):
         rules, starter = st.tabs(["Rules", "Starter"])
-        rules.markdown(game.rules)
+        rules.markdown(demoted(game.rules))
         source = _starter(game)
         starter.code(source, language="python", line_numbers=True)
         starter.download_button(
