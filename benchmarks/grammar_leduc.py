@@ -181,15 +181,12 @@ def auditor(namespace):
 
         def act(self, obs):
             name = super().act(obs)
-            card, mine = obs["public_state"]["public_card"], ranks[obs["player_view"]["hand"]]
-            public = None if card is None else ranks[card]
-            line, theirs = self.read(obs["action_history"], public)
-            believed, self.chances = self.chances, [1.0] + [0.0] * (len(self.chances) - 1)
-            suspects = self.suspects(mine, public, theirs, None)
-            self.chances = believed
-            total = sum(weight for weight, _, _ in suspects)
-            worth = self.options(line, mine, public, suspects)
-            Audited.given += (max(worth.values()) - worth[name[0]]) / total
+            mine = ranks[obs["player_view"]["hand"]]
+            believed, self.chances = self.chances, np.eye(len(self.chances))[0]  # balanced play
+            self.plan = None
+            worth = self.options(*self.read(obs), mine)
+            self.chances, self.plan = believed, None
+            Audited.given += max(worth.values()) - worth[name[0]]
             return name
 
     return Audited

@@ -1,64 +1,114 @@
-"""The text that rendered Leduc policies are put together from."""
+"""The text that rendered Leduc policies are put together from.
+
+A hand can end in 49 ways.  How likely each style is to make its moves on the way to every one of
+them is kept in arrays, so a whole hand is thought through once, before the first move.
+"""
 
 from __future__ import annotations
 
-HEADER = """import math
+HEADER = """import functools
 import random
 
+import numpy as np
+
 RANKS = {"J": 0, "Q": 1, "K": 2}
-J, Q, K = 0, 1, 2
+J, Q, K = CARDS = (0, 1, 2)
 """
 
 TREE = '''
 # A line is the betting so far: letters F, C, R, then "/" for the public card, then letters.
+ROUND = {"": "CR", "C": "CR", "R": "FCR", "CR": "FCR", "RR": "FC", "CRR": "FC"}  # -> legal letters
+FOLDED = ("RF", "CRF", "RRF", "CRRF")  # how a round ends
+CALLED = ("CC", "RC", "CRC", "RRC", "CRRC")
+LINES = [*ROUND, *(f"{first}/{then}" for first in CALLED for then in ROUND)]
+ENDINGS = [*FOLDED, *(f"{first}/{last}" for first in CALLED for last in (*FOLDED, *CALLED))]
+ROW = {line: number for number, line in enumerate((*ENDINGS, *LINES))}
 
 
-def situation(line):
-    """Who moves, what seats 0 and 1 have paid, and whether folding and raising are legal."""
-    before, _, after_card = line.partition("/")
-    paid = [1, 1]
-    for letters, size in ((before, 2), (after_card, 4)):
-        for turn, letter in enumerate(letters):
-            if letter != "F":
-                paid[turn % 2] = max(paid) + (size if letter == "R" else 0)
-    letters = after_card if "/" in line else before
-    return len(letters) % 2, paid[0], paid[1], letters.endswith("R"), letters.count("R") < 2
-
-
-def follow(line, letter):
-    """The line after a move, or "fold" or "showdown" where the hand ends."""
-    if letter == "F":
-        return "fold"
-    letters = line.rpartition("/")[2]
-    if letter == "R" or not letters:
-        return line + letter
-    return "showdown" if "/" in line else line + "C/"
-
-
-def all_lines(line=""):
-    """Every line at which somebody has to move, from this one on."""
-    found = {line: situation(line)}
-    for letter in "FCR":
-        legal = {"F": found[line][3], "C": True, "R": found[line][4]}[letter]
-        if legal and follow(line, letter) not in ("fold", "showdown"):
-            found |= all_lines(follow(line, letter))
+def steps(line):
+    """The moves of a line: (line before it, letter, seat)."""
+    found, before, turn = [], "", 0
+    for letter in line:
+        if letter == "/":
+            turn = 0
+        else:
+            found.append((before, letter, turn % 2))
+            turn += 1
+        before += letter
     return found
 
 
-LINES = all_lines()
+def over_cards(value):
+    """Values at (my rank, their rank, public card)."""
+    return np.array([[[value(a, b, c) for c in CARDS] for b in CARDS] for a in CARDS])
+
+
+def better(mine, theirs, public):
+    """1 where my hand wins, -1 where theirs does: a pair, else the higher card."""
+    hand, other = (3 if rank == public else rank for rank in (mine, theirs))
+    return (hand > other) - (hand < other)
+
+
+SHOWDOWN = over_cards(better)
+# Chance, times 20, that they hold one card and another one is or will be public, given mine.
+DEAL = over_cards(lambda a, b, c: (2 - (a == b)) * (2 - (a == c) - (b == c)))
+
+
+def chips_won(ending, me):
+    """What a hand that ends like this brings me, at (my rank, their rank, public card)."""
+    paid = [1, 1]
+    for before, letter, seat in steps(ending):
+        if letter != "F":
+            paid[seat] = max(paid) + (letter == "R") * (4 if "/" in before else 2)
+    if letter != "F":
+        return paid[me] * SHOWDOWN
+    return np.full((3, 3, 3), -paid[me] if seat == me else paid[1 - me])
+
+
+class Seat:
+    """What can be known before a hand: how it may go, and what that is worth.
+
+    Rows are all endings of a hand and then all lines.  `worth[mine]` is (row, their rank, public
+    card): the chance of the cards, for an ending times the chips that it brings.
+    """
+
+    def __init__(self, me):
+        number = {line: 3 * place for place, line in enumerate(LINES)}
+        ways = [
+            [number[before] + "FCR".index(move) for before, move, who in steps(row) if who != me]
+            for row in ROW
+        ]
+        longest, nothing = max(map(len, ways)), 3 * len(LINES)
+        self.ways = np.array([way + [nothing] * (longest - len(way)) for way in ways])
+        chips = [chips_won(ending, me) for ending in ENDINGS]
+        lines = np.ones((len(LINES), 3, 3, 3))
+        self.worth = np.moveaxis(np.concatenate((chips, lines)) * DEAL, 1, 0)
+
+    def reach(self, table):
+        """Chance that a style makes all its moves on the way: (row, their rank, public card)."""
+        moves = np.moveaxis(table, 3, 1).reshape(-1, 3, 3)
+        moves = np.concatenate((moves, np.ones((1, 3, 3))))
+        return moves.take(self.ways, axis=0).prod(axis=1)
+
+
+SEATS = (Seat(0), Seat(1))
 '''
 
 STYLES = '''
-def strength(rank, public):
+def everywhere(value):
+    """Values at (line, rank, public card); before the card is dealt, it is given as None."""
+    found = [
+        [value(line, rank, public if "/" in line else None) for rank in CARDS for public in CARDS]
+        for line in LINES
+    ]
+    return np.array(found).reshape(len(LINES), 3, 3, -1)
+
+
+def strength(line, rank, public):
     """How good a hand feels to a player who only looks at the cards, 0 to 1."""
     if public is None:
         return (0.15, 0.5, 0.85)[rank]
     return 1.0 if rank == public else (0.1, 0.35, 0.6)[rank]
-
-
-def slope(x):
-    """0 well below 0, 1 well above it."""
-    return 1.0 / (1.0 + math.exp(-x / 0.07))
 
 
 def balanced(line, rank, public):
@@ -67,88 +117,75 @@ def balanced(line, rank, public):
     return (1000 - call - bet) / 1000, call / 1000, bet / 1000
 
 
-def style(kind, fold, bet, line, rank, public):
-    """Fold, call and raise chances of a style of play, with a little room for mistakes."""
-    chances = balanced(line, rank, public)
-    if kind == "blind":  # the same with any cards
-        chances = fold, max(0.0, 1.0 - fold - bet), bet
-    elif kind == "honest":  # bets strong hands and gives up weak ones
-        hand = strength(rank, public)
-        bets = slope(hand - bet)
-        folds = slope(fold - hand) * (1.0 - bets)
-        chances = folds, 1.0 - bets - folds, bets
-    elif kind == "tilted":  # balanced play with too much or too little of something
-        chances = chances[0] * fold, chances[1], chances[2] * bet
-    folds, calls, bets = chances if kind == "balanced" else [0.97 * x + 0.01 for x in chances]
-    _, _, _, can_fold, can_raise = LINES[line]
-    if not can_fold:
-        folds, calls = 0.0, calls + folds
-    if not can_raise:
-        bets, calls = 0.0, calls + bets
-    total = folds + calls + bets
-    return folds / total, calls / total, bets / total
+STRENGTH, EVEN = everywhere(strength), everywhere(balanced)
+LEGAL = np.array([[x in ROUND[line.rpartition("/")[2]] for x in "FCR"] for line in LINES])
+LEGAL = LEGAL[:, None, None]
+
+
+def slope(x):
+    """0 well below 0, 1 well above it."""
+    return 1.0 / (1.0 + np.exp(-x / 0.07))
 
 
 def style_table(kind, fold, bet):
-    """A style's chances at every line, rank and public card."""
-    return {
-        (line, rank, public): style(kind, fold, bet, line, rank, public)
-        for line in LINES
-        for rank in (J, Q, K)
-        for public in ((J, Q, K) if "/" in line else (None,))
-    }
+    """Fold, call and raise chances of a style of play: (line, rank, public card, move)."""
+    if kind == "balanced":
+        return EVEN / EVEN.sum(axis=3, keepdims=True)
+    chances = EVEN
+    if kind == "blind":  # the same with any cards
+        chances = np.ones_like(EVEN) * (fold, max(0.0, 1.0 - fold - bet), bet)
+    elif kind == "honest":  # bets strong hands and gives up weak ones
+        bets = slope(STRENGTH - bet)
+        folds = slope(fold - STRENGTH) * (1.0 - bets)
+        chances = np.concatenate((folds, 1.0 - bets - folds, bets), axis=3)
+    elif kind == "tilted":  # balanced play with too much or too little of something
+        chances = EVEN * (fold, 1.0, bet)
+    chances = 0.97 * chances + 0.01  # a little room for mistakes
+    calls = (chances * ~LEGAL).sum(axis=3)  # what is not allowed becomes a call
+    chances = chances * LEGAL
+    chances[..., 1] += calls
+    return chances / chances.sum(axis=3, keepdims=True)
 
 
 TABLES = [style_table(kind, fold, bet) for kind, fold, bet, _ in STYLES]
 
 
-class Learned(dict):
-    """Chances at a situation, from balanced play (worth some moves) and from what was seen."""
-
-    def __init__(self, worth, seen):
-        self.worth, self.seen = worth, seen
-
-    def __missing__(self, key):
-        line, rank, public = key
-        start = balanced(line, rank, public)
-        chances = [self.worth * (0.97 * x + 0.01) if x else 0.0 for x in start]
-        _, _, _, can_fold, can_raise = LINES[line]
-        legal = (can_fold, True, can_raise)
-        rows = self.seen.get(spot(line), {})
-        for hand, row in rows.items():
-            share = POOL + (1.0 - POOL) * (hand == hand_class(rank, public))
-            for move in range(3):
-                chances[move] += share * row[move] * legal[move]
-        total = sum(chances)
-        self[key] = tuple(x / total for x in chances)
-        return self[key]
+def hand_class(rank, public):
+    """Hands that are taken as alike: J, Q, K; with a public card J, Q, K unpaired, or a pair."""
+    return rank if public is None else 6 if rank == public else 3 + rank
 
 
 def spot(line):
-    """Situations that are taken as alike when learning: same round, same betting in it."""
-    return "/" in line, line.rpartition("/")[2]
+    """Lines that are taken as alike: the same betting in the same round."""
+    return list(ROUND).index(line.rpartition("/")[2]) + (6 if "/" in line else 0)
 
 
-def hand_class(rank, public):
-    """J, Q, K; with a public card: a pair, or the high card."""
-    return rank if public is None else 6 if rank == public else 3 + rank
+SPOTS = np.array([spot(line) for line in LINES])
+CLASSES = everywhere(lambda line, rank, public: hand_class(rank, public)).reshape(-1, 9, 1)
+
+
+def learned_table(worth, seen):
+    """Like `style_table`, from balanced play (worth some moves) and from what was seen."""
+    start = worth * (0.97 * EVEN + 0.01) * (EVEN > 0.0)
+    rows = seen.take(SPOTS, axis=0)  # (line, class of hand, move)
+    own = np.take_along_axis(rows, CLASSES, axis=1).reshape(EVEN.shape)
+    noted = POOL * rows.sum(axis=1)[:, None, None] + (1.0 - POOL) * own
+    chances = start + noted * LEGAL
+    return chances / chances.sum(axis=3, keepdims=True)
 '''
 
 BOT_BODY = '''
     def __init__(self):
         self.me = 0
-        total = sum(prior for *_, prior in STYLES)
-        self.priors = [prior / total for *_, prior in STYLES]
-        self.chances = list(self.priors)  # of each style, given the hands so far
-        self.seen = {}  # spot -> class of hand -> how often they folded, called, raised
-        self.tables = list(TABLES)
-        self.forget_guesses()
+        priors = np.array([prior for *_, prior in STYLES])
+        self.priors = self.chances = priors / priors.sum()  # of each style; the latter learns
+        self.seen = np.zeros((12, 7, 3))  # spot, class of hand: how often folded, called, raised
+        self.reach = [np.array([seat.reach(table) for table in TABLES]) for seat in SEATS]
+        self.forget_plan()
 
-    def forget_guesses(self):
-        """Lets the learned styles follow what was seen since they were last asked."""
-        for i, (kind, worth, _, _) in enumerate(STYLES):
-            if kind == "learned":
-                self.tables[i] = Learned(worth, self.seen)
+    def forget_plan(self):
+        """Lets the learned styles, and what to do, follow what was seen since last time."""
+        self.plan, self.learned = None, set()
 
     def restart(self, player_id):
         self.me = player_id
@@ -156,131 +193,89 @@ BOT_BODY = '''
     def act(self, obs):
         view = obs["player_view"]
         self.me, mine = view["player_id"], RANKS[view["hand"]]
-        card = obs["public_state"]["public_card"]
-        public = None if card is None else RANKS[card]
-        line, theirs = self.read(obs["action_history"], public)
-        suspects = self.suspects(mine, public, theirs, shown=None)
-        total = sum(weight for weight, _, _ in suspects)
-        suspects = [(w / total, t, r) for w, t, r in suspects if w > 1e-3 * total]
-        worth = self.options(line, mine, public, suspects)
+        line, public = self.read(obs)
+        worth = self.options(line, public, mine)
         moves = {letter: name for name in view["legal_actions"] for letter in name[0]}
-        plan = dict(zip("FCR", balanced(line, mine, public)))
+        even = dict(zip("FCR", balanced(line, mine, public)))
         best = max(moves, key=worth.__getitem__)
-        if worth[best] - sum(plan[x] * worth[x] for x in moves) > CAUTION:
+        if worth[best] - sum(even[letter] * worth[letter] for letter in moves) > CAUTION:
             return moves[best]
-        return random.choices(list(moves.values()), [plan[x] + 1e-9 for x in moves])[0]
+        return random.choices(list(moves.values()), [even[letter] + 1e-9 for letter in moves])[0]
 
     def receive_outcome(self, obs):
         """Weighs the styles by how well they explain the hand, and notes what was done."""
-        mine = RANKS[obs["player_view"]["hand"]]
-        card = obs["public_state"]["public_card"]
-        public = None if card is None else RANKS[card]
-        shown = None
-        for hand in (obs["game_result"] or {}).get("showdown_hands") or ():
-            if hand["player_id"] != self.me:
-                shown = RANKS[hand["hand"]]
-        _, theirs = self.read(obs["action_history"], public)
+        mine, (line, public) = RANKS[obs["player_view"]["hand"]], self.read(obs)
+        theirs = [step for step in steps(line) if step[2] != self.me]
         if not theirs:
             return
-        fits = [1e-12] * len(STYLES)
-        suspects = self.suspects(mine, public, theirs, shown)
-        for weight, style_number, _ in suspects:
-            fits[style_number] += weight
-        total = sum(fits)
-        self.chances = [
-            (1.0 - CHANGE) * fit / total + CHANGE * prior for fit, prior in zip(fits, self.priors)
-        ]
-        total = sum(weight for weight, _, _ in suspects)
-        for weight, _, rank in suspects:
-            for line, on_table, move in theirs:
-                row = self.seen.setdefault(spot(line), {})
-                row.setdefault(hand_class(rank, on_table), [0.0, 0.0, 0.0])[move] += weight / total
-        self.forget_guesses()
+        cards = np.array([2.0 - (rank == mine) - (rank == public) for rank in CARDS])
+        for hand in (obs["game_result"] or {}).get("showdown_hands") or ():
+            if hand["player_id"] != self.me:
+                cards[[rank for rank in CARDS if rank != RANKS[hand["hand"]]]] = 0.0
+        reach = self.reach_of_styles()[:, ROW[line], :, public or 0]
+        suspects = self.chances[:, None] * cards * reach  # (style, rank of their card)
+        fits = suspects.sum(axis=1) + 1e-12
+        self.chances = (1.0 - CHANGE) * fits / fits.sum() + CHANGE * self.priors
+        ranks = suspects.sum(axis=0) / suspects.sum()
+        for before, letter, _ in theirs:
+            on_table = public if "/" in before else None
+            for rank in CARDS:
+                place = spot(before), hand_class(rank, on_table), "FCR".index(letter)
+                self.seen[place] += ranks[rank]
+        self.forget_plan()
 
-    def read(self, history, public):
-        """The line so far, and the opponent's moves as (line, public card, move number)."""
-        line, theirs = "", []
-        for stage, on_table in (("PREFLOP", None), ("POSTFLOP", public)):
-            if on_table is not None:
-                line += "/"
-            for event in history[stage]:
-                letter = event["action"][0]
-                if event["player_id"] != self.me:
-                    theirs.append((line, on_table, "FCR".index(letter)))
-                line += letter
-        return line, theirs
+    def read(self, obs):
+        """The line so far, and the public card."""
+        history, card = obs["action_history"], obs["public_state"]["public_card"]
+        line, then = (
+            "".join(event["action"][0] for event in history[stage])
+            for stage in ("PREFLOP", "POSTFLOP")
+        )
+        return (line, None) if card is None else (f"{line}/{then}", RANKS[card])
 
-    def suspects(self, mine, public, theirs, shown):
-        """Who may sit there with what: (weight, number of the style, rank of their card)."""
-        left = [2, 2, 2]
-        left[mine] -= 1
-        if public is not None:
-            left[public] -= 1
-        found = []
-        for number, (chance, table) in enumerate(zip(self.chances, self.tables)):
-            for rank in (J, Q, K):
-                weight = chance * left[rank] if shown in (None, rank) else 0.0
-                for line, on_table, move in theirs:
-                    if weight:
-                        weight *= table[line, rank, on_table][move]
-                if weight:
-                    found.append((weight, number, rank))
-        return found
+    def reach_of_styles(self):
+        """Chance that each style makes its moves on the way to each row, if I sit where I sit."""
+        if self.me not in self.learned:
+            self.learned.add(self.me)
+            for number, (kind, worth, _, _) in enumerate(STYLES):
+                if kind == "learned":
+                    table = learned_table(worth, self.seen)
+                    self.reach[self.me][number] = SEATS[self.me].reach(table)
+        return self.reach[self.me]
 
-    # ----- expected chips, if the suspects are right and I play on as well as I can -----
+    # ----- expected chips, if the styles are weighted right and I play on as well as I can -----
 
-    def options(self, line, mine, public, suspects):
-        """Chips that each legal letter is worth, times the suspects' total weight."""
-        _, paid_0, paid_1, can_fold, can_raise = LINES[line]
-        worth = {"C": self.after_call(line, mine, public, suspects)}
-        if can_fold:
-            paid = paid_1 if self.me else paid_0
-            worth["F"] = -paid * sum(weight for weight, _, _ in suspects)
-        if can_raise:
-            worth["R"] = self.value(line + "R", mine, public, suspects)
-        return worth
+    def options(self, line, public, mine):
+        """Chips that each legal letter is worth."""
+        if self.plan is None:
+            self.plan = self.think(mine)
+        first, then, total = self.plan
+        if public is None:
+            worth, weight = first[line], total[ROW[line]].sum()
+            return {letter: float(value) / weight for letter, value in worth.items()}
+        start, _, letters = line.partition("/")
+        place, weight = (CALLED.index(start), public), total[ROW[line], public]
+        return {letter: float(value[place]) / weight for letter, value in then[letters].items()}
 
-    def after_call(self, line, mine, public, suspects):
-        """Value once the player to move has called: a showdown, the public card, or a move."""
-        to = follow(line, "C")
-        if to == "showdown":
-            stake = max(LINES[line][1:3])
-            hand = 3 if mine == public else mine
-            return stake * sum(
-                weight * ((hand > other) - (hand < other))
-                for weight, _, rank in suspects
-                for other in (3 if rank == public else rank,)
-            )
-        if not to.endswith("/"):
-            return self.value(to, mine, public, suspects)
-        total = 0.0
-        for card in (J, Q, K):  # 4 cards are left in the deck
-            after_card = [
-                (weight * (2 - (card == mine) - (card == rank)) / 4, number, rank)
-                for weight, number, rank in suspects
-                if (card == mine) + (card == rank) < 2
-            ]
-            if after_card:
-                total += self.value(to, mine, card, after_card)
-        return total
+    def think(self, mine):
+        """Values of both rounds of this hand, and the chance to be at each row with each card."""
+        expected = np.tensordot(self.chances, self.reach_of_styles(), axes=1)
+        total = (expected * SEATS[self.me].worth[mine]).sum(axis=1)  # (row, public card)
+        places = len(FOLDED) + len(CALLED)
+        later = total[len(FOLDED) : len(ENDINGS)].reshape(len(CALLED), places, 3)
+        ends = {letters: later[:, place] for place, letters in enumerate((*FOLDED, *CALLED))}
+        then, start = self.play_on(ends)  # all first rounds and all public cards at once
+        ends = {letters: total[ROW[letters]].sum() for letters in FOLDED}
+        ends |= dict(zip(CALLED, start.sum(axis=1)))
+        first, _ = self.play_on(ends)
+        return first, then, total
 
-    def value(self, line, mine, public, suspects):
-        """Value where somebody has to move: my best letter, or what the suspects would do."""
-        mover, paid_0, paid_1, _, _ = LINES[line]
-        if mover == self.me:
-            return max(self.options(line, mine, public, suspects).values())
-        folding, calling, raising = 0.0, [], []
-        for weight, number, rank in suspects:
-            fold, call, bet = self.tables[number][line, rank, public]
-            folding += weight * fold
-            if weight * call > 1e-7:
-                calling.append((weight * call, number, rank))
-            if weight * bet > 1e-7:
-                raising.append((weight * bet, number, rank))
-        total = folding * (paid_0 if self.me else paid_1)
-        if calling:
-            total += self.after_call(line, mine, public, calling)
-        if raising:
-            total += self.value(line + "R", mine, public, raising)
-        return total
+    def play_on(self, ends):
+        """What each letter of a round is worth, {letters: {letter: value}}, and the whole round."""
+        worth, value = {}, dict(ends)
+        for letters in reversed(ROUND):  # longer lines first
+            worth[letters] = {letter: value[letters + letter] for letter in ROUND[letters]}
+            join = np.maximum if len(letters) % 2 == self.me else np.add
+            value[letters] = functools.reduce(join, worth[letters].values())
+        return worth, value[""]
 '''
