@@ -61,7 +61,7 @@ class Budget:
 
 def default_budget(game: str) -> Budget:
     """What a game's noise asks for: one match of Leduc says less, and costs less, than of RRPS."""
-    return Budget(payoff=64, evaluation=160) if game == "leduc" else Budget()
+    return Budget(payoff=32, evaluation=96) if game == "leduc" else Budget()
 
 
 @dataclass(frozen=True, slots=True)
