@@ -1,6 +1,6 @@
 """Kills a run of CSRO at random moments and resumes it, then compares; and two runs at once.
 
-    python benchmarks/csro_kills.py [--kills 10] [--game rrps] [--seed 1]
+    python benchmarks/csro_kills.py [--kills 10] [--game leduc] [--seed 1]
 
 All runs go through the `csro` command in processes of their own, with small budgets.  First a run
 is left alone.  The same run in another home is killed with SIGKILL again and again and resumed.
@@ -95,7 +95,7 @@ def at_once(homes: Path, options: argparse.Namespace) -> bool:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--kills", type=int, default=10)
-    parser.add_argument("--game", default="rrps", choices=["rrps", "leduc"])
+    parser.add_argument("--game", default="leduc", choices=["rrps", "leduc"])
     parser.add_argument("--seed", type=int, default=1, help="of the moments of the kills")
     parser.add_argument("--run-seeds", type=int, nargs=2, default=[1, 2], help="of the two runs")
     parser.add_argument("--iterations", type=int, default=20, help="of the run that is killed")
