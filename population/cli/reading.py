@@ -20,7 +20,7 @@ from arena.cli.session import (
     session_options,
 )
 from arena.cli.standings import document_of, estimated
-from arena.cli.walls import sandbox_options
+from arena.cli.walls import open_reported_wall, sandbox_options
 from arena.games import game as game_named
 from arena.games.protocol import Game
 from arena.home import Home
@@ -119,6 +119,8 @@ def evaluate_runs(
       count: matches a bot of the last meta-strategy, and of the best single policy.
       steps: matches a bot of the meta-strategies before it; 0 for none.
     """
+    with open_reported_wall(matches.wall):
+        pass  # it is opened to be named; the workers open their own
     for record in records:
         sigmas = sigmas_of(record, runs.iterations(record.name))
         population = default_population(record.config.game)
