@@ -216,7 +216,7 @@ BOT_BODY = '''
         suspects = self.chances[:, None] * cards * reach  # (style, rank of their card)
         fits = suspects.sum(axis=1) + 1e-12
         self.chances = (1.0 - CHANGE) * fits / fits.sum() + CHANGE * self.priors
-        ranks = suspects.sum(axis=0) / suspects.sum()
+        ranks = suspects.sum(axis=0) / (suspects.sum() or 1.0)  # nobody may play like this
         for before, letter, _ in theirs:
             on_table = public if "/" in before else None
             for rank in CARDS:
@@ -251,10 +251,10 @@ BOT_BODY = '''
             self.plan = self.think(mine)
         first, then, total = self.plan
         if public is None:
-            worth, weight = first[line], total[ROW[line]].sum()
-            return {letter: float(value) / weight for letter, value in worth.items()}
+            weight = total[ROW[line]].sum() or 1.0  # 0 where nobody would play like this
+            return {letter: float(value) / weight for letter, value in first[line].items()}
         start, _, letters = line.partition("/")
-        place, weight = (CALLED.index(start), public), total[ROW[line], public]
+        place, weight = (CALLED.index(start), public), total[ROW[line], public] or 1.0
         return {letter: float(value[place]) / weight for letter, value in then[letters].items()}
 
     def think(self, mine):

@@ -108,6 +108,15 @@ def match(source: str, style: str, seed: int, hands: int = 100) -> int:
     return total
 
 
+@pytest.mark.parametrize("styles", [1, 2])
+def test_moves_that_no_style_makes_are_borne(styles: int) -> None:
+    """Balanced play never makes some moves, nor does the learnt style before it has seen them."""
+    suspected = (leduc.Style("balanced", 0.0, 0.0, 1.0), leduc.Style("learned", 4.0, 0.0, 1.0))
+    source = genomes.write_source(leduc.LeducGenome(suspected[:styles], pool=0.0))
+    with np.errstate(divide="raise", invalid="raise"):
+        assert match(source, "random", 5) > 0
+
+
 @settings(max_examples=15, deadline=None)
 @given(seeds, st.sampled_from(("passive", "timid", "random")))
 def test_every_sentence_obeys_the_contract(seed: int, style: str) -> None:
