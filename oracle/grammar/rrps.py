@@ -18,6 +18,10 @@ from oracle.grammar import rrps_parts
 GAME = "rrps"
 CONTEXT = "context"
 MOST_PARTS = 80
+LONGEST_SIDE = 5
+"""Moves of one side that a context looks at."""
+LONGEST_CONTEXT = 8
+"""Moves of both sides: a policy has 3 to that power counts of each move."""
 _TARGETS = ("theirs", "mine")
 
 
@@ -38,6 +42,16 @@ class Part:
     mine: int
     theirs: int
     memory: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.kind != CONTEXT and self.kind not in rrps_parts.PREDICTORS:
+            raise ValueError(f"no predictor is of kind {self.kind!r}")
+        if self.kind == CONTEXT and not (
+            min(self.mine, self.theirs) >= 0
+            and max(self.mine, self.theirs) <= LONGEST_SIDE
+            and self.mine + self.theirs <= LONGEST_CONTEXT
+        ):
+            raise ValueError(f"a context of {self.mine} and {self.theirs} moves is too long")
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,6 +107,20 @@ def test_a_policy_may_do_with_or_without_markov_models() -> None:
         assert set(play(source, 1, 50)) <= set(MOVES)
 
 
+@pytest.mark.parametrize(
+    "part", [("wizard", "theirs", 1, 0), ("context", "mine", 6, 0), ("context", "mine", 5, 4)]
+)
+def test_parts_that_no_policy_could_carry_are_no_genome(part: tuple[str, str, int, int]) -> None:
+    with pytest.raises(ValueError, match=r"kind|too long"):
+        rrps.Part(*part)
+    text = genomes.to_json(rrps.RrpsGenome((rrps.Part("lag", "mine", 2, 0),)))
+    kind, target, mine, theirs = part
+    changed = text.replace('["lag","mine",2,0,', f'["{kind}","{target}",{mine},{theirs},')
+    assert changed != text
+    with pytest.raises(genomes.NotGrammarMade):
+        genomes.from_json(changed)
+
+
 def test_the_same_seed_plays_the_same_moves() -> None:
     source = genomes.write_source(rrps.full_genome())
     assert play(source, 7, 200) == play(source, 7, 200)
