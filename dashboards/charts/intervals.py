@@ -43,7 +43,6 @@ def intervals(
     axis: str,
     *,
     references: Sequence[Reference] = (),
-    span: tuple[float, float] | None = None,
 ) -> str:
     """A forest plot as HTML, as wide as there is room.
 
@@ -51,11 +50,9 @@ def intervals(
       lines: from top to bottom.
       axis: title of the x axis.
       references: dotted vertical lines, numbered in the order of their values.
-      span: x range; intervals that reach farther are cut.  By default what the numbers need.
     """
-    low, high = span or _span(lines, references)
     height = ROW_PIXELS * len(lines)
-    scale = _Scale(low, high)
+    scale = _Scale(*_span(lines, references))
     labels = "".join(
         f'<div style="height:{ROW_PIXELS}px;overflow:hidden;text-overflow:ellipsis">'
         f"{in_html(line.label)}</div>"
@@ -97,8 +94,7 @@ def _row(place: int, line: Line, scale: _Scale) -> str:
         f"{line.label}: {number(estimate.value)}, "
         f"95 %: {number(estimate.low)} to {number(estimate.high)}"
     )
-    at = scale.at(estimate.value)
-    drawn = ""
+    drawn = dot = ""
     if math.isfinite(estimate.low) and math.isfinite(estimate.high):
         left, right = scale.at(estimate.low), scale.at(estimate.high)
         where = f"position:absolute;left:{left:.2f}%;width:{right - left:.2f}%"
@@ -108,11 +104,13 @@ def _row(place: int, line: Line, scale: _Scale) -> str:
             f'<div style="{where};top:{middle - 4}px;height:8px;box-sizing:border-box;'
             f'border:solid {_INK};border-width:0 2px"></div>'
         )
-    dot = (
-        f'<div style="position:absolute;left:{at:.2f}%;top:{(ROW_PIXELS - DOT_PIXELS) / 2}px;'
-        f"width:{DOT_PIXELS}px;height:{DOT_PIXELS}px;margin-left:-{DOT_PIXELS / 2}px;"
-        f'border-radius:50%;background:{line.colour}"></div>'
-    )
+    if math.isfinite(estimate.value):
+        at, above = scale.at(estimate.value), (ROW_PIXELS - DOT_PIXELS) / 2
+        dot = (
+            f'<div style="position:absolute;left:{at:.2f}%;top:{above}px;'
+            f"width:{DOT_PIXELS}px;height:{DOT_PIXELS}px;margin-left:-{DOT_PIXELS / 2}px;"
+            f'border-radius:50%;background:{line.colour}"></div>'
+        )
     return (
         f'<div title="{in_html(told)}" style="position:absolute;left:0;right:0;top:{top}px;'
         f'height:{ROW_PIXELS}px">{drawn}{dot}</div>'
@@ -154,12 +152,14 @@ def _references(references: Sequence[Reference], scale: _Scale) -> str:
 
 
 def _span(lines: Sequence[Line], references: Sequence[Reference]) -> tuple[float, float]:
-    """Room for all numbers and for intervals of a usual width."""
+    """Room for all numbers and for intervals of a usual width; longer ones are cut."""
     values = [line.estimate.value for line in lines] + [one.value for one in references]
+    values = [value for value in values if math.isfinite(value)]
     if not values:
         return (-1.0, 1.0)
     spread = max(max(values) - min(values), 1.0)
-    ends = [end for line in lines for end in (line.estimate.low, line.estimate.high) if end == end]
+    ends = [end for line in lines for end in (line.estimate.low, line.estimate.high)]
+    ends = [end for end in ends if math.isfinite(end)]
     low = max(min([*values, *ends]), min(values) - spread)
     high = min(max([*values, *ends]), max(values) + spread)
     room = 0.04 * max(high - low, 1.0)

@@ -166,6 +166,7 @@ def test_intervals_are_cut_to_the_span_and_survive_unknown_errors() -> None:
     lines = [
         Line("<b>x</b>", Estimate(1.0, nan, nan, nan)),
         Line("y", Estimate(9.0, 1.0, -9e9, 9e9)),
+        Line("never measured", Estimate(nan, nan, nan, nan)),
     ]
     text = intervals(lines, "unit", references=[Reference('<i>"r</i>', 5.0)])
     assert "<b>x</b>" not in text
@@ -174,6 +175,7 @@ def test_intervals_are_cut_to_the_span_and_survive_unknown_errors() -> None:
     assert -20 < low < 1 and 9 < high < 30
     places = [float(place) for place in re.findall(r"left:([-0-9.]+)%", text)]
     widths = [float(width) for width in re.findall(r"width:([-0-9.]+)%", text)]
+    assert "nan" not in text
     assert all(0.0 <= one <= 100.0 for one in places + widths)
     assert widths == [100.0, 100.0]  # of the one interval that is known: its line and its ends
     assert intervals([], "nothing to draw")
