@@ -8,12 +8,9 @@ own may run the loop without that lock, so fresh news counts as well.
 from __future__ import annotations
 
 import enum
-import fcntl
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 
 from arena.games import game as game_named
 from arena.home import Home
@@ -77,49 +74,25 @@ def news_of(home: Home, record: RunRecord, done: int, fresh_seconds: float) -> N
       done: how many of its iterations are stored.
       fresh_seconds: news that is no older means that somebody works, lock or no lock.
     """
-    last = max(_moments(home, record, done + 1))
+    runs = Runs(home.path)
+    last = max(_moments(home, runs, record, done + 1))
     age = (datetime.now(UTC) - last).total_seconds()
-    return News(age < fresh_seconds or is_locked(lock_of(home, record.name)), last)
+    return News(age < fresh_seconds or runs.worked_on(record.name), last)
 
 
-def lock_of(home: Home, run: str) -> Path:
-    """The file that `population.runs.Runs.working_on` locks."""
-    return home.path / f"run-{run}.lock"
-
-
-def is_locked(file: Path) -> bool:
-    """Whether a process holds a file's lock exclusively.
-
-    Asks for a share of it and gives that back at once, which keeps out nobody but a command that
-    starts in the same microseconds; the kernel's list of locks would not show processes of other
-    containers.
-    """
-    try:
-        descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(descriptor)
-    return False
-
-
-def _moments(home: Home, record: RunRecord, k: int) -> Iterator[datetime]:
+def _moments(home: Home, runs: Runs, record: RunRecord, k: int) -> Iterator[datetime]:
     """When the run began, was gone on with, and stored a candidate, a match or a reply.
 
     k is the iteration at hand.
     """
     yield record.created
     try:
-        opened = lock_of(home, record.name).stat().st_mtime
+        opened = runs.lock(record.name).stat().st_mtime
         yield datetime.fromtimestamp(opened, UTC)
     except OSError:
         pass
     game = game_named(record.config.game)
-    calls = journal_of(Runs(home.path), record.name).calls(label_of(k))
+    calls = journal_of(runs, record.name).calls(label_of(k))
     yield from (call.created for call in calls[-1:])
     # The iteration at hand may have stored nothing yet; then the one before is the latest news.
     for place in (k, k - 1):

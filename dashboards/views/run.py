@@ -14,6 +14,7 @@ from dashboards import data, navigate, run_data, theme
 from dashboards.charts.figure import CONFIG
 from dashboards.charts.heatmap import payoff_heatmap
 from dashboards.charts.runs import attempt_tree, ladder, over_iterations, sigma_area
+from dashboards.comparing import METRICS, points_of
 from dashboards.news import FRESH_LOOKS, Phase, ago
 from dashboards.text import in_code, in_markdown, interval, number, readable
 from dashboards.tiles import tiles
@@ -170,11 +171,7 @@ def _against_population(facts: RunFacts) -> None:
             + in_code(f"csro report {facts.record.name} --evaluate 100")
         )
         return
-    names = {"AggScore": "agg_score", "PopReturn": "pop_return", "PopExpl": "pop_expl"}
-    series = {
-        name: [(place, getattr(scores, field)) for place, scores in points]
-        for name, field in names.items()
-    }
+    series = {metric: points_of(points, metric) for metric in METRICS}
     st.plotly_chart(
         over_iterations(series, f"{facts.game.unit} a match", reference_lines(facts.game.name)),
         config=CONFIG,

@@ -207,7 +207,7 @@ def _by_variant(game: Game, found: Sequence[RunRecord]) -> None:
         "Finished runs: means over seeds with one standard error. "
         + (
             f"Not measured yet: {', '.join(map(in_markdown, waiting))}; run  "
-            f"`csro report {waiting[0]} --evaluate 100`"
+            + in_code(f"csro report {waiting[0]} --evaluate 100")
             if waiting
             else ""
         )

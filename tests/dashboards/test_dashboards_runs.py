@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from arena.analysis.estimates import Estimate
 from arena.home import open_home
 from dashboards.comparing import over_seeds, published, variants
-from dashboards.news import Phase, ago, is_locked, lock_of, news_of, phase_of
+from dashboards.news import Phase, ago, news_of, phase_of
 from population.comparison import our_rows
 from population.oracles import journal_of
 from population.paper import reference_lines
@@ -130,16 +130,15 @@ def test_a_lock_tells_who_works(tmp_path: Path) -> None:
     home = open_home(tmp_path)
     runs = Runs(home.path)
     record = runs.start("r", small_config(1))
-    file = lock_of(home, "r")
-    assert not is_locked(file)
+    assert not runs.worked_on("r")
     assert news_of(home, record, 0, 60.0).working  # it began just now
     assert not news_of(home, record, 0, 0.0).working
     with runs.working_on("r"):
-        assert is_locked(file)
+        assert runs.worked_on("r")
         assert news_of(home, record, 0, 0.0).working
         # Looking gives the lock back, and takes it from nobody.
-        assert is_locked(file)
-    assert not is_locked(file)
+        assert runs.worked_on("r")
+    assert not runs.worked_on("r")
     with runs.working_on("r"):
         pass
 
