@@ -21,13 +21,18 @@ import click
 import numpy as np
 
 from arena.games import game as game_named
-from arena.home import open_home
+from arena.home import Home, open_home
 from arena.values import Match, Result, Termination
+from oracle.values import Attempt, Score
+from population.config import Budget, RunConfig
+from population.records import Effort, Iteration, Sigma
+from population.runs import Runs
 from registry.values import Submission
 
 POLICIES = 200
 MATCHES = 1_000_000
 BATCH = 20_000
+RUNS, ITERATIONS, ATTEMPTS = 3, 20, 10
 SCRIPTS = 81
 """Different records of moves; the matches share them out by the difference in skill."""
 
@@ -83,6 +88,32 @@ def results(digests: list[str], repetitions: int, seed: int) -> Iterator[Result]
                 )
 
 
+def runs(home: Home, digests: list[str], seed: int) -> None:
+    """Finished CSRO runs whose members are policies of the home, with made-up attempts."""
+    rng, kept = random.Random(seed), Runs(home.path)
+    for number in range(RUNS):
+        config = RunConfig("rrps", iterations=ITERATIONS, seed=number, matches=Budget(8, 24))
+        name, members = f"made-{number}", rng.sample(digests, ITERATIONS + 1)
+        kept.start(name, config)
+        kept.begin(name, members[0])
+        for k in range(1, ITERATIONS + 1):
+            tried = [
+                Attempt(i, members[k - 1], "", digest, Score(rng.gauss(9, 5), 2.0, ()), None, i < 3)
+                for i, digest in enumerate(rng.sample(digests, ATTEMPTS))
+            ]
+            found = Effort(40.0, 39.0, 0.5, 240, 10)
+            sigma = made_sigma(rng, members[:k])
+            kept.add(name, Iteration(k, sigma, members[k], 9.0, 2.0, tuple(tried), found))
+        kept.finish(name, made_sigma(rng, members), "")
+
+
+def made_sigma(rng: random.Random, members: list[str]) -> Sigma:
+    """Weights of at most six members."""
+    heavy = {member: rng.random() for member in rng.sample(members, min(len(members), 6))}
+    weights = {member: heavy.get(member, 0.0) / sum(heavy.values()) for member in members}
+    return Sigma(weights, rng.random(), "linear")
+
+
 @click.group()
 def main() -> None:
     """Makes a large home, and measures the pages over it."""
@@ -120,6 +151,7 @@ def make(folder: Path, policies: int, matches: int, seed: int) -> None:
             batch = []
             click.echo(f"\r{stored:,} matches", nl=False, err=True)
     stored += home.store.append(game, batch)
+    runs(home, digests, seed)
     size = (folder / "matches.duckdb").stat().st_size / 2**20
     click.echo(
         f"\r{len(digests)} policies, {stored:,} matches in {time.monotonic() - started:.0f} s, "
@@ -143,7 +175,11 @@ def measure(folder: Path) -> None:
         "exploitability": ("/exploitability?game=rrps", ("Per opponent", "Meta-game")),
         "policy": ("/policy?game=rrps", ("Source", "Lineage", "Faults", "Matches", "Results")),
         "replay": (f"/replay?game=rrps&match={match}", ("Later", "Later", "Earlier")),
-        "runs": ("/runs?game=rrps", ()),
+        "runs": ("/runs?game=rrps", ("Mean over seeds", "Each run")),
+        "run": (
+            "/runs?game=rrps&run=made-0",
+            ("Against the population", "Payoffs", "Refinement", "Model calls"),
+        ),
         "submit": ("/submit?game=rrps", ()),
         "about": ("/about?game=rrps", ("Rules", "This arena")),
     }

@@ -30,6 +30,8 @@ from dashboards.settings import Settings
 
 LAPTOP, PHONE = (1366, 768), (390, 844)
 PATIENCE_SECONDS = 60.0
+_LEARNS_SECONDS = 0.05
+"""Until the page has learnt of a click."""
 _FLAGS = (
     "--headless",
     "--no-sandbox",
@@ -200,12 +202,32 @@ class Browser:
                     if button.is_displayed() and button.is_enabled():
                         self.run_on("arguments[0].scrollIntoView({block: 'center'})", button)
                         button.click()
-                        time.sleep(0.05)  # the page learns of the click
-                        return self.settle() + 0.05
+                        time.sleep(_LEARNS_SECONDS)
+                        return self.settle() + _LEARNS_SECONDS
             except (StaleElementReferenceException, WebDriverException):
                 pass  # it was being drawn again
             time.sleep(0.1)
         raise PageFault(f"there is no button {label!r} on the page, which says: {self.text}")
+
+    def point(self, selector: str, x: float, y: float, *, click: bool = False) -> None:
+        """Moves the pointer over an element, to shares of its width and height; may click there.
+
+        Raises:
+          PageFault: there is no such element.
+        """
+        found = self.find(selector)
+        if not found:
+            raise PageFault(f"there is no {selector!r} on the page, which says: {self.text}")
+        self.run_on("arguments[0].scrollIntoView({block: 'center'})", found[0])
+        left, top, width, height = self.run_on(_BOX, found[0])
+        where = {"x": left + x * width, "y": top + y * height}
+        self._tell("Input.dispatchMouseEvent", type="mouseMoved", **where)
+        for kind in ("mousePressed", "mouseReleased") if click else ():
+            button = {"button": "left", "clickCount": 1}
+            self._tell("Input.dispatchMouseEvent", type=kind, **button, **where)
+        if click:
+            time.sleep(_LEARNS_SECONDS)
+            self.settle()
 
     def run_on(self, script: str, element: WebElement) -> Any:
         """Runs a script about an element."""
@@ -255,8 +277,12 @@ _AT_REST = """
     const app = document.querySelector('[data-testid="stApp"]');
     return Boolean(app) && app.getAttribute('data-test-script-state') === 'notRunning'
         && app.getAttribute('data-test-connection-state') === 'CONNECTED'
-        && !document.querySelector('[data-testid="stSkeleton"]')
+        && !document.querySelector('[data-testid="stSkeleton"], .pointed:empty')
         && Boolean(document.querySelector('[data-testid="stMainBlockContainer"]')?.innerText);
+"""
+_BOX = """
+    const box = arguments[0].getBoundingClientRect();
+    return [box.left, box.top, box.width, box.height];
 """
 _HEIGHT = """
     const main = document.querySelector('[data-testid="stMainBlockContainer"]');

@@ -1,82 +1,119 @@
-"""The payoff table as a heat map."""
+"""The payoff table as a heat map: one pixel a cell, stretched by the browser."""
 
 from __future__ import annotations
 
+import base64
+import io
 from collections.abc import Sequence
 
 import numpy as np
-import plotly.graph_objects as go
+from PIL import Image
 from scipy.cluster.hierarchy import leaves_list, linkage
 
 from arena.payoffs import PayoffTable
 from dashboards import theme
-from dashboards.charts.figure import bare
-from dashboards.text import in_html, short_ref
+from dashboards.charts.pointing import Layer, Picture
+from dashboards.text import in_html, readable, short_ref
 
 MOST_LABELS = 60
-"""More names than that would be unreadable; the hover tells."""
+"""More names than that would be unreadable; the pointer tells."""
 MOST_COLUMN_LABELS = 24
-"""Columns are in the order of the rows, and a phone has room for few names side by side."""
+"""Columns are in the order of the rows, so their names are a help and no more."""
+_NEVER_MET = (
+    "repeating-linear-gradient(135deg,color-mix(in srgb,currentColor 11%,transparent) 0 1px,"
+    "transparent 1px 5px)"
+)
+_SMALL = "font-size:.72rem;line-height:1;white-space:nowrap"
 
 
 def payoff_heatmap(
     table: PayoffTable, refs: Sequence[str], unit: str, height: int = 720
-) -> go.Figure:
+) -> Picture:
     """Mean return of row against column, in the order of the table.
 
     Args:
       table: n policies.
       refs: (n,) what to call them.
       unit: of returns.
-      height: in pixels.
+      height: of the cells together, in pixels.
     """
-    labels = [in_html(short_ref(ref)) for ref in refs]
-    n = len(labels)
-    # Single precision is exact enough, and hundreds of rows go to the browser at once.
-    values = np.where(table.count > 0, table.mean, np.nan).round(1).astype(np.float32)
-    known = np.abs(values[np.isfinite(values)])
+    n = len(refs)
+    means = np.where(table.count > 0, table.mean, np.nan)
+    known = np.abs(means[np.isfinite(means)])
     # The largest payoffs (against a bot that always throws the same) would drown all others.
-    limit = float(np.quantile(known, 0.95)) if known.size else 1.0
-    hover = (
-        f"<b>%{{y}}</b> against <b>%{{x}}</b><br>%{{z:+.1f}} {in_html(unit)} a match"
-        "<br>standard error %{customdata[0]:.1f}, %{customdata[1]:.0f} matches"
+    limit = max(float(np.quantile(known, 0.95)) if known.size else 1.0, 1e-9)
+    labels = [readable(short_ref(ref)) for ref in refs]
+    names = _row_names(labels) if n <= MOST_LABELS else ""
+    heads = _column_names(labels) if n <= MOST_COLUMN_LABELS else ""
+    html = (
+        '<div style="display:grid;grid-template-columns:fit-content(38%) minmax(0,1fr);'
+        'column-gap:.5rem;row-gap:.4rem;container-type:inline-size">'
+        f"<div></div>{heads or '<div></div>'}"
+        f'<div style="display:flex;flex-direction:column;min-width:0;height:{height}px">{names}'
+        f'</div><div class="pointed-surface" tabindex="0" role="img" style="height:{height}px;'
+        f'background:{_NEVER_MET}" '
+        f'aria-label="Payoffs of {n} policies; the arrow keys go from cell to cell.">'
+        f'<img alt="" src="{_image(means, limit)}" style="width:100%;height:100%;display:block;'
+        f'image-rendering:pixelated"></div><div></div>{_legend(limit, unit)}</div>'
     )
-    figure = bare(height)
-    figure.add_trace(
-        go.Heatmap(
-            z=values,
-            x=labels,
-            y=labels,
-            zmid=0.0,
-            zmin=-max(limit, 1e-9),
-            zmax=max(limit, 1e-9),
-            colorscale=theme.diverging(),
-            customdata=np.stack([table.stderr.round(2), table.count], axis=-1).astype(np.float32),
-            hoverongaps=False,
-            hovertemplate=hover + "<extra></extra>",
-            colorbar={
-                "thickness": 10,
-                "outlinewidth": 0,
-                "orientation": "h",
-                "y": -0.02,
-                "yanchor": "top",
-                "title": {"text": f"{in_html(unit)} a match", "side": "bottom"},
-            },
+    return Picture(
+        html,
+        labels,
+        labels,
+        [Layer(means, signed=True), Layer(table.stderr), Layer(table.count, digits=0)],
+        f"{{row}} against {{column}}\n{{0}} {unit} a match\nstandard error {{1}}, {{2}} matches",
+        "{row} and {column} never met",
+    )
+
+
+def _image(means: np.ndarray, limit: float) -> str:
+    """The cells as a picture in an address; cells without a number are transparent."""
+    stops = theme.diverging()
+    places = [place for place, _ in stops]
+    shares = np.clip(np.nan_to_num(means, nan=0.0) / (2.0 * limit) + 0.5, 0.0, 1.0)
+    bands = [
+        np.interp(shares, places, [int(colour[at : at + 2], 16) for _, colour in stops])
+        for at in (1, 3, 5)
+    ]
+    pixels = np.stack([*bands, np.where(np.isnan(means), 0, 255)], axis=-1)
+    buffer = io.BytesIO()
+    Image.fromarray(pixels.round().astype(np.uint8)).save(buffer, "PNG")
+    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
+
+
+def _row_names(labels: Sequence[str]) -> str:
+    return "".join(
+        f'<div style="{_SMALL};flex:1 1 0;min-height:0;display:flex;align-items:center;'
+        f'justify-content:flex-end"><span style="overflow:hidden;text-overflow:ellipsis">'
+        f"{in_html(label)}</span></div>"
+        for label in labels
+    )
+
+
+def _column_names(labels: Sequence[str]) -> str:
+    """Slanted; the last ones lean over the right border, which has room for that on a laptop."""
+    longest = min(max((len(label) for label in labels), default=0), 26)
+    return (
+        f'<div style="position:relative;height:{longest * 0.32 + 0.6:.2f}rem">'
+        + "".join(
+            f'<div style="{_SMALL};position:absolute;bottom:0;'
+            f"left:{100.0 * (place + 0.5) / len(labels):.2f}%;transform-origin:left bottom;"
+            f'transform:rotate(-50deg);max-width:10rem;overflow:hidden;text-overflow:ellipsis">'
+            f"{in_html(label)}</div>"
+            for place, label in enumerate(labels)
         )
+        + "</div>"
     )
-    show = n <= MOST_LABELS
-    figure.update_yaxes(
-        autorange="reversed", showticklabels=show, tickfont={"size": 10}, dtick=1, showgrid=False
+
+
+def _legend(limit: float, unit: str) -> str:
+    colours = ",".join(f"{colour} {100 * place:.0f}%" for place, colour in theme.diverging())
+    return (
+        f'<div style="{_SMALL};display:flex;align-items:center;gap:.5rem;justify-content:center">'
+        f'<span>{-limit:,.0f}</span><div style="width:min(12rem,40%);height:.6rem;'
+        f'background:linear-gradient(90deg,{colours})"></div>'
+        f"<span>+{limit:,.0f} {in_html(unit)} a match</span></div>"
     )
-    figure.update_xaxes(
-        side="top",
-        tickangle=-60,
-        showticklabels=n <= MOST_COLUMN_LABELS,
-        tickfont={"size": 10},
-        dtick=1,
-        showgrid=False,
-    )
-    return figure
 
 
 def clustered(table: PayoffTable) -> list[int]:

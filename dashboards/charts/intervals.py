@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from arena.analysis.estimates import Estimate
 from dashboards import theme
+from dashboards.charts.scale import Scale, round_numbers
 from dashboards.text import in_html, number
 
 ROW_PIXELS = 22
 DOT_PIXELS = 9
-MOST_TICKS = 5
 _FAINT = "color-mix(in srgb, currentColor 14%, transparent)"
 _INK = "color-mix(in srgb, currentColor 55%, transparent)"
 
@@ -52,7 +52,7 @@ def intervals(
       references: dotted vertical lines, numbered in the order of their values.
     """
     height = ROW_PIXELS * len(lines)
-    scale = _Scale(*_span(lines, references))
+    scale = Scale(*_span(lines, references))
     labels = "".join(
         f'<div style="height:{ROW_PIXELS}px;overflow:hidden;text-overflow:ellipsis">'
         f"{in_html(line.label)}</div>"
@@ -75,19 +75,7 @@ def intervals(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Scale:
-    """From numbers to places, in percent of the width."""
-
-    low: float
-    high: float
-
-    def at(self, value: float) -> float:
-        share = (value - self.low) / (self.high - self.low)
-        return 100.0 * min(max(share, 0.0), 1.0)
-
-
-def _row(place: int, line: Line, scale: _Scale) -> str:
+def _row(place: int, line: Line, scale: Scale) -> str:
     """The interval with its ends, and the number as a dot."""
     estimate, top = line.estimate, ROW_PIXELS * place
     told = (
@@ -117,9 +105,9 @@ def _row(place: int, line: Line, scale: _Scale) -> str:
     )
 
 
-def _ticks(scale: _Scale) -> str:
+def _ticks(scale: Scale) -> str:
     drawn = []
-    for value in _round_numbers(scale.low, scale.high):
+    for value in round_numbers(scale.low, scale.high):
         colour = _INK if value == 0 else _FAINT
         drawn.append(
             f'<div style="position:absolute;left:{scale.at(value):.2f}%;top:0;bottom:-4px;'
@@ -130,16 +118,7 @@ def _ticks(scale: _Scale) -> str:
     return "".join(drawn)
 
 
-def _round_numbers(low: float, high: float) -> list[float]:
-    """At most `MOST_TICKS` multiples of 1, 2 or 5 times a power of ten, within a range."""
-    raw = (high - low) / MOST_TICKS
-    power = 10.0 ** math.floor(math.log10(raw))
-    step = next(power * unit for unit in (1, 2, 5, 10) if power * unit >= raw)
-    first, last = math.ceil(low / step), math.floor(high / step)
-    return [round(place * step, 9) for place in range(first, last + 1)]
-
-
-def _references(references: Sequence[Reference], scale: _Scale) -> str:
+def _references(references: Sequence[Reference], scale: Scale) -> str:
     ordered = sorted(references, key=lambda one: one.value)
     return "".join(
         f'<div title="{in_html(one.label)}: {one.value:.1f}" style="position:absolute;'

@@ -15,8 +15,8 @@ from arena.games.protocol import Game
 from arena.payoffs import PayoffTable
 from arena.values import short
 from dashboards import data, navigate
-from dashboards.charts.figure import CONFIG
 from dashboards.charts.heatmap import MOST_LABELS, clustered, payoff_heatmap
+from dashboards.charts.pointing import pointed
 from dashboards.text import in_markdown, number, signed
 from dashboards.tiles import tiles
 
@@ -29,7 +29,7 @@ def show(game: Game) -> None:
     """Draws the page."""
     st.caption(
         f"{in_markdown(game.title)}: mean return of row against column, in {game.unit} a match. "
-        "Blue won, orange lost, blank never met; columns are in the order of the rows."
+        "Blue won, orange lost, striped never met; columns are in the order of the rows."
     )
     rows = data.board(game)
     if not any(row.matches for row in rows):
@@ -59,16 +59,11 @@ def show(game: Game) -> None:
         width="stretch",
         on_click="ignore",
     )
-    st.plotly_chart(
-        payoff_heatmap(table, names, game.unit, height=_height(len(names))),
-        config=CONFIG | {"displayModeBar": False},
-        key="payoffs_map",
-    )
-    _head_to_head(game, table, names)
+    _map_and_pair(game, table, names)
 
 
 def _height(n: int) -> int:
-    return int(min(max(240 + 13 * min(n, MOST_LABELS), 360), 900))
+    return int(min(max(13 * min(n, MOST_LABELS), 200), 640))
 
 
 def _order(
@@ -101,16 +96,30 @@ def _csv(table: PayoffTable, names: Sequence[str]) -> bytes:
 
 
 @st.fragment
-def _head_to_head(game: Game, table: PayoffTable, names: Sequence[str]) -> None:
-    """Two policies against each other, in numbers and matches."""
+def _map_and_pair(game: Game, table: PayoffTable, names: Sequence[str]) -> None:
+    """The heat map, and below it the pair that was clicked there or chosen by name."""
+    keys = (f"versus_one_{game.name}", f"versus_other_{game.name}")
+
+    def choose(row: int, column: int) -> None:
+        if row != column:
+            st.session_state[keys[0]], st.session_state[keys[1]] = names[row], names[column]
+
+    pointed(
+        payoff_heatmap(table, names, game.unit, height=_height(len(names))),
+        key="payoffs_map",
+        on_pick=choose,
+    )
     st.subheader("Head to head", anchor=False)
     if len(names) < 2:
         st.info("Two policies are needed; submit another one.")
         return
+    st.caption("Click a cell above, or choose by name.")
     left, right = st.columns(2)
-    one = left.selectbox("Policy", names, key=f"versus_one_{game.name}")
+    one = left.selectbox("Policy", names, key=keys[0])
     others = [name for name in names if name != one]
-    other = right.selectbox("Against", others, key=f"versus_other_{game.name}")
+    met = [name for name in others if table.count[names.index(one), names.index(name)]]
+    first = others.index(met[0]) if met else 0
+    other = right.selectbox("Against", others, index=first, key=keys[1])
     a, b = names.index(one), names.index(other)
     matches = int(table.count[a, b])
     if not matches:

@@ -12,7 +12,7 @@ from arena.games.protocol import Game
 from arena.replay import Stored, stored_match
 from arena.values import short
 from dashboards import data, navigate
-from dashboards.charts.figure import CONFIG
+from dashboards.charts.pointing import pointed
 from dashboards.charts.score import running_score
 from dashboards.text import in_markdown, readable, signed
 from dashboards.tiles import tiles
@@ -153,7 +153,11 @@ def _moves(stored: Stored) -> None:
             st.slider(f"{step.capitalize()}", 1, len(events), key=key, width="stretch")
         st.button("Later", icon=":material/chevron_right:", on_click=move, args=(width,))
     at = int(st.session_state[key])
-    st.plotly_chart(
+
+    def jump(_: int, column: int) -> None:
+        st.session_state[key] = max(column, 1)
+
+    pointed(
         running_score(
             [event["total"] for event in events],
             step,
@@ -161,8 +165,8 @@ def _moves(stored: Stored) -> None:
             at=at,
             winner_up=stored.versions[0].ref,
         ),
-        config=CONFIG | {"displayModeBar": False},
         key=f"score_{stored.result.match.id}",
+        on_pick=jump,
     )
     names = (stored.versions[0].ref, stored.versions[1].ref)
     if step == "throw":

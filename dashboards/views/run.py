@@ -13,6 +13,7 @@ from arena.games.protocol import Game
 from dashboards import data, navigate, run_data, theme
 from dashboards.charts.figure import CONFIG
 from dashboards.charts.heatmap import payoff_heatmap
+from dashboards.charts.pointing import pointed
 from dashboards.charts.runs import attempt_tree, ladder, over_iterations, sigma_area
 from dashboards.comparing import METRICS, points_of
 from dashboards.news import FRESH_LOOKS, Phase, ago
@@ -208,14 +209,13 @@ def _payoffs(facts: RunFacts) -> None:
         added = st.slider("Policies added", 1, added, value=added, key=f"added_{len(members)}")
     shown = members[: int(added) + 1]
     st.markdown("**Payoffs** among the members in the order of joining, row against column")
-    st.plotly_chart(
+    pointed(
         payoff_heatmap(
             facts.payoffs.restrict([member.digest for member in shown]),
             [member.label for member in shown],
             facts.game.unit,
-            height=min(300 + 16 * len(shown), 760),
+            height=min(120 + 14 * len(shown), 620),
         ),
-        config=CONFIG | {"displayModeBar": False},
         key="run_payoffs",
     )
     iterations = [step.iteration for step in facts.steps]

@@ -86,6 +86,37 @@ def test_a_link_opens_the_same_replay(address: str, played_home: Path) -> None:
         unharmed(browser, "replay of a forfeit")
 
 
+def test_a_cell_tells_its_numbers_and_chooses_the_pair(address: str) -> None:
+    with Browser(address) as browser:
+        browser.open("/payoffs?game=leduc")
+        browser.click("Name")
+        names = browser.run(
+            "return [...document.querySelectorAll('.pointed span')].map(one => one.innerText)"
+        )
+        names = [name for name in names if "/" in name]
+        n, row, column = len(names), len(names) - 1, 1
+        at = ((column + 0.5) / n, (row + 0.5) / n)
+        browser.point(".pointed-surface", *at)
+        browser.wait_for(f"{names[row]} against {names[column]}")
+        assert re.search(r"standard error [0-9.]+, 4 matches", browser.text)
+        browser.point(".pointed-surface", *at, click=True)
+        for label, name in (("Policy", names[row]), ("Against", names[column])):
+            assert browser.find(f'input[aria-label="{label}"][value^="{name}@"]')
+        unharmed(browser, "payoffs, a cell clicked")
+
+
+def test_the_score_is_pointed_at_and_clicked(address: str, played_home: Path) -> None:
+    match = open_home(played_home).store.matches("leduc", 1, limit=1)[0].id
+    with Browser(address) as browser:
+        browser.open(f"/replay?game=leduc&match={match}")
+        browser.wait_for("Hands played")
+        browser.point(".pointed-surface", 40.5 / 101, 0.5)
+        browser.wait_for("Hand 40:")
+        browser.point(".pointed-surface", 40.5 / 101, 0.5, click=True)
+        browser.wait_for("hand 40")
+        unharmed(browser, "replay, the score clicked")
+
+
 def test_hostile_texts_are_only_text(address: str) -> None:
     with Browser(address) as browser:
         browser.open(f"/policy?game=rrps&policy={quote('eve/hostile@1')}")

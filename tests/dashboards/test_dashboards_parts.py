@@ -15,15 +15,9 @@ from arena.analysis.estimates import Estimate
 from arena.analysis.leaderboard import Row
 from arena.games import game as game_named
 from dashboards import cards, theme
-from dashboards.charts.intervals import (
-    MOST_TICKS,
-    Line,
-    Reference,
-    _round_numbers,
-    _span,
-    intervals,
-)
+from dashboards.charts.intervals import Line, Reference, _span, intervals
 from dashboards.charts.lineage import Family, lineage_graph
+from dashboards.charts.scale import MOST_TICKS, round_numbers
 from dashboards.settings import Settings, Submitting
 from dashboards.text import in_html, in_markdown, number, readable
 from dashboards.views.hands import habits as hand_habits
@@ -183,7 +177,7 @@ def test_intervals_are_cut_to_the_span_and_survive_unknown_errors() -> None:
 
 @pytest.mark.parametrize(("low", "high"), [(-1.0, 1.0), (-12.5, 290.0), (0.01, 0.02), (3.0, 4e6)])
 def test_ticks_are_few_and_round(low: float, high: float) -> None:
-    ticks = _round_numbers(low, high)
+    ticks = round_numbers(low, high)
     assert 2 <= len(ticks) <= MOST_TICKS + 1
     assert all(low <= one <= high for one in ticks)
 

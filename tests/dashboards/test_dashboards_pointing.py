@@ -1,0 +1,129 @@
+"""Pictures that tell what is under the pointer."""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from arena.payoffs import PayoffTable
+from dashboards.charts import pointing
+from dashboards.charts.heatmap import MOST_COLUMN_LABELS, MOST_LABELS, payoff_heatmap
+from dashboards.charts.pointing import Layer, Picture, pointed
+from dashboards.charts.score import running_score
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+
+
+def table(n: int) -> PayoffTable:
+    """Place i wins (j - i) from place j; the first and the last never met."""
+    mean = np.subtract.outer(-np.arange(n), -np.arange(n)).astype(float)
+    count = np.full((n, n), 4, np.int32) - 4 * np.eye(n, dtype=np.int32)
+    count[0, -1] = count[-1, 0] = 0
+    mean[0, -1] = mean[-1, 0] = np.nan
+    half = np.zeros((2, n, n))
+    whole = np.zeros((n, n), np.int32)
+    return PayoffTable(
+        tuple(f"d{place}" for place in range(n)),
+        mean,
+        np.full((n, n), 0.25),
+        count,
+        count,
+        half,
+        half,
+        half.astype(np.int32),
+        half.astype(np.int32),
+        whole,
+        whole,
+        whole,
+    )
+
+
+def numbers(layer: dict[str, str], n: int) -> np.ndarray:
+    return np.frombuffer(base64.b64decode(layer["values"]), "<f4").reshape(n, n)
+
+
+def pixels(picture: Picture) -> np.ndarray:
+    packed = re.search(r"data:image/png;base64,([A-Za-z0-9+/=]+)", picture.html)
+    assert packed
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(packed[1]))))
+
+
+def test_the_browser_is_sent_every_number_of_the_table() -> None:
+    n = 5
+    sent = payoff_heatmap(table(n), [f"a/p{place}@1" for place in range(n)], "chips").document(True)
+    means, errors, counts = (numbers(layer, n) for layer in sent["layers"])
+    assert means[1, 3] == 2.0 and means[3, 1] == -2.0
+    assert np.isnan(means[0, 4]) and np.isnan(means.diagonal()).all()
+    assert (errors == 0.25).all()
+    assert counts[1, 2] == 4 and counts[0, 4] == 0
+    assert sent["rows"] == sent["columns"] == [f"a/p{place}" for place in range(n)]
+    assert sent["picks"] is True
+
+
+def test_wins_are_blue_losses_orange_and_cells_without_matches_transparent() -> None:
+    drawn = pixels(payoff_heatmap(table(4), list("abcd"), "chips")).astype(int)
+    assert drawn.shape == (4, 4, 4)
+    assert drawn[0, 1, 2] > drawn[0, 1, 0]  # more blue than red
+    assert drawn[1, 0, 0] > drawn[1, 0, 2]
+    assert drawn[0, 3, 3] == drawn[2, 2, 3] == 0
+    assert drawn[0, 1, 3] == 255
+
+
+def test_names_are_text_and_are_left_out_where_nobody_could_read_them() -> None:
+    def html(n: int) -> str:
+        return payoff_heatmap(table(n), [f"{HOSTILE}{place}" for place in range(n)], "chips").html
+
+    assert HOSTILE not in html(3)
+    assert html(3).count("&lt;img") == 6
+    assert html(MOST_COLUMN_LABELS + 1).count("&lt;img") == MOST_COLUMN_LABELS + 1
+    assert "&lt;img" not in html(MOST_LABELS + 1)
+
+
+def test_nobody_and_one_policy_can_be_drawn() -> None:
+    for n in (1, 2):
+        picture = payoff_heatmap(table(n), ["x"] * n, "chips")
+        assert pixels(picture).shape == (n, n, 4)
+
+
+def test_a_layer_covers_the_grid() -> None:
+    picture = Picture("", ["r"], ["c"], [Layer(np.zeros((2, 2)))], "")
+    with pytest.raises(ValueError, match="grid"):
+        picture.document(False)
+
+
+def test_the_score_has_a_cell_for_the_beginning_and_one_for_each_step() -> None:
+    picture = running_score([1.0, -2.0, -1.0], "hand", "chips", at=2, winner_up=HOSTILE)
+    sent = picture.document(True)
+    assert sent["columns"] == ["Beginning", "Hand 1", "Hand 2", "Hand 3"]
+    values = np.frombuffer(base64.b64decode(sent["layers"][0]["values"]), "<f4")
+    assert values.tolist() == [0.0, 1.0, -2.0, -1.0]
+    assert HOSTILE not in picture.html and "&lt;img" in picture.html
+    line = re.search(r'<polyline points="([^"]+)"', picture.html)
+    assert line
+    points = [tuple(map(float, point.split(","))) for point in line[1].split()]
+    assert [x for x, _ in points] == [0.5, 1.5, 2.5, 3.5]
+    heights = [y for _, y in points]
+    assert heights[1] < heights[0] < heights[3] < heights[2]  # SVG counts from the top
+    assert "M2.5 0V100" in picture.html
+
+
+def test_a_match_without_any_lead_is_a_level_line() -> None:
+    html = running_score([0.0] * 10, "throw", "throws", at=1, winner_up="x").html
+    assert "nan" not in html and "inf" not in html
+
+
+@pytest.mark.parametrize("sent", [None, [0], [5, 0], [-1, 0], ["0", "1"], {"row": 1}, [0, 1]])
+def test_only_cells_of_the_grid_are_picked(monkeypatch: pytest.MonkeyPatch, sent: object) -> None:
+    """A browser can send anything."""
+    seen, picked = {}, []
+    monkeypatch.setattr(pointing, "_POINTED", lambda **given: seen.update(given))
+    monkeypatch.setattr(pointing.st, "session_state", {"k": {"picked": sent}})
+    picture = Picture("", ["r", "s"], ["c", "d"], [Layer(np.zeros((2, 2)))], "")
+    pointed(picture, key="k", on_pick=lambda row, column: picked.append((row, column)))
+    seen["on_picked_change"]()
+    assert picked == ([(0, 1)] if sent == [0, 1] else [])
