@@ -3,14 +3,13 @@
     python benchmarks/dashboard_home.py make DIR      makes such a home through the store's append
     python benchmarks/dashboard_home.py measure DIR   opens its pages in headless Chromium
 
-`measure` prints, per page, seconds to the first paint (from asking for the page until everything
-is drawn), the processor time that server and browser together took for it (which other programs
-on the machine disturb less), seconds of interactions, and the memory of the server.
+`measure` prints, per page, seconds from asking for it until everything is drawn: in a browser that
+was never here, which loads and compiles the front end (and there, seconds to the first content),
+and in the same browser again; then seconds of interactions, and the memory of the server.
 """
 
 from __future__ import annotations
 
-import os
 import random
 import tempfile
 import time
@@ -32,7 +31,13 @@ from registry.values import Submission
 POLICIES = 200
 MATCHES = 1_000_000
 BATCH = 20_000
-RUNS, ITERATIONS, ATTEMPTS = 3, 20, 10
+SETTLE_SECONDS, BROWSER_SECONDS = 5.0, 1.0
+"""For what a server, and a browser, do by themselves after they have started."""
+FIRST_PAINT = """
+    const [paint] = performance.getEntriesByName('first-contentful-paint');
+    return paint.startTime / 1000;
+"""
+RUNS, ITERATIONS, ATTEMPTS = 12, 20, 10
 SCRIPTS = 81
 """Different records of moves; the matches share them out by the difference in skill."""
 
@@ -162,7 +167,7 @@ def make(folder: Path, policies: int, matches: int, seed: int) -> None:
 @main.command()
 @click.argument("folder", type=click.Path(path_type=Path, exists=True))
 def measure(folder: Path) -> None:
-    """Opens every page, twice, and clicks around."""
+    """Opens every page twice in a browser that never was here, and clicks around."""
     from dashboards.browser import Browser, served
     from dashboards.settings import Settings
 
@@ -183,42 +188,25 @@ def measure(folder: Path) -> None:
         "submit": ("/submit?game=rrps", ()),
         "about": ("/about?game=rrps", ("Rules", "This arena")),
     }
+    settings = Settings(folder)
     with (
         tempfile.TemporaryDirectory() as scratch,
-        served(Settings(folder), Path(scratch) / "log") as address,
-        Browser(address) as browser,
+        served(settings, Path(scratch) / "log") as address,
     ):
-        # A browser that was never here loads and compiles the front end once.
-        click.echo(f"new browser, about: {browser.open('/about'):.2f} s")
-        for round_ in ("first visit", "again"):
-            for name, (path, buttons) in pages.items():
-                before = _processor_seconds()
-                painted = browser.open(path)
-                took = _processor_seconds() - before
-                clicks = [f"{label} {browser.click(label):.2f}" for label in buttons]
+        time.sleep(SETTLE_SECONDS)
+        for name, (path, buttons) in pages.items():
+            with Browser(address) as browser:
+                time.sleep(BROWSER_SECONDS)
+                first = browser.open(path)
+                paint = browser.run(FIRST_PAINT)
+                again = browser.open(path)
+                clicks = [(label, browser.click(label)) for label in buttons]
+                told = ", ".join(f"{label} {seconds:.2f}" for label, seconds in clicks)
                 click.echo(
-                    f"{round_:12} {name:15} {painted:5.2f} s  (processor {took:5.2f} s)   "
-                    f"{', '.join(clicks)}"
+                    f"{name:15} new browser {first:5.2f} s (first content {paint:.2f})   "
+                    f"again {again:5.2f} s   {told}"
                 )
         click.echo(f"server memory: {_memory(address)}")
-
-
-def _processor_seconds() -> float:
-    """Processor time of all programs that this one has started and that still run (Linux)."""
-    parents, ticks = {}, {}
-    for file in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            # Behind the name in brackets: state, parent, ...; user and system time are 12 and 13.
-            fields = file.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        process = int(file.parent.name)
-        parents[process], ticks[process] = int(fields[1]), int(fields[11]) + int(fields[12])
-    started, newest = set(), {os.getpid()}
-    while newest:
-        newest = {one for one, parent in parents.items() if parent in newest}
-        started |= newest
-    return sum(ticks[one] for one in started) / os.sysconf("SC_CLK_TCK")
 
 
 def _memory(address: str) -> str:

@@ -209,6 +209,20 @@ class Browser:
             time.sleep(0.1)
         raise PageFault(f"there is no button {label!r} on the page, which says: {self.text}")
 
+    def unfold(self, label: str) -> None:
+        """Opens the folded box of that label and waits until the page rests.
+
+        Raises:
+          PageFault: there is none.
+        """
+        for summary in self.find("details > summary"):
+            if label in summary.text:
+                self.run_on("arguments[0].click()", summary)
+                time.sleep(_LEARNS_SECONDS)
+                self.settle()
+                return
+        raise PageFault(f"there is no box {label!r} on the page, which says: {self.text}")
+
     def point(self, selector: str, x: float, y: float, *, click: bool = False) -> None:
         """Moves the pointer over an element, to shares of its width and height; may click there.
 

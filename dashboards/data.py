@@ -102,13 +102,20 @@ def _payoffs(path: str, game: str, stamp: str, digests: tuple[str, ...]) -> Payo
     return payoff_table(home(), game_named(game), digests)
 
 
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _payoffs_of_all(path: str, game: str, stamp: str, field_key: int) -> PayoffTable:
+    population = default_population(game)
+    versions = field(game_named(game)).versions
+    everybody = [*(version.digest for version in versions), *population.digests]
+    return payoff_table(home(), game_named(game), everybody)
+
+
 def payoffs(game: Game, digests: Sequence[str] | None = None) -> PayoffTable:
     """The payoff table of some policies, by default of the field and evaluation population."""
-    if digests is None:
-        population = default_population(game.name)
-        everybody = [*(version.digest for version in field(game).versions), *population.digests]
-        digests = tuple(dict.fromkeys(everybody))
-    return _payoffs(str(home().path), game.name, fingerprint(game), tuple(digests))
+    path, stamp = str(home().path), fingerprint(game)
+    if digests is None:  # asked for often, and hundreds of digests make a slow key
+        return _payoffs_of_all(path, game.name, stamp, field(game).key)
+    return _payoffs(path, game.name, stamp, tuple(digests))
 
 
 @st.cache_resource(show_spinner=False)

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
 import streamlit as st
 
 from arena.games import game as game_named
 from arena.games.protocol import Game
 from dashboards import data
+from dashboards.comparing import Scored
 from dashboards.news import FRESH_LOOKS, News, Phase, news_of, phase_of
+from oracle.models.budget import Spent
 from oracle.models.journal import Call
+from population.comparison import OurRow, our_rows
 from population.oracles import journal_of
-from population.records import RunRecord, RunState
-from population.report.facts import RunFacts, gather
+from population.records import RunRecord, RunState, Sigma
+from population.report.facts import RunFacts, gather, members_of, sigmas_of
 from population.runs import FILE, Runs
-from population.scores import Scores
+from population.scores import Measured, Scores, measured_in
+from population.usage import usage_of
 
 
 def _runs() -> Runs | None:
@@ -50,14 +58,99 @@ def facts(name: str) -> RunFacts:
     return _facts(str(data.home().path), name, stamp, record.state.value, done(name))
 
 
-@st.cache_resource(ttl=data.SECONDS, max_entries=64, show_spinner=False)
+@st.cache_resource(ttl=data.SECONDS, max_entries=256, show_spinner=False)
 def _done(path: str, name: str) -> int:
-    return len(Runs(data.home().path).iterations(name))
+    return Runs(data.home().path).done(name)
 
 
 def done(name: str) -> int:
     """How many iterations of a run are finished."""
     return int(_done(str(data.home().path), name))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Course:
+    """What a run has done so far, without its programs and matches.
+
+    Attributes:
+      members: digest of each member to its label, in the order of joining.
+      sigmas: its meta-strategies, by the number of policies added.
+      minutes: that its iterations took.
+      spent: on model calls.
+    """
+
+    members: Mapping[str, str]
+    sigmas: tuple[Sigma, ...]
+    minutes: float
+    spent: Spent
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def _course(path: str, name: str, state: str, iterations: int) -> Course:
+    runs = Runs(data.home().path)
+    record, steps = runs.get(name), runs.iterations(name)
+    return Course(
+        members_of(record, steps),
+        tuple(sigmas_of(record, steps)),
+        sum(step.effort.seconds for step in steps) / 60.0,
+        usage_of(journal_of(runs, name).calls()).total,
+    )
+
+
+def course(record: RunRecord) -> Course:
+    """What a run has done so far."""
+    return _course(str(data.home().path), record.name, record.state.value, done(record.name))
+
+
+def measured(record: RunRecord) -> Measured:
+    """What is known about a run's members against the evaluation population."""
+    game = game_named(record.config.game)
+    population, members = data.population_of(game), list(course(record).members)
+    table = data.payoffs(game)
+    if not set(members) <= set(table.digests):  # one that was withdrawn
+        table = data.payoffs(game, [*members, *population.digests])
+    return measured_in(table, members, population)
+
+
+def _mark(known: Measured) -> str:
+    """Changes when a member has met the population again, and not with any other match."""
+    arrays = (known.count, known.met.mean, known.met.stderr)
+    return hashlib.blake2b(b"".join(map(bytes, arrays)), digest_size=16).hexdigest()
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def _scored(path: str, name: str, sigmas: int, mark: str, _known: Measured) -> Scored:
+    record = Runs(data.home().path).get(name)
+    points = [
+        (float(added), _known.of(sigma.weights))
+        for added, sigma in enumerate(course(record).sigmas)
+    ]
+    return [(added, scores) for added, scores in points if scores is not None]
+
+
+def scored(record: RunRecord) -> Scored:
+    """Scores of a run's meta-strategies that were measured, by the number of policies added."""
+    known, sigmas = measured(record), len(course(record).sigmas)
+    return _scored(str(data.home().path), record.name, sigmas, _mark(known), known)
+
+
+def latest(record: RunRecord) -> Scores | None:
+    """Scores of the meta-strategy as it stands; None where it was not measured."""
+    points = scored(record)
+    return points[-1][1] if points and points[-1][0] == len(course(record).sigmas) - 1 else None
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _by_variant(path: str, names: tuple[str, ...], marks: str) -> tuple[OurRow, ...]:
+    runs = Runs(data.home().path)
+    return our_rows((record, measured(record)) for record in map(runs.get, names))
+
+
+def by_variant(found: Sequence[RunRecord]) -> tuple[OurRow, ...]:
+    """Those of the runs that are finished, differing only in their seed as one, the best first."""
+    finished = [record for record in found if record.state is RunState.FINISHED]
+    marks = "".join(_mark(measured(record)) for record in finished)
+    return _by_variant(str(data.home().path), tuple(one.name for one in finished), marks)
 
 
 @st.cache_resource(ttl=data.SECONDS, max_entries=64, show_spinner=False)
@@ -77,15 +170,6 @@ def news(record: RunRecord) -> News | None:
 def phase(record: RunRecord) -> Phase:
     """What a run is doing."""
     return phase_of(record.state, news(record))
-
-
-def scored(name: str) -> list[tuple[float, Scores]]:
-    """Scores of a run's meta-strategies that were measured, by the number of policies added."""
-    found = facts(name)
-    points = [(float(step.iteration.k - 1), step.scores) for step in found.steps]
-    if found.record.final is not None:
-        points.append((float(len(found.steps)), found.scores))
-    return [(place, scores) for place, scores in points if scores is not None]
 
 
 def calls(name: str) -> tuple[Call, ...]:

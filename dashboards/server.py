@@ -20,6 +20,10 @@ APP = Path(__file__).with_name("entry.py")
 ADDRESS = "127.0.0.1"
 WARM_SECONDS = 6.0
 """How long the start may take to work out what the first visitor will ask for."""
+GOODBYE_SECONDS = 1
+"""For what is under way when the server is told to stop."""
+BACKLOG = 2048
+"""Connections that may wait to be accepted; the kernel has a limit of its own."""
 UPLOAD_MIB = 1
 """Largest upload; a policy may have 64 KiB."""
 
@@ -70,26 +74,61 @@ def serve(
       ArenaError, RegistryError: the home cannot be opened.
       UsageFault: the port is taken.
     """
+    # Half a second to import, which the settings and the errors of this module do without.
+    import streamlit as st
+    import uvicorn
     from streamlit.web import bootstrap
 
+    with closing(listener(address, port)) as open_one:
+        os.environ.update(settings.to_environment())
+        _warm_up()
+        port = open_one.getsockname()[1]
+        flags = {name.replace(".", "_"): value for name, value in options(port, address).items()}
+        bootstrap.load_config_options(flags)
+        config = uvicorn.Config(
+            st.App(APP),
+            log_level="warning",
+            access_log=False,
+            ws="websockets-sansio",
+            ws_per_message_deflate=False,
+            timeout_graceful_shutdown=GOODBYE_SECONDS,
+        )
+        host = f"[{address}]" if ":" in address else address
+        announce(f"Policy Arena: http://{host}:{port}")
+        sys.stdout.flush()
+        with suppress(KeyboardInterrupt):
+            uvicorn.Server(config).run(sockets=[open_one])
+
+
+def listener(address: str, port: int) -> socket.socket:
+    """A socket that listens.
+
+    Streamlit would open one itself, without naming the protocol; asyncio then leaves Nagle's
+    algorithm on, and every small answer waits 40 ms for the visitor's delayed acknowledgement
+    (https://github.com/Kludex/uvicorn/issues/3149).
+
+    Raises:
+      UsageFault: there is no such address, or the port is taken.
+    """
     from arena.errors import UsageFault
 
-    port = port or free_port()
-    with closing(socket.socket()) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        family, kind, protocol, _, where = socket.getaddrinfo(
+            address, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP
+        )[0]
+        opened = socket.socket(family, kind, protocol)
         try:
-            probe.bind((address, port))
-        except OSError as error:
-            raise UsageFault(
-                f"port {port} of {address} cannot be used ({error.strerror}); name another --port"
-            ) from error
-    os.environ.update(settings.to_environment())
-    _warm_up()
-    flags = {name.replace(".", "_"): value for name, value in options(port, address).items()}
-    bootstrap.load_config_options(flags)
-    announce(f"Policy Arena: http://{address}:{port}")
-    sys.stdout.flush()
-    bootstrap.run(str(APP), False, [], flags)
+            opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            opened.bind(where)
+            opened.listen(BACKLOG)
+        except OSError:
+            opened.close()
+            raise
+    except OSError as error:
+        raise UsageFault(
+            f"port {port} of {address} cannot be used ({error.strerror}); name another --port"
+        ) from error
+    return opened
 
 
 def _warm_up() -> None:
@@ -99,7 +138,7 @@ def _warm_up() -> None:
       ArenaError, RegistryError, StoreError: the home cannot be opened.
     """
     from arena.games import GAMES
-    from dashboards import app, data
+    from dashboards import app, data, run_data
 
     assert app  # its imports take longer than all the rest
     data.home().store.counts()
@@ -112,6 +151,9 @@ def _warm_up() -> None:
                 data.trends(game)
                 data.live_ratings().finish()
                 data.board(game)
+                run_data.by_variant(run_data.records(game))
+                for record in run_data.records(game):
+                    run_data.scored(record)
 
     worker = threading.Thread(target=work_out, daemon=True)
     worker.start()

@@ -203,6 +203,13 @@ class Runs:
                 for row in session.exec(wanted.order_by(col(IterationRow.k)))
             )
 
+    @_explained
+    def done(self, name: str) -> int:
+        """How many iterations of a run are finished."""
+        wanted = select(sa.func.count()).select_from(IterationRow)
+        with Session(self._engine) as session:
+            return session.exec(wanted.where(col(IterationRow.run) == name)).one()
+
     @contextmanager
     def working_on(self, name: str) -> Iterator[None]:
         """Keeps other processes from working on the same run.

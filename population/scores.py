@@ -21,6 +21,7 @@ from arena.analysis.metrics import Meetings, agg_score, meetings, pop_expl, pop_
 from arena.games.protocol import Game
 from arena.home import Home
 from arena.house.population import Population
+from arena.payoffs import PayoffTable
 from arena.standings import payoff_table
 from population.matches import Matches
 from population.members import drawn
@@ -68,13 +69,21 @@ class Measured:
     met: Meetings
     count: NDArray[np.int64]
 
+    def covers(self, weights: Mapping[str, float]) -> bool:
+        """Whether all members of a mixture were measured."""
+        rows = self._rows(drawn(weights))
+        return -1 not in rows and bool(self.met.complete[rows].all())
+
+    def _rows(self, weights: Mapping[str, float]) -> list[int]:
+        place = {digest: row for row, digest in enumerate(self.digests)}
+        return [place.get(digest, -1) for digest in weights]
+
     def of(self, weights: Mapping[str, float]) -> Scores | None:
         """Scores of a mixture; None where one of its members was not measured."""
-        weights = drawn(weights)
-        place = {digest: row for row, digest in enumerate(self.digests)}
-        rows = [place.get(digest, -1) for digest in weights]
-        if -1 in rows or not self.met.complete[rows].all():
+        if not self.covers(weights):
             return None
+        weights = drawn(weights)
+        rows = self._rows(weights)
         mix = np.array([list(weights.values())])
         mean, stderr, freedom = _mixed(
             mix, self.met.mean[rows], self.met.stderr[rows], self.met.freedom[rows]
@@ -112,7 +121,16 @@ def _mixed(mix: Floats, mean: Floats, stderr: Floats, freedom: Floats) -> tuple[
 def measured(home: Home, game: Game, digests: Sequence[str], population: Population) -> Measured:
     """What the stored matches tell about some policies against a population."""
     chosen = tuple(dict.fromkeys(digests))
-    table = payoff_table(home, game, [*chosen, *population.digests])
+    return measured_in(payoff_table(home, game, [*chosen, *population.digests]), chosen, population)
+
+
+def measured_in(table: PayoffTable, digests: Sequence[str], population: Population) -> Measured:
+    """The same from a payoff table.
+
+    Raises:
+      KeyError: a policy, or a member of the population, is not in the table.
+    """
+    chosen = tuple(dict.fromkeys(digests))
     met = meetings(table, chosen, population.digests)
     index = table.index()
     rows = [index[digest] for digest in chosen]

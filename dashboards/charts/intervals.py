@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from arena.analysis.estimates import Estimate
 from dashboards import theme
-from dashboards.charts.scale import Scale, round_numbers
+from dashboards.charts.scale import Scale
 from dashboards.text import in_html, number
 
 ROW_PIXELS = 22
@@ -107,7 +107,7 @@ def _row(place: int, line: Line, scale: Scale) -> str:
 
 def _ticks(scale: Scale) -> str:
     drawn = []
-    for value in round_numbers(scale.low, scale.high):
+    for value in scale.ticks():
         colour = _INK if value == 0 else _FAINT
         drawn.append(
             f'<div style="position:absolute;left:{scale.at(value):.2f}%;top:0;bottom:-4px;'

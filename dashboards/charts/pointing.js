@@ -30,6 +30,18 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const layers = data.layers.map((layer) => ({ ...layer, values: numbersOf(layer.values) }));
   let at = null;
 
+  const textOf = (row, column) => {
+    const cell = row * columns + column;
+    if (Array.isArray(data.told)) return data.told[cell];
+    const numbers = layers.map((layer) => layer.values[cell]);
+    const told = data.missing && Number.isNaN(numbers[0]) ? data.missing : data.told;
+    return told.replace(/\{(row|column|\d)\}/g, (_, name) =>
+      name === "row" ? data.rows[row]
+      : name === "column" ? data.columns[column]
+      : written(numbers[name], layers[name]),
+    );
+  };
+
   const hide = () => {
     at = null;
     [told, ...marks].forEach((part) => (part.style.display = "none"));
@@ -42,17 +54,21 @@ export default function ({ data, parentElement, setTriggerValue }) {
     across.style.cssText = `left:0;right:0;top:${top}%;height:${100 / rows}%`;
     across.style.display = rows > 1 ? "block" : "none";
     down.style.cssText = `top:0;bottom:0;left:${left}%;width:${100 / columns}%;display:block`;
-    const numbers = layers.map((layer) => layer.values[row * columns + column]);
-    told.textContent = (Number.isNaN(numbers[0]) ? data.missing : data.told).replace(
-      /\{(row|column|\d)\}/g,
-      (_, name) =>
-        name === "row" ? data.rows[row]
-        : name === "column" ? data.columns[column]
-        : written(numbers[name], layers[name]),
-    );
-    const beside = left > 50 ? `right:${100 - left}%` : `left:${left + 100 / columns}%`;
-    const above = top > 50 ? `bottom:${100 - top}%` : `top:${top + 100 / rows}%`;
-    told.style.cssText = `${beside};${rows > 1 ? above : "top:0"};display:block`;
+    told.textContent = textOf(row, column);
+    told.style.cssText = "display:block";
+    place(left, top);
+  };
+
+  // Beside the cell where there is room, and always within the window.
+  const place = (left, top) => {
+    const box = surface.getBoundingClientRect(), width = told.offsetWidth, gap = 8;
+    const cell = [(left / 100) * box.width, ((left + 100 / columns) / 100) * box.width];
+    const room = document.documentElement.clientWidth - box.left - gap;
+    const x = cell[1] + gap + width <= room ? cell[1] + gap : cell[0] - gap - width;
+    told.style.left = `${Math.max(Math.min(x, room - width), gap - box.left)}px`;
+    if (rows === 1) told.style.top = `${gap}px`;
+    else if (top > 50) told.style.bottom = `${100 - top}%`;
+    else told.style.top = `${top + 100 / rows}%`;
   };
 
   const under = (event) => {

@@ -49,27 +49,30 @@ class Picture:
         `pointed-surface` is cut into the cells.
       rows, columns: names of the cells.
       layers: the numbers that are told.
-      told: the text about a cell, with {row}, {column}, and {0}, {1}, ... for the layers.
-      missing: the same for a cell without a number.
+      told: the text about a cell, with {row}, {column}, and {0}, {1}, ... for the layers; or the
+        texts of all cells, row by row.
+      missing: the text for cells without any number; "" where there are none.
     """
 
     html: str
     rows: Sequence[str]
     columns: Sequence[str]
     layers: Sequence[Layer]
-    told: str
+    told: str | Sequence[str]
     missing: str = ""
 
     def document(self, picks: bool) -> dict[str, Any]:
         """What the browser is sent; `picks`: whether it reports cells that are clicked.
 
         Raises:
-          ValueError: a layer is not as large as the grid.
+          ValueError: a layer, or the texts, are not as many as the cells.
         """
         shape = (len(self.rows), len(self.columns))
         for layer in self.layers:
             if layer.values.shape != shape:
                 raise ValueError(f"a layer of {layer.values.shape} over a grid of {shape}")
+        if not isinstance(self.told, str) and len(self.told) != shape[0] * shape[1]:
+            raise ValueError(f"{len(self.told)} texts for a grid of {shape}")
         return {
             "html": self.html,
             "rows": list(self.rows),
@@ -82,7 +85,7 @@ class Picture:
                 }
                 for layer in self.layers
             ],
-            "told": self.told,
+            "told": self.told if isinstance(self.told, str) else list(self.told),
             "missing": self.missing,
             "picks": picks,
         }

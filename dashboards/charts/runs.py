@@ -5,52 +5,96 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-import plotly.graph_objects as go
-
 from arena.analysis.estimates import Estimate
 from dashboards import theme
-from dashboards.charts.figure import bare
-from dashboards.text import in_html
+from dashboards.charts.frame import Frame, legend, mark, sample, stroke
+from dashboards.charts.pointing import Picture
+from dashboards.charts.scale import RootScale, Scale
+from dashboards.text import number, readable, signed
 from oracle.values import Attempt
 from population.records import Iteration, Sigma
 
 MOST_ATTEMPTS = 150
 """Nodes of a tree of attempts."""
-DASHES = ("dot", "dash", "dashdot")
+MOST_TOLD = 8
+"""Lines about one column."""
+DASHES = ("2 4", "8 4", "8 4 2 4")
 """Of reference lines, which are all grey."""
-HATCHES = ("", "/", "x", "-", "+")
+GLYPHS = "●■▲◆▼✚★⬟"
+"""Of series, so that colour is not all that tells them apart."""
+_STRIPE = "rgb(255 255 255/55%)"
+HATCHES = (
+    "",
+    f"repeating-linear-gradient(45deg,{_STRIPE} 0 2px,transparent 2px 8px)",
+    f"repeating-linear-gradient(135deg,{_STRIPE} 0 2px,transparent 2px 8px)",
+    f"repeating-linear-gradient(90deg,{_STRIPE} 0 2px,transparent 2px 8px)",
+    f"repeating-linear-gradient(0deg,{_STRIPE} 0 2px,transparent 2px 8px)",
+)
 """Of areas whose colours were used before."""
 
 
-def sigma_area(sigmas: Sequence[Sigma], labels: Mapping[str, str]) -> go.Figure:
+def sigma_area(sigmas: Sequence[Sigma], labels: Mapping[str, str]) -> Picture:
     """How the meta-strategy moved: one layer for each member.
 
     Args:
       sigmas: over 1, 2, ... members.
       labels: of the members, by digest, in the order of joining.
     """
-    figure = bare(340, hovermode="x", showlegend=True, legend={"orientation": "h", "y": -0.25})
-    places = list(range(len(sigmas)))
-    for number, (digest, label) in enumerate(labels.items()):
+    columns = [str(place) for place in range(len(sigmas))]
+    frame = Frame(
+        columns,
+        Scale(0.0, 1.0),
+        "weight",
+        "policies added",
+        f"Weights of the meta-strategy after each of {len(sigmas) - 1} policies.",
+        height=300,
+        percent=True,
+    )
+    below = [0.0] * len(sigmas)
+    areas, entries = [], []
+    for place, (digest, label) in enumerate(labels.items()):
         weights = [sigma.weights.get(digest, 0.0) for sigma in sigmas]
         if not any(weights):
             continue
-        figure.add_trace(
-            go.Scatter(
-                x=places,
-                y=weights,
-                name=in_html(label),
-                stackgroup="sigma",
-                mode="lines",
-                line={"width": 0.6, "color": theme.SERIES[number % len(theme.SERIES)]},
-                # Colours come round again after ten members; hatching tells the rounds apart.
-                fillpattern={"shape": HATCHES[number // len(theme.SERIES) % len(HATCHES)]},
-                hovertemplate="%{y:.1%}",
-            )
+        above = [low + weight for low, weight in zip(below, weights, strict=True)]
+        paint = f"background:{_hatched(place)}"
+        areas.append(
+            f'<div style="position:absolute;inset:0;{paint};'
+            f'clip-path:polygon({_outline(frame, below, above)})"></div>'
         )
-    figure.update_xaxes(title="policies added", dtick=max(1, len(places) // 20))
-    figure.update_yaxes(title="weight", range=[0, 1], tickformat=".0%")
-    return figure
+        swatch = f'<span style="width:.9rem;height:.9rem;border-radius:2px;{paint}"></span>'
+        entries.append((swatch, label))
+        below = above
+    told = [
+        _lines(
+            f"After {place} added" if place else "At the beginning",
+            [
+                f"{readable(labels.get(digest, digest[:8]))}: {weight:.1%}"
+                for digest, weight in sigma.support.items()
+            ],
+        )
+        for place, sigma in enumerate(sigmas)
+    ]
+    html = frame.around("", marks="".join(areas), legend=legend(entries))
+    return Picture(html, [""], columns, [], told)
+
+
+def _hatched(place: int) -> str:
+    """Colours come round again after ten members; hatching tells the rounds apart."""
+    colour = theme.SERIES[place % len(theme.SERIES)]
+    hatch = HATCHES[place // len(theme.SERIES) % len(HATCHES)]
+    return f"{hatch},{colour}" if hatch else colour
+
+
+def _outline(frame: Frame, below: Sequence[float], above: Sequence[float]) -> str:
+    """Corners of the area between two curves, which are level in the outer half columns."""
+
+    def corners(curve: Sequence[float]) -> list[str]:
+        inner = [(frame.x(place + 0.5), value) for place, value in enumerate(curve)]
+        points = [(0.0, curve[0]), *inner, (100.0, curve[-1])]
+        return [f"{x:.2f}% {frame.y(value):.2f}%" for x, value in points]
+
+    return ",".join([*corners(above), *reversed(corners(below))])
 
 
 def over_iterations(
@@ -59,98 +103,140 @@ def over_iterations(
     references: Sequence[tuple[str, float]] = (),
     *,
     axis: str = "policies added",
-    legend: bool = True,
-) -> go.Figure:
+    names: bool = True,
+    roots: bool = False,
+) -> Picture:
     """Numbers with their intervals over iterations.
 
     Args:
-      series: name to (place, estimate).
+      series: name to (place, estimate); places are whole numbers.
       unit: of the numbers.
       references: horizontal lines.
       axis: what the places are.
-      legend: whether the names of the series are shown below; charts side by side share them.
+      roots: whether a few large numbers must not press all others together.
+      names: whether the names of the series are shown below; charts side by side share them.
     """
-    figure = bare(360, showlegend=True, legend={"orientation": "h", "y": -0.25})
-    for number, (name, points) in enumerate(series.items()):
-        figure.add_trace(
-            go.Scatter(
-                x=[place for place, _ in points],
-                y=[estimate.value for _, estimate in points],
-                error_y={
-                    "type": "data",
-                    "symmetric": False,
-                    "array": [_reach(one.high - one.value) for _, one in points],
-                    "arrayminus": [_reach(one.value - one.low) for _, one in points],
-                    "thickness": 1.2,
-                    "width": 3,
-                },
-                name=in_html(name),
-                showlegend=legend,
-                mode="lines+markers",
-                line={"color": theme.SERIES[number % len(theme.SERIES)], "width": 2},
-                marker={"symbol": number % 8, "size": 8},
-            )
-        )
-    last = max((place for points in series.values() for place, _ in points), default=0.0)
-    # In the legend, because lines of equal height would write their names over each other.
-    for number, (label, value) in enumerate(references):
-        figure.add_trace(
-            go.Scatter(
-                x=[0.0, max(last, 1.0)],
-                y=[value, value],
-                name=f"{in_html(label)} {value:.1f}",
-                mode="lines",
-                line={"dash": DASHES[number % len(DASHES)], "width": 1.6, "color": theme.GREY},
-                hoverinfo="skip",
-            )
-        )
-    figure.update_xaxes(title=axis, dtick=max(1, int(last) // 20))
-    figure.update_yaxes(title=in_html(unit))
-    return figure
+    points = [point for one in series.values() for point in one]
+    first = int(min((place for place, _ in points), default=0.0))
+    last = int(max((place for place, _ in points), default=0.0))
+    columns = [str(place) for place in range(first, last + 1)]
+    kind = RootScale if roots else Scale
+    reached = [end for _, one in points for end in (one.value, one.low, one.high)]
+    frame = Frame(
+        columns,
+        kind.around([*reached, *(value for _, value in references)], room=0.04),
+        f"{unit}, square-root scale" if roots else unit,
+        axis,
+        f"{', '.join(series)} over {len(columns)} {axis}.",
+        height=300,
+    )
+    drawing, marks, entries = [], [], []
+    for place, (label, value) in enumerate(references):
+        line = stroke(theme.GREY, 1.6, DASHES[place % len(DASHES)])
+        drawing.append(f'<path d="M0 {frame.y(value):.2f}H{len(columns)}" {line}/>')
+        entries.append((sample(line), f"{label} {value:.1f}"))
+    for place, (name, found) in enumerate(series.items()):
+        colour, glyph = theme.SERIES[place % len(theme.SERIES)], GLYPHS[place % len(GLYPHS)]
+        drawing.append(_line_with_bars(frame, found, first, colour))
+        marks += [
+            mark(glyph, colour, frame.x(at - first + 0.5), frame.y(one.value))
+            for at, one in found
+            if math.isfinite(one.value)
+        ]
+        if names:
+            entries.insert(place, (sample(stroke(colour, 2), glyph, colour), name))
+    told = [
+        _lines(f"{axis.capitalize()}: {place}", _told_at(series, float(place)))
+        for place in range(first, last + 1)
+    ]
+    html = frame.around("".join(drawing), marks="".join(marks), legend=legend(entries))
+    return Picture(html, [""], columns, [], told)
 
 
-def _reach(width: float) -> float:
-    return max(width, 0.0) if math.isfinite(width) else 0.0
+def _line_with_bars(
+    frame: Frame, points: Sequence[tuple[float, Estimate]], first: int, colour: str
+) -> str:
+    """A line through the numbers that are known, and their intervals."""
+    known = [(at - first + 0.5, one) for at, one in points if math.isfinite(one.value)]
+    line = " ".join(f"{x:g},{frame.y(one.value):.2f}" for x, one in known)
+    bars = "".join(
+        f"M{x:g} {frame.y(one.low):.2f}V{frame.y(one.high):.2f}"
+        for x, one in known
+        if math.isfinite(one.low) and math.isfinite(one.high)
+    )
+    drawn = f'<polyline points="{line}" {stroke(colour, 2)}/>'
+    return drawn + (f'<path d="{bars}" {stroke(colour, 1.2)}/>' if bars else "")
 
 
-def ladder(iterations: Sequence[Iteration], unit: str) -> go.Figure:
-    """Every attempt of every iteration: expected return against the sigma of its iteration."""
-    figure = bare(340, showlegend=True, legend={"orientation": "h", "y": -0.25})
-    kinds: dict[str, list[tuple[float, float, str]]] = {"kept": [], "not kept": [], "rejected": []}
-    for one in iterations:
+def _told_at(series: Mapping[str, Sequence[tuple[float, Estimate]]], place: float) -> list[str]:
+    told = []
+    for name, points in series.items():
+        for at, one in points:
+            if at == place:
+                known = math.isfinite(one.low) and math.isfinite(one.high)
+                reach = f"  [{number(one.low)}, {number(one.high)}]" if known else ""
+                told.append(f"{readable(name)}: {number(one.value)}{reach}")
+    return told
+
+
+def _lines(title: str, told: Sequence[str]) -> str:
+    more = [f"and {len(told) - MOST_TOLD} more"] if len(told) > MOST_TOLD else []
+    return "\n".join([title, *told[:MOST_TOLD], *more])
+
+
+MARKS = {"kept": ("●", theme.BLUE), "not kept": ("○", theme.GREY), "rejected": ("✕", theme.ORANGE)}
+"""Glyph and colour of attempts by what came of them."""
+
+
+def ladder(iterations: Sequence[Iteration], unit: str) -> Picture:
+    """Every attempt of every iteration: expected return against the sigma of its iteration.
+
+    Args:
+      iterations: at least one.
+      unit: of returns.
+    """
+    scored = [a.score.u for one in iterations for a in one.attempts if a.score is not None]
+    columns = [str(one.k) for one in iterations]
+    frame = Frame(
+        columns,
+        RootScale.around([*scored, 0.0], room=0.06),
+        f"u, {unit} a match, square-root scale",
+        "iteration",
+        f"u of every attempt of {len(columns)} iterations.",
+        height=300,
+    )
+    foot, marks = min(scored, default=0.0), []
+    for column, one in enumerate(iterations):
         for place, attempt in enumerate(one.attempts):
-            x = one.k + 0.7 * ((place + 0.5) / len(one.attempts) - 0.5)
-            if attempt.score is None:
-                kind = attempt.failure.kind.value if attempt.failure else "no score"
-                kinds["rejected"].append((x, math.nan, f"attempt {attempt.number}: {kind}"))
-                continue
-            told = f"attempt {attempt.number}: {attempt.score.u:+.1f} ({attempt.score.stderr:.1f})"
-            name = "kept" if attempt.kept else "not kept"
-            kinds[name].append((x, attempt.score.u, told))
-    scored = [y for name in ("kept", "not kept") for _, y, _ in kinds[name]]
-    foot = min(scored, default=0.0)
-    marks = {
-        "kept": {"symbol": "circle", "size": 9, "color": theme.BLUE},
-        "not kept": {"symbol": "circle-open", "size": 8, "color": theme.GREY},
-        "rejected": {"symbol": "x", "size": 8, "color": theme.ORANGE},
-    }
-    for name, points in kinds.items():
-        if points:
-            figure.add_trace(
-                go.Scatter(
-                    x=[x for x, _, _ in points],
-                    y=[y if y == y else foot for _, y, _ in points],
-                    text=[in_html(told) for _, _, told in points],
-                    name=name,
-                    mode="markers",
-                    marker=marks[name],
-                    hovertemplate="%{text}<extra></extra>",
-                )
-            )
-    figure.add_hline(0, line={"width": 1, "color": theme.faint()})
-    figure.update_xaxes(title="iteration", dtick=1 if len(iterations) <= 25 else None)
-    figure.update_yaxes(title=f"u, {in_html(unit)} a match")
-    return figure
+            x = column + 0.5 + 0.7 * ((place + 0.5) / len(one.attempts) - 0.5)
+            u = foot if attempt.score is None else attempt.score.u
+            marks.append(mark(*MARKS[_fate(attempt)], frame.x(x), frame.y(u)))
+    entries = [
+        (f'<span style="color:{colour}">{glyph}</span>', name)
+        for name, (glyph, colour) in MARKS.items()
+    ]
+    told = [_lines(f"Iteration {one.k}", _told_about(one.attempts)) for one in iterations]
+    html = frame.around("", marks="".join(marks), legend=legend(entries))
+    return Picture(html, [""], columns, [], told)
+
+
+def _fate(attempt: Attempt) -> str:
+    if attempt.score is None:
+        return "rejected"
+    return "kept" if attempt.kept else "not kept"
+
+
+def _told_about(attempts: Sequence[Attempt]) -> list[str]:
+    """The attempts, best first, then those that were rejected."""
+    told = []
+    for attempt in sorted(attempts, key=lambda one: -one.score.u if one.score else math.inf):
+        if attempt.score is not None:
+            u, error = signed(attempt.score.u), number(attempt.score.stderr)
+            told.append(f"attempt {attempt.number}: {u} ± {error}, {_fate(attempt)}")
+        else:
+            kind = attempt.failure.kind.value if attempt.failure else "no score"
+            told.append(f"attempt {attempt.number}: {kind}")
+    return told or ["nothing was tried"]
 
 
 def attempt_tree(attempts: Sequence[Attempt], dark: bool) -> str:

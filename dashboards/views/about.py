@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.metadata import version
 
-import pyarrow as pa
 import streamlit as st
 
 from arena.games import GAMES
@@ -12,18 +12,22 @@ from arena.games.protocol import Game
 from dashboards import data
 from dashboards.text import demoted, in_markdown, readable
 
-PACKAGES = ("policy-arena", "open_spiel", "duckdb", "numpy", "scipy", "streamlit", "plotly")
+PACKAGES = ("policy-arena", "open_spiel", "duckdb", "numpy", "scipy", "streamlit")
 
 
 def show(game: Game) -> None:
     """Draws the page."""
-    measures, rules, machine = st.tabs(["Measures", "Rules", "This arena"])
-    with measures:
-        _measures(game)
-    with rules:
-        st.markdown(demoted(game.rules))
-    with machine:
-        _machine()
+    parts = {
+        "Measures": lambda: _measures(game),
+        "Rules": lambda: st.markdown(demoted(game.rules)),
+        "This arena": _machine,
+    }
+    # Only the open one is drawn: tables and code would load what the first one does without.
+    tabs = st.tabs(list(parts), key="about_part", on_change="rerun")
+    for tab, draw in zip(tabs, parts.values(), strict=True):
+        if tab.open:
+            with tab:
+                draw()
 
 
 def _measures(game: Game) -> None:
@@ -72,23 +76,26 @@ def _machine() -> None:
     st.subheader("Stored", anchor=False)
     counts = data.home().store.counts()
     if counts:
-        st.dataframe(
-            pa.table(
-                {
-                    "Game": [f"{one.game} (rules {one.version})" for one in counts],
-                    "Matches": [one.matches for one in counts],
-                    "Pairs": [one.pairs for one in counts],
-                    "Policies": [one.policies for one in counts],
-                    "Forfeits": [one.forfeits for one in counts],
-                }
-            ),
-            hide_index=True,
+        st.markdown(
+            _table(
+                ("Game", "Matches", "Pairs", "Policies", "Forfeits"),
+                [
+                    (
+                        f"{one.game} (rules {one.version})",
+                        *(f"{n:,}" for n in (one.matches, one.pairs, one.policies, one.forfeits)),
+                    )
+                    for one in counts
+                ],
+            )
         )
     else:
         first = next(iter(GAMES))
         st.info(f"Nothing was played yet: run  `arena play --game {first}`")
     st.subheader("Versions", anchor=False)
-    st.dataframe(
-        pa.table({"Package": PACKAGES, "Version": [version(name) for name in PACKAGES]}),
-        hide_index=True,
-    )
+    st.markdown(_table(("Package", "Version"), [(name, version(name)) for name in PACKAGES]))
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A small table in Markdown; numbers stand to the right."""
+    lines = [head, [":--", *["--:"] * (len(head) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

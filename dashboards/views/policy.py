@@ -17,7 +17,7 @@ from arena.source_check import docstring_of
 from arena.values import short
 from dashboards import data, navigate, theme
 from dashboards.charts.intervals import Line, intervals
-from dashboards.charts.lineage import lineage_graph
+from dashboards.charts.lineage import line_styles, lineage_graph
 from dashboards.text import in_code, in_markdown, interval, number, readable, short_ref, signed
 from dashboards.tiles import tiles
 from registry import AmbiguousRef, MalformedName, UnknownPolicy
@@ -293,8 +293,9 @@ def _lineage(game: Game, version: PolicyVersion) -> None:
     family = data.family(version.digest)
     if len(family.versions) > 1:
         st.graphviz_chart(lineage_graph(family, version.digest, theme.is_dark()))
-        if family.cut:
-            st.caption(f"{family.cut} more relatives are not drawn.")
+        told = [f"{style}: {in_markdown(name)}" for name, style in line_styles(family).items()]
+        told += [f"{family.cut} more relatives are not drawn"] if family.cut else []
+        st.caption(f"{'; '.join(told).capitalize()}.")
         relatives = [one.ref for one in family.versions if one.digest != version.digest]
         with st.container(horizontal=True):
             for ref in relatives[:12]:

@@ -98,7 +98,6 @@ def _choose(game: Game) -> None:
 
 def _heading(stored: Stored) -> None:
     result, game = stored.result, stored.game
-    first, second = stored.versions
     with st.container(horizontal=True, vertical_alignment="center"):
         for seat, version in enumerate(stored.versions):
             st.markdown(
@@ -113,23 +112,35 @@ def _heading(stored: Stored) -> None:
             f"forfeited: {result.termination.value}. The rest of the match is lost to it."
         )
         st.code(readable(result.fault_message) or "(no message)", language=None)
+    played = len(stored.account.events)
     step = "Throws" if game.name == "rrps" else "Hands"
     tiles(
         {
-            f"{step} played": f"{len(stored.account.events):,} of {game.length:,}",
+            f"{step} played": f"{played:,}"
+            if played == game.length
+            else f"{played:,} of {game.length:,}",
             "End": result.termination.value,
             "Repetition": str(result.match.repetition),
             "Seconds": f"{result.seconds:.3f}",
         }
     )
-    with st.expander("Link, sandbox and how to check it", icon=":material/link:"):
-        st.text("Link to this match")
-        origin = (st.context.url or "").partition("?")[0]
-        query = navigate.address("replay", game=game.name, match=result.match.id).partition("?")[2]
-        st.code(f"{origin}?{query}", language=None)
-        st.text(f"Behind: {result.wall}.  Play it again and compare move by move:")
-        st.code(f"arena replay {short(result.match.id)} --verify", language="bash")
-    assert first.game == second.game
+    _link(stored)
+
+
+@st.fragment
+def _link(stored: Stored) -> None:
+    """How others get here, and how they check what they see; drawn when somebody opens it."""
+    title, key = "Link, sandbox and how to check it", f"link_{stored.result.match.id}"
+    box = st.expander(title, icon=":material/link:", key=key, on_change="rerun")
+    if not box.open:
+        return
+    game, match = stored.game.name, stored.result.match.id
+    origin = (st.context.url or "").partition("?")[0]
+    query = navigate.address("replay", game=game, match=match).partition("?")[2]
+    box.text("Link to this match")
+    box.code(f"{origin}?{query}", language=None)
+    box.text(f"Behind: {stored.result.wall}.  Play it again and compare move by move:")
+    box.code(f"arena replay {short(match)} --verify", language="bash")
 
 
 @st.fragment

@@ -11,7 +11,6 @@ import streamlit as st
 from arena.analysis.estimates import Estimate
 from arena.games.protocol import Game
 from dashboards import data, navigate, run_data, theme
-from dashboards.charts.figure import CONFIG
 from dashboards.charts.heatmap import payoff_heatmap
 from dashboards.charts.pointing import pointed
 from dashboards.charts.runs import attempt_tree, ladder, over_iterations, sigma_area
@@ -114,10 +113,11 @@ def _heading(facts: RunFacts, phase: Phase) -> None:
         "AggScore": number(scores.agg_score.value if scores else None),
         "PopReturn": number(scores.pop_return.value if scores else None),
         "PopExpl": number(scores.pop_expl.value if scores else None),
-        "Model calls": f"{facts.usage.total.calls:,}",
-        "Cost": calls.cost_of(facts.usage.total),
         "Minutes": number(sum(step.iteration.effort.seconds for step in facts.steps) / 60),
     }
+    if record.config.oracle.model != "grammar":
+        values["Model calls"] = f"{facts.usage.total.calls:,}"
+        values["Cost"] = calls.cost_of(facts.usage.total)
     notes = {}
     if scores:
         notes = {
@@ -135,7 +135,7 @@ def _sigma(game: Game, facts: RunFacts) -> None:
         st.info("No iteration is finished yet.")
         return
     st.markdown("**The meta-strategy** as policies joined")
-    st.plotly_chart(sigma_area(sigmas, labels), config=CONFIG, key="run_sigma")
+    pointed(sigma_area(sigmas, labels), key="run_sigma")
     weights = sigmas[-1].weights
     event = st.dataframe(
         pa.table(
@@ -165,7 +165,7 @@ def _sigma(game: Game, facts: RunFacts) -> None:
 
 
 def _against_population(facts: RunFacts) -> None:
-    points = run_data.scored(facts.record.name)
+    points = run_data.scored(facts.record)
     if not points:
         st.info(
             "The members were not played against the evaluation population yet:  "
@@ -173,9 +173,8 @@ def _against_population(facts: RunFacts) -> None:
         )
         return
     series = {metric: points_of(points, metric) for metric in METRICS}
-    st.plotly_chart(
+    pointed(
         over_iterations(series, f"{facts.game.unit} a match", reference_lines(facts.game.name)),
-        config=CONFIG,
         key="run_metrics",
     )
     st.caption(
@@ -227,13 +226,13 @@ def _payoffs(facts: RunFacts) -> None:
         "**u**, what the newcomer of each iteration won against the meta-strategy before it, "
         "beside what the best member so far won against that"
     )
-    st.plotly_chart(
+    pointed(
         over_iterations(
             {"newcomer (95 % interval)": joined, "best member before": before},
             f"{facts.game.unit} a match",
             axis="iteration",
+            roots=True,
         ),
-        config=CONFIG,
         key="run_u",
     )
 
@@ -249,7 +248,12 @@ def _refinement(facts: RunFacts) -> None:
     if not iterations:
         st.info("No iteration is finished yet.")
         return
-    st.plotly_chart(ladder(iterations, facts.game.unit), config=CONFIG, key="run_ladder")
+
+    def choose(_: int, column: int) -> None:
+        st.session_state.run_k = iterations[column].k
+
+    pointed(ladder(iterations, facts.game.unit), key="run_ladder", on_pick=choose)
+    st.caption("Click an iteration to see its attempts below.")
     st.dataframe(
         pa.table(
             {

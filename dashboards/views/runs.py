@@ -10,7 +10,7 @@ import streamlit as st
 
 from arena.games.protocol import Game
 from dashboards import navigate, run_data
-from dashboards.charts.figure import CONFIG
+from dashboards.charts.pointing import pointed
 from dashboards.charts.runs import over_iterations
 from dashboards.comparing import (
     METRICS,
@@ -23,10 +23,10 @@ from dashboards.comparing import (
 )
 from dashboards.text import in_code, in_markdown
 from dashboards.views import run
-from population.comparison import OurRow, our_rows
+from population.comparison import OurRow
 from population.paper import Figure, PaperRow, methods, reference_lines
 from population.paper import variants as paper_variants
-from population.records import RunRecord, RunState
+from population.records import RunRecord
 
 COMPARED = 8
 """Runs that are drawn in one comparison."""
@@ -101,18 +101,18 @@ def _list(game: Game, found: Sequence[RunRecord]) -> None:
 
 
 def _line(record: RunRecord) -> dict[str, object]:
-    facts = run_data.facts(record.name)
-    scores, spent = facts.scores, facts.usage.total
+    course, scores = run_data.course(record), run_data.latest(record)
+    done, spent = run_data.done(record.name), course.spent
     return {
         "Run": record.name,
         "State": run_data.phase(record).value,
         "Oracle": record.config.variant,
         "Seed": record.config.seed,
-        "Iterations": f"{len(facts.steps)} of {record.config.iterations}",
+        "Iterations": f"{done} of {record.config.iterations}",
         "AggScore": scores.agg_score.value if scores else None,
         "PopReturn": scores.pop_return.value if scores else None,
         "PopExpl": scores.pop_expl.value if scores else None,
-        "Minutes": sum(step.iteration.effort.seconds for step in facts.steps) / 60,
+        "Minutes": course.minutes,
         "Model calls": spent.calls,
         "Cost (USD)": spent.cost if spent.calls else 0.0,
         "Started (UTC)": record.created.replace(tzinfo=None),
@@ -123,7 +123,7 @@ def _compare(game: Game, found: Sequence[RunRecord]) -> None:
     """AggScore, PopReturn and PopExpl over iterations, side by side."""
     st.subheader("Compared", anchor=False)
     left, right = st.columns([3, 1], vertical_alignment="bottom")
-    measured = [record.name for record in found if run_data.scored(record.name)]
+    measured = [record.name for record in found if run_data.scored(record)]
     chosen = left.multiselect(
         "Runs",
         [record.name for record in found],
@@ -135,7 +135,7 @@ def _compare(game: Game, found: Sequence[RunRecord]) -> None:
         "Lines", (EACH, SEEDS), default=EACH, required=True, key="compared_how"
     )
     picked = [record for record in found if record.name in chosen]
-    scored = {record.name: run_data.scored(record.name) for record in picked}
+    scored = {record.name: run_data.scored(record) for record in picked}
     if not any(scored.values()):
         st.info(
             "None of these runs was played against the evaluation population yet:  "
@@ -170,9 +170,8 @@ def _charts(game: Game, lines: Mapping[str, Mapping[str, Points]]) -> None:
     unit = f"{game.unit} a match"
     with st.container(border=True):
         st.markdown("**AggScore** of the meta-strategy; larger is better")
-        st.plotly_chart(
+        pointed(
             over_iterations(lines["AggScore"], unit, reference_lines(game.name)),
-            config=CONFIG,
             key="compared_AggScore",
         )
     titles = {
@@ -182,17 +181,15 @@ def _charts(game: Game, lines: Mapping[str, Mapping[str, Points]]) -> None:
     for column, (metric, title) in zip(st.columns(2), titles.items(), strict=True):
         with column, st.container(border=True):
             st.markdown(title)
-            st.plotly_chart(
-                over_iterations(lines[metric], unit, published(game.name, metric), legend=False),
-                config=CONFIG,
+            pointed(
+                over_iterations(lines[metric], unit, published(game.name, metric), names=False),
                 key=f"compared_{metric}",
             )
 
 
 def _by_variant(game: Game, found: Sequence[RunRecord]) -> None:
     """Finished runs grouped by what they were told but for the seed, as `csro table` does."""
-    finished = [record for record in found if record.state is RunState.FINISHED]
-    rows = our_rows((record, run_data.facts(record.name).measured) for record in finished)
+    rows = run_data.by_variant(found)
     if not rows:
         return
     st.subheader("By variant", anchor=False)

@@ -31,19 +31,28 @@ def show(game: Game) -> None:
     )
     if not _is_open():
         return
-    with st.expander("Rules and a policy to start from", icon=":material/menu_book:"):
-        rules, starter = st.tabs(["Rules", "Starter"])
-        rules.markdown(demoted(game.rules))
-        source = _starter(game)
-        starter.code(source, language="python", line_numbers=True)
-        starter.download_button(
-            "Download", source, file_name=f"{game.name}_starter.py", on_click="ignore"
-        )
+    _help(game)
     _form(game)
     ticket = data.desk().ticket(st.session_state.get(_TICKET, 0))
     if ticket is not None:
         st.divider()
         _progress(game, ticket.number)
+
+
+@st.fragment
+def _help(game: Game) -> None:
+    """The rules and a starter, drawn when somebody opens them."""
+    title = "Rules and a policy to start from"
+    box = st.expander(title, icon=":material/menu_book:", key="submit_help", on_change="rerun")
+    if not box.open:
+        return
+    rules, starter = box.tabs(["Rules", "Starter"])
+    rules.markdown(demoted(game.rules))
+    source = _starter(game)
+    starter.code(source, language="python", line_numbers=True)
+    starter.download_button(
+        "Download", source, file_name=f"{game.name}_starter.py", on_click="ignore"
+    )
 
 
 def _starter(game: Game) -> str:

@@ -64,7 +64,7 @@ def list_(session: Session, game: Game | None) -> None:
     home = session.home()
     runs = Runs(home.path)
     records = runs.all(game.name if game else None)
-    done = {record.name: len(runs.iterations(record.name)) for record in records}
+    done = {record.name: runs.done(record.name) for record in records}
 
     def human(out: Console) -> None:
         table = Table("run", "game", "oracle", "seed", "iterations", "state", "started", box=None)

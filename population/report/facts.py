@@ -115,7 +115,7 @@ def gather(home: Home, runs: Runs, name: str, population: Population | None = No
     record = runs.get(name)
     game = game_named(record.config.game)
     iterations = runs.iterations(name)
-    joined = _joined(record, iterations)
+    joined = members_of(record, iterations)
     known = measured(home, game, list(joined), population or default_population(game.name))
     usage = usage_of(journal_of(runs, name).calls())
     sigmas = sigmas_of(record, iterations)
@@ -135,7 +135,7 @@ def gather(home: Home, runs: Runs, name: str, population: Population | None = No
     )
 
 
-def _joined(record: RunRecord, iterations: tuple[Iteration, ...]) -> dict[str, str]:
+def members_of(record: RunRecord, iterations: tuple[Iteration, ...]) -> dict[str, str]:
     """Digest of each member to its label, in the order of joining."""
     joined = {record.initial: "initial"} if record.initial else {}
     for iteration in iterations:

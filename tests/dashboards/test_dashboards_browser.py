@@ -67,6 +67,24 @@ def test_every_page_draws(address: str, size: tuple[int, int], dark: bool) -> No
         assert browser.run("return document.documentElement.scrollWidth") <= size[0]
 
 
+def test_what_is_folded_away_is_drawn_when_it_is_opened(address: str) -> None:
+    with Browser(address) as browser:
+        browser.open("/about?game=leduc")
+        browser.wait_for("NashConv")
+        for part, text in (("Rules", "RepeatedLeducPokerBot"), ("This arena", "Versions")):
+            assert text not in browser.text
+            browser.click(part)
+            browser.wait_for(text)
+            unharmed(browser, part)
+        browser.open("/submit?game=leduc")
+        browser.wait_for("Rules and a policy to start from")  # once it knows which sandbox works
+        browser.unfold("Rules and a policy to start from")
+        browser.wait_for("RepeatedLeducPokerBot")
+        browser.click("Starter")
+        browser.wait_for("def receive_outcome")
+        unharmed(browser, "help to submit")
+
+
 def test_a_link_opens_the_same_replay(address: str, played_home: Path) -> None:
     store = open_home(played_home).store
     match = store.matches("leduc", 1, limit=1)[0].id
@@ -78,6 +96,9 @@ def test_a_link_opens_the_same_replay(address: str, played_home: Path) -> None:
         browser.click("Later")
         browser.wait_for("hand 2")
         assert len(browser.find('img[src^="data:image/svg"]')) >= 5
+        browser.unfold("Link, sandbox and how to check it")
+        browser.wait_for(f"match={match}")
+        browser.wait_for("--verify")
         unharmed(browser, "replay of Leduc")
         # A link without the game, or with the wrong one, finds it.
         browser.open(f"/replay?match={fault}")

@@ -16,8 +16,8 @@ from arena.analysis.leaderboard import Row
 from arena.games import game as game_named
 from dashboards import cards, theme
 from dashboards.charts.intervals import Line, Reference, _span, intervals
-from dashboards.charts.lineage import Family, lineage_graph
-from dashboards.charts.scale import MOST_TICKS, round_numbers
+from dashboards.charts.lineage import Family, line_styles, lineage_graph
+from dashboards.charts.scale import APART, MOST_TICKS, RootScale, round_numbers
 from dashboards.settings import Settings, Submitting
 from dashboards.text import in_html, in_markdown, number, readable
 from dashboards.views.hands import habits as hand_habits
@@ -182,9 +182,27 @@ def test_ticks_are_few_and_round(low: float, high: float) -> None:
     assert all(low <= one <= high for one in ticks)
 
 
+@pytest.mark.parametrize(("low", "high"), [(-12.0, 250.0), (0.0, 9.0), (-3e4, 5.0), (0.2, 0.9)])
+def test_a_scale_of_roots_keeps_order_and_parts_its_ticks(low: float, high: float) -> None:
+    scale = RootScale(low, high)
+    places = [scale.at(value) for value in np.linspace(low, high, 50)]
+    assert places[0] == 0.0 and places[-1] == 100.0
+    assert places == sorted(places)
+    ticks = scale.ticks()
+    assert 2 <= len(ticks) <= 8 and all(low <= one <= high for one in ticks)
+    between = np.diff([scale.at(one) for one in ticks])
+    assert (between >= APART).all()
+
+
 def test_lineage_quotes_its_labels() -> None:
-    graph = lineage_graph(Family((), (('a"];', "b\\", "x"),), 0), "a", dark=False)
-    assert '"a\\"];" -> "b\\\\" [label="x"];' in graph
+    graph = lineage_graph(Family((), (('a"];', "b\\", '"x'),), 0), "a", dark=False)
+    assert '"a\\"];" -> "b\\\\" [style=solid];' in graph
+    assert "x" not in graph.split("->")[1]
+
+
+def test_relations_have_styles_of_their_own() -> None:
+    family = Family((), (("a", "b", "responds-to"), ("c", "b", "made-from")), 0)
+    assert line_styles(family) == {"made-from": "solid", "responds-to": "dashed"}
 
 
 def test_settings_survive_the_environment() -> None:

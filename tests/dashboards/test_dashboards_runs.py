@@ -64,6 +64,16 @@ def test_the_table_by_variant_is_that_of_the_command_line(page: Page, runs_home:
     assert shown["± AggScore"].tolist() == [row.agg_score.error]
 
 
+def test_the_list_scores_a_run_as_its_report_does(page: Page, runs_home: Path) -> None:
+    app = page(runs_home, "runs")
+    home = open_home(runs_home)
+    shown = dict(zip(*(app.dataframe[0].value[name] for name in ("Run", "AggScore")), strict=True))
+    for name, shown_score in shown.items():
+        scores = gather(home, Runs(home.path), name).scores
+        assert scores is not None
+        assert shown_score == pytest.approx(scores.agg_score.value)
+
+
 def test_means_over_seeds_have_an_error_and_skip_what_is_not_shared() -> None:
     runs = [[(0.0, scores(1.0)), (1.0, scores(5.0))], [(0.0, scores(3.0))]]
     ((place, mean),) = over_seeds(runs, "AggScore")

@@ -44,6 +44,7 @@ def test_a_file_without_repairs_is_read_and_written(tmp_path: Path) -> None:
     assert [attempt.repairs for attempt in again.iterations("run")[0].attempts] == [0, 0]
     again.add("run", iteration(2))
     assert Runs(tmp_path).iterations("run")[1] == iteration(2)
+    assert (again.done("run"), again.done("nobody")) == (2, 0)
 
 
 def test_a_file_of_a_newer_program_is_refused(tmp_path: Path) -> None:

@@ -1,0 +1,99 @@
+"""Figures of CSRO runs."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from arena.analysis.estimates import Estimate
+from dashboards.charts.runs import ladder, over_iterations, sigma_area
+from oracle.values import Attempt, Failure, Rejected, Score
+from population.records import Effort, Iteration, Sigma
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+NAN = math.nan
+
+
+def sigma(**weights: float) -> Sigma:
+    return Sigma(weights, 0.0, "linear")
+
+
+def estimate(value: float) -> Estimate:
+    return Estimate(value, 1.0, value - 2.0, value + 2.0)
+
+
+def attempt(number: int, u: float | None, *, kept: bool = False) -> Attempt:
+    score = None if u is None else Score(u, 0.5, ())
+    failure = Failure(next(iter(Rejected)), HOSTILE) if u is None else None
+    return Attempt(number, "", "", f"d{number}", score, failure, kept)
+
+
+def iteration(k: int, *attempts: Attempt) -> Iteration:
+    return Iteration(k, sigma(a=1.0), "", None, None, attempts, Effort())
+
+
+def glyphs(html: str) -> list[tuple[float, float, str]]:
+    """(left, top, glyph) of all marks."""
+    found = re.findall(r"left:([-0-9.]+)%;top:([-0-9.]+)%;color:[^;]+;[^>]*>([^<])</div>", html)
+    return [(float(left), float(top), glyph) for left, top, glyph in found]
+
+
+def test_the_areas_of_sigma_lie_on_each_other_and_fill_the_height() -> None:
+    picture = sigma_area([sigma(a=1.0), sigma(a=0.25, b=0.75)], {"a": "initial", "b": HOSTILE})
+    outlines = re.findall(r"clip-path:polygon\(([^)]*)\)", picture.html)
+    assert len(outlines) == 2
+    corners = [
+        [tuple(float(part.rstrip("%")) for part in corner.split()) for corner in one.split(",")]
+        for one in outlines
+    ]
+    # Each goes along its upper curve and back along its lower one, at the same four places.
+    assert [x for x, _ in corners[0]] == [0.0, 25.0, 75.0, 100.0, 100.0, 75.0, 25.0, 0.0]
+    assert [y for _, y in corners[0]] == [0.0, 0.0, 75.0, 75.0, 100.0, 100.0, 100.0, 100.0]
+    assert [y for _, y in corners[1]] == [0.0, 0.0, 0.0, 0.0, 75.0, 75.0, 0.0, 0.0]
+    assert HOSTILE not in picture.html and "&lt;img" in picture.html
+    assert picture.told == [
+        "At the beginning\ninitial: 100.0%",
+        f"After 1 added\n{HOSTILE}: 75.0%\ninitial: 25.0%",
+    ]
+
+
+def test_members_that_never_weigh_anything_are_left_out() -> None:
+    picture = sigma_area([sigma(a=1.0, b=0.0)], {"a": "initial", "b": "k01"})
+    assert "k01" not in picture.html
+
+
+def test_a_line_has_a_mark_where_it_is_known_and_its_interval() -> None:
+    series = {HOSTILE: [(2.0, estimate(10.0)), (4.0, Estimate(NAN, NAN, NAN, NAN))]}
+    picture = over_iterations(series, "chips", [("paper", 12.0)])
+    assert picture.columns == ["2", "3", "4"]
+    ((left, top, _),) = glyphs(picture.html)
+    assert abs(left - 100 * 0.5 / 3) < 0.01 and 0.0 < top < 100.0
+    assert len(re.findall(r"M0\.5 [0-9.]+V[0-9.]+", picture.html)) == 1
+    assert "paper 12.0" in picture.html
+    assert HOSTILE not in picture.html and "nan" not in picture.html.lower()
+    assert picture.told[0].splitlines()[1] == f"{HOSTILE}: 10.0  [8.0, 12.0]"
+    assert picture.told[1] == "Policies added: 3"
+
+
+def test_nothing_measured_is_an_empty_chart() -> None:
+    picture = over_iterations({}, "chips")
+    assert picture.document(False)["columns"] == ["0"]
+    assert not glyphs(picture.html)
+
+
+def test_the_ladder_has_every_attempt_and_rejected_ones_at_its_foot() -> None:
+    tried = [attempt(0, 3.0, kept=True), attempt(1, -1.0), attempt(2, None)]
+    picture = ladder([iteration(1, *tried), iteration(2)], "chips")
+    (one, two, three) = glyphs(picture.html)
+    assert (one[2], two[2], three[2]) == ("●", "○", "✕")
+    assert one[0] < two[0] < three[0] < 50.0  # within the first of two columns
+    assert one[1] < two[1] == three[1]
+    assert picture.told[0].splitlines()[1] == "attempt 0: +3.0 ± 0.5, kept"
+    assert picture.told[1] == "Iteration 2\nnothing was tried"
+    assert HOSTILE not in picture.html
+
+
+def test_a_long_list_of_attempts_is_cut() -> None:
+    picture = ladder([iteration(1, *(attempt(i, float(i)) for i in range(40)))], "chips")
+    lines = picture.told[0].splitlines()
+    assert lines[1].startswith("attempt 39") and lines[-1] == "and 32 more"
