@@ -103,10 +103,11 @@ def _payoffs(path: str, game: str, stamp: str, digests: tuple[str, ...]) -> Payo
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
-def _payoffs_of_all(path: str, game: str, stamp: str, field_key: int) -> PayoffTable:
+def _payoffs_of_all(
+    path: str, game: str, stamp: str, field_key: int, _versions: Sequence[PolicyVersion]
+) -> PayoffTable:
     population = default_population(game)
-    versions = field(game_named(game)).versions
-    everybody = [*(version.digest for version in versions), *population.digests]
+    everybody = [*(version.digest for version in _versions), *population.digests]
     return payoff_table(home(), game_named(game), everybody)
 
 
@@ -114,7 +115,8 @@ def payoffs(game: Game, digests: Sequence[str] | None = None) -> PayoffTable:
     """The payoff table of some policies, by default of the field and evaluation population."""
     path, stamp = str(home().path), fingerprint(game)
     if digests is None:  # asked for often, and hundreds of digests make a slow key
-        return _payoffs_of_all(path, game.name, stamp, field(game).key)
+        all_of_them = field(game)
+        return _payoffs_of_all(path, game.name, stamp, all_of_them.key, all_of_them.versions)
     return _payoffs(path, game.name, stamp, tuple(digests))
 
 

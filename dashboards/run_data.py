@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ import streamlit as st
 
 from arena.games import game as game_named
 from arena.games.protocol import Game
+from arena.standings import payoff_table
 from dashboards import data
 from dashboards.comparing import Scored
 from dashboards.news import FRESH_LOOKS, News, Phase, news_of, phase_of
@@ -76,13 +78,11 @@ class Course:
       members: digest of each member to its label, in the order of joining.
       sigmas: its meta-strategies, by the number of policies added.
       minutes: that its iterations took.
-      spent: on model calls.
     """
 
     members: Mapping[str, str]
     sigmas: tuple[Sigma, ...]
     minutes: float
-    spent: Spent
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
@@ -93,7 +93,6 @@ def _course(path: str, name: str, state: str, iterations: int) -> Course:
         members_of(record, steps),
         tuple(sigmas_of(record, steps)),
         sum(step.effort.seconds for step in steps) / 60.0,
-        usage_of(journal_of(runs, name).calls()).total,
     )
 
 
@@ -102,14 +101,33 @@ def course(record: RunRecord) -> Course:
     return _course(str(data.home().path), record.name, record.state.value, done(record.name))
 
 
+@st.cache_resource(max_entries=256, show_spinner=False)
+def _spent(path: str, name: str, moment: int) -> Spent:
+    return usage_of(journal_of(Runs(data.home().path), name).calls()).total
+
+
+def spent(record: RunRecord) -> Spent:
+    """What a run's model calls took; they go on between the ends of iterations."""
+    over = record.state is RunState.FINISHED
+    moment = -1 if over else int(time.monotonic() / data.SECONDS)
+    return _spent(str(data.home().path), record.name, moment)
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def _measured(
+    path: str, game: str, stamp: str, field_key: int, members: tuple[str, ...]
+) -> Measured:
+    population, table = data.population_of(game_named(game)), data.payoffs(game_named(game))
+    if not set(members) <= set(table.digests):  # one was withdrawn, or is a candidate still
+        table = payoff_table(data.home(), game_named(game), [*members, *population.digests])
+    return measured_in(table, members, population)
+
+
 def measured(record: RunRecord) -> Measured:
     """What is known about a run's members against the evaluation population."""
-    game = game_named(record.config.game)
-    population, members = data.population_of(game), list(course(record).members)
-    table = data.payoffs(game)
-    if not set(members) <= set(table.digests):  # one that was withdrawn
-        table = data.payoffs(game, [*members, *population.digests])
-    return measured_in(table, members, population)
+    game, members = game_named(record.config.game), tuple(course(record).members)
+    stamp, field_key = data.fingerprint(game), data.field(game).key
+    return _measured(str(data.home().path), game.name, stamp, field_key, members)
 
 
 def _mark(known: Measured) -> str:
@@ -149,6 +167,8 @@ def _by_variant(path: str, names: tuple[str, ...], marks: str) -> tuple[OurRow, 
 def by_variant(found: Sequence[RunRecord]) -> tuple[OurRow, ...]:
     """Those of the runs that are finished, differing only in their seed as one, the best first."""
     finished = [record for record in found if record.state is RunState.FINISHED]
+    if not finished:
+        return ()
     marks = "".join(_mark(measured(record)) for record in finished)
     return _by_variant(str(data.home().path), tuple(one.name for one in finished), marks)
 

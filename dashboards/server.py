@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import sys
 import threading
@@ -79,22 +80,27 @@ def serve(
     import uvicorn
     from streamlit.web import bootstrap
 
+    # uvicorn raises the signal again once it has shut down; without this that would kill us there.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     with closing(listener(address, port)) as open_one:
         os.environ.update(settings.to_environment())
         _warm_up()
         port = open_one.getsockname()[1]
         flags = {name.replace(".", "_"): value for name, value in options(port, address).items()}
         bootstrap.load_config_options(flags)
+        certificate = st.get_option("server.sslCertFile")
         config = uvicorn.Config(
             st.App(APP),
             log_level="warning",
             access_log=False,
             ws="websockets-sansio",
             ws_per_message_deflate=False,
+            ssl_certfile=certificate,
+            ssl_keyfile=st.get_option("server.sslKeyFile"),
             timeout_graceful_shutdown=GOODBYE_SECONDS,
         )
         host = f"[{address}]" if ":" in address else address
-        announce(f"Policy Arena: http://{host}:{port}")
+        announce(f"Policy Arena: {'https' if certificate else 'http'}://{host}:{port}")
         sys.stdout.flush()
         with suppress(KeyboardInterrupt):
             uvicorn.Server(config).run(sockets=[open_one])
@@ -124,9 +130,14 @@ def listener(address: str, port: int) -> socket.socket:
         except OSError:
             opened.close()
             raise
+    except (socket.gaierror, UnicodeError) as error:
+        raise UsageFault(
+            f"there is no address {address!r} to listen on; name one of this machine with --address"
+        ) from error
     except OSError as error:
         raise UsageFault(
-            f"port {port} of {address} cannot be used ({error.strerror}); name another --port"
+            f"port {port} of {address} cannot be used ({error.strerror}); name another --port, "
+            "or another --address"
         ) from error
     return opened
 
@@ -144,9 +155,9 @@ def _warm_up() -> None:
     data.home().store.counts()
 
     def work_out() -> None:
-        # What goes wrong here is told on the page that needs it.
-        with suppress(*KNOWN):
-            for game in GAMES.values():
+        for game in GAMES.values():
+            # What goes wrong here is told on the page that needs it.
+            with suppress(*KNOWN):
                 data.board(game)
                 data.trends(game)
                 data.live_ratings().finish()

@@ -69,21 +69,13 @@ class Measured:
     met: Meetings
     count: NDArray[np.int64]
 
-    def covers(self, weights: Mapping[str, float]) -> bool:
-        """Whether all members of a mixture were measured."""
-        rows = self._rows(drawn(weights))
-        return -1 not in rows and bool(self.met.complete[rows].all())
-
-    def _rows(self, weights: Mapping[str, float]) -> list[int]:
-        place = {digest: row for row, digest in enumerate(self.digests)}
-        return [place.get(digest, -1) for digest in weights]
-
     def of(self, weights: Mapping[str, float]) -> Scores | None:
         """Scores of a mixture; None where one of its members was not measured."""
-        if not self.covers(weights):
-            return None
         weights = drawn(weights)
-        rows = self._rows(weights)
+        place = {digest: row for row, digest in enumerate(self.digests)}
+        rows = [place.get(digest, -1) for digest in weights]
+        if -1 in rows or not self.met.complete[rows].all():
+            return None
         mix = np.array([list(weights.values())])
         mean, stderr, freedom = _mixed(
             mix, self.met.mean[rows], self.met.stderr[rows], self.met.freedom[rows]

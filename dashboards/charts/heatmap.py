@@ -19,7 +19,7 @@ MOST_LABELS = 60
 """More names than that would be unreadable; the pointer tells."""
 MOST_COLUMN_LABELS = 24
 """Columns are in the order of the rows, so their names are a help and no more."""
-_NEVER_MET = (
+_STRIPES = (
     "repeating-linear-gradient(135deg,color-mix(in srgb,currentColor 11%,transparent) 0 1px,"
     "transparent 1px 5px)"
 )
@@ -47,11 +47,11 @@ def payoff_heatmap(
     heads = _column_names(labels) if n <= MOST_COLUMN_LABELS else ""
     html = (
         '<div style="display:grid;grid-template-columns:fit-content(38%) minmax(0,1fr);'
-        'column-gap:.5rem;row-gap:.4rem;container-type:inline-size">'
+        'column-gap:.5rem;row-gap:.4rem">'
         f"<div></div>{heads or '<div></div>'}"
         f'<div style="display:flex;flex-direction:column;min-width:0;height:{height}px">{names}'
         f'</div><div class="pointed-surface" tabindex="0" role="img" style="height:{height}px;'
-        f'background:{_NEVER_MET}" '
+        f'background:{_STRIPES}" '
         f'aria-label="Payoffs of {n} policies; the arrow keys go from cell to cell.">'
         f'<img alt="" src="{_image(means, limit)}" style="width:100%;height:100%;display:block;'
         f'image-rendering:pixelated"></div><div></div>{_legend(limit, unit)}</div>'
@@ -62,7 +62,7 @@ def payoff_heatmap(
         labels,
         [Layer(means, signed=True), Layer(table.stderr), Layer(table.count, digits=0)],
         f"{{row}} against {{column}}\n{{0}} {unit} a match\nstandard error {{1}}, {{2}} matches",
-        "{row} and {column} never met",
+        "{row} and {column}: no matches",
     )
 
 
@@ -91,10 +91,10 @@ def _row_names(labels: Sequence[str]) -> str:
 
 
 def _column_names(labels: Sequence[str]) -> str:
-    """Slanted; the last ones lean over the right border, which has room for that on a laptop."""
+    """Slanted; what leans over the right border is cut off there, or the page would be wider."""
     longest = min(max((len(label) for label in labels), default=0), 26)
     return (
-        f'<div style="position:relative;height:{longest * 0.32 + 0.6:.2f}rem">'
+        f'<div style="position:relative;overflow-x:clip;height:{longest * 0.32 + 0.6:.2f}rem">'
         + "".join(
             f'<div style="{_SMALL};position:absolute;bottom:0;'
             f"left:{100.0 * (place + 0.5) / len(labels):.2f}%;transform-origin:left bottom;"

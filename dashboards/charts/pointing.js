@@ -17,6 +17,8 @@ const element = (className, parent) => {
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".pointed");
+  // Who points, or goes from cell to cell by keyboard, goes on where they were.
+  const was = root.at, focused = root.contains(document.activeElement);
   if (root.drawn !== data.html) {
     root.innerHTML = root.drawn = data.html;
   }
@@ -28,8 +30,6 @@ export default function ({ data, parentElement, setTriggerValue }) {
 
   const rows = data.rows.length, columns = data.columns.length;
   const layers = data.layers.map((layer) => ({ ...layer, values: numbersOf(layer.values) }));
-  let at = null;
-
   const textOf = (row, column) => {
     const cell = row * columns + column;
     if (Array.isArray(data.told)) return data.told[cell];
@@ -43,12 +43,12 @@ export default function ({ data, parentElement, setTriggerValue }) {
   };
 
   const hide = () => {
-    at = null;
+    root.at = null;
     [told, ...marks].forEach((part) => (part.style.display = "none"));
   };
 
   const show = (row, column) => {
-    at = [row, column];
+    root.at = [row, column];
     const left = (100 * column) / columns, top = (100 * row) / rows;
     const [across, down] = marks;
     across.style.cssText = `left:0;right:0;top:${top}%;height:${100 / rows}%`;
@@ -82,9 +82,11 @@ export default function ({ data, parentElement, setTriggerValue }) {
   };
 
   const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
-  const pick = () => data.picks && at && setTriggerValue("picked", at);
+  const pick = () => data.picks && root.at && setTriggerValue("picked", root.at);
 
   hide();
+  if (focused) surface.focus({ preventScroll: true });
+  if (was && was[0] < rows && was[1] < columns) show(...was);
   surface.style.cursor = data.picks ? "pointer" : "default";
   surface.onpointermove = (event) => show(...under(event));
   surface.onpointerleave = hide;
@@ -98,8 +100,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
     if (event.key === "Escape") hide();
     if (!(event.key in steps)) return;
     event.preventDefault();
-    const [row, column] = at ?? [0, -1];
-    const [down, right] = at ? steps[event.key] : [0, 1];
+    const [row, column] = root.at ?? [0, -1];
+    const [down, right] = root.at ? steps[event.key] : [0, 1];
     show(
       Math.min(Math.max(row + down, 0), rows - 1),
       Math.min(Math.max(column + right, 0), columns - 1),

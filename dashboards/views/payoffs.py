@@ -29,7 +29,7 @@ def show(game: Game) -> None:
     """Draws the page."""
     st.caption(
         f"{in_markdown(game.title)}: mean return of row against column, in {game.unit} a match. "
-        "Blue won, orange lost, striped never met; columns are in the order of the rows."
+        "Blue won, orange lost, striped no matches; columns are in the order of the rows."
     )
     rows = data.board(game)
     if not any(row.matches for row in rows):
@@ -118,8 +118,9 @@ def _map_and_pair(game: Game, table: PayoffTable, names: Sequence[str]) -> None:
     one = left.selectbox("Policy", names, key=keys[0])
     others = [name for name in names if name != one]
     met = [name for name in others if table.count[names.index(one), names.index(name)]]
-    first = others.index(met[0]) if met else 0
-    other = right.selectbox("Against", others, index=first, key=keys[1])
+    if st.session_state.get(keys[1]) not in others:
+        st.session_state[keys[1]] = (met or others)[0]
+    other = right.selectbox("Against", others, key=keys[1])
     a, b = names.index(one), names.index(other)
     matches = int(table.count[a, b])
     if not matches:

@@ -102,7 +102,7 @@ def _list(game: Game, found: Sequence[RunRecord]) -> None:
 
 def _line(record: RunRecord) -> dict[str, object]:
     course, scores = run_data.course(record), run_data.latest(record)
-    done, spent = run_data.done(record.name), course.spent
+    done, spent = run_data.done(record.name), run_data.spent(record)
     return {
         "Run": record.name,
         "State": run_data.phase(record).value,

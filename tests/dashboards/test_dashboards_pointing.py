@@ -84,7 +84,7 @@ def test_names_are_text_and_are_left_out_where_nobody_could_read_them() -> None:
     assert "&lt;img" not in html(MOST_LABELS + 1)
 
 
-def test_nobody_and_one_policy_can_be_drawn() -> None:
+def test_one_policy_can_be_drawn() -> None:
     for n in (1, 2):
         picture = payoff_heatmap(table(n), ["x"] * n, "chips")
         assert pixels(picture).shape == (n, n, 4)

@@ -53,8 +53,9 @@ def test_a_taken_port_and_a_foreign_address_are_told() -> None:
             listener(ADDRESS, port)
     with pytest.raises(UsageFault, match="cannot be used"):
         listener("198.51.100.7", free_port())  # an address of documentation, nobody's own
-    with pytest.raises(UsageFault, match="cannot be used"):
-        listener("no such host", 0)
+    for nowhere in ("no such host", "a..b", "x" * 70):
+        with pytest.raises(UsageFault, match="--address"):
+            listener(nowhere, 0)
 
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
@@ -66,5 +67,4 @@ def test_it_answers_and_ends_when_told_to(server: Server, end: signal.Signals) -
         assert b"<html" in answer.read().lower()
     server.send_signal(end)
     said, _ = server.communicate(timeout=30)
-    assert server.returncode in (0, -end)
-    assert "Traceback" not in said
+    assert (server.returncode, said) == (0, "")
