@@ -12,7 +12,7 @@ from arena.games.protocol import Game
 from arena.submission import Rejection
 from registry import Registry
 from registry.values import PolicyVersion, Status, Submission
-from sandbox.values import Block, BlockMatch, Limits, SeatPlan
+from sandbox.values import Block, BlockMatch, FaultKind, Limits, SeatPlan
 from sandbox.wall import Wall
 
 TRIAL_SEED = 20_260_101
@@ -41,8 +41,11 @@ def trial(game: Game, source: str, wall: Wall, limits: Limits) -> Rejection | No
     (outcome,) = wall.play(block)
     if outcome.fault is None:
         return None
-    where = f"after {len(outcome.moves)} moves of a trial match against itself"
-    return Rejection(outcome.fault.kind.value, f"{outcome.fault.message} ({where})")
+    where = f"after {len(outcome.moves)} moves of both sides in a trial match against itself"
+    message = f"{outcome.fault.message} ({where})"
+    if outcome.fault.kind is FaultKind.ILLEGAL_ACTION:
+        message += f"; the actions are {', '.join(game.actions)}, written like this"
+    return Rejection(outcome.fault.kind.value, message)
 
 
 def enrol(

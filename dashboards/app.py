@@ -84,6 +84,10 @@ def _drawn(title: str, draw: Callable[[Game], None]) -> Callable[[], None]:
     return page
 
 
+def _to_first_page() -> None:
+    navigate.go("leaderboard", **{name: navigate.asked(name) for name in st.query_params})
+
+
 def main() -> None:
     """Draws the page that the address names."""
     st.set_page_config(page_title=TITLE, page_icon=theme.icon(), layout="wide")
@@ -92,10 +96,12 @@ def main() -> None:
             _drawn(title, draw),
             title=title,
             icon=icon,
-            url_path=path,
+            url_path=path if path != "leaderboard" else "first",
             default=path == "leaderboard",
         )
         for path, title, icon, draw in OF_A_GAME
     }
     navigate.remember(pages)
-    st.navigation(list(pages.values()), position="top").run()
+    # The first page has the bare address; people type its name as well.
+    named = st.Page(_to_first_page, title=TITLE, url_path="leaderboard", visibility="hidden")
+    st.navigation([*pages.values(), named], position="top").run()

@@ -78,11 +78,15 @@ class Course:
       members: digest of each member to its label, in the order of joining.
       sigmas: its meta-strategies, by the number of policies added.
       minutes: that its iterations took.
+      attempts: programs that its oracle wrote.
+      rejected: of these, those that were no candidates.
     """
 
     members: Mapping[str, str]
     sigmas: tuple[Sigma, ...]
     minutes: float
+    attempts: int
+    rejected: int
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
@@ -93,6 +97,8 @@ def _course(path: str, name: str, state: str, iterations: int) -> Course:
         members_of(record, steps),
         tuple(sigmas_of(record, steps)),
         sum(step.effort.seconds for step in steps) / 60.0,
+        sum(len(step.attempts) for step in steps),
+        sum(attempt.failure is not None for step in steps for attempt in step.attempts),
     )
 
 
@@ -150,6 +156,12 @@ def scored(record: RunRecord) -> Scored:
     """Scores of a run's meta-strategies that were measured, by the number of policies added."""
     known, sigmas = measured(record), len(course(record).sigmas)
     return _scored(str(data.home().path), record.name, sigmas, _mark(known), known)
+
+
+def unmeasured(record: RunRecord) -> int:
+    """How many meta-strategies of a run were not measured, where others were."""
+    points = scored(record)
+    return len(course(record).sigmas) - len(points) if points else 0
 
 
 def latest(record: RunRecord) -> Scores | None:

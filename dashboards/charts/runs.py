@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from arena.analysis.estimates import Estimate
 from dashboards import theme
@@ -156,16 +157,26 @@ def over_iterations(
 def _line_with_bars(
     frame: Frame, points: Sequence[tuple[float, Estimate]], first: int, colour: str
 ) -> str:
-    """A line through the numbers that are known, and their intervals."""
+    """A line through the numbers that are known, dashed over gaps, and their intervals."""
     known = [(at - first + 0.5, one) for at, one in points if math.isfinite(one.value)]
-    line = " ".join(f"{x:g},{frame.y(one.value):.2f}" for x, one in known)
+    line, gaps = "", ""
+    for (x, one), (after, other) in pairwise(known):
+        piece = f"M{x:g} {frame.y(one.value):.2f}L{after:g} {frame.y(other.value):.2f}"
+        if after - x > 1:
+            gaps += piece
+        else:
+            line += piece
     bars = "".join(
         f"M{x:g} {frame.y(one.low):.2f}V{frame.y(one.high):.2f}"
         for x, one in known
         if math.isfinite(one.low) and math.isfinite(one.high)
     )
-    drawn = f'<polyline points="{line}" {stroke(colour, 2)}/>'
-    return drawn + (f'<path d="{bars}" {stroke(colour, 1.2)}/>' if bars else "")
+    drawn = (
+        (line, stroke(colour, 2)),
+        (gaps, stroke(colour, 1, "3 5")),
+        (bars, stroke(colour, 1.2)),
+    )
+    return "".join(f'<path d="{path}" {paint}/>' for path, paint in drawn if path)
 
 
 def _told_at(series: Mapping[str, Sequence[tuple[float, Estimate]]], place: float) -> list[str]:

@@ -70,6 +70,8 @@ def _machine() -> None:
     st.subheader("Sandbox", anchor=False)
     if opening.open:
         st.text(f"Submitted policies run behind: {readable(opening.wall)}")
+    elif opening.open is None:
+        st.text("Looking which sandbox works here; open this page again in a few seconds.")
     else:
         st.text(f"No policies are taken from pages: {readable(opening.reason)}")
     st.markdown("The wall of every match is stored with it. `arena doctor` examines this machine.")

@@ -137,14 +137,15 @@ def _sigma(game: Game, facts: RunFacts) -> None:
     st.markdown("**The meta-strategy** as policies joined")
     pointed(sigma_area(sigmas, labels), key="run_sigma")
     weights = sigmas[-1].weights
+    members = sorted(facts.members, key=lambda one: -weights.get(one.digest, 0.0))
     event = st.dataframe(
         pa.table(
             {
-                "Joined": [member.label for member in facts.members],
-                "Policy": [member.ref for member in facts.members],
-                "Weight": [100.0 * weights.get(one.digest, 0.0) for one in facts.members],
-                "Made from": [member.parent for member in facts.members],
-                "Idea": [readable(member.description) for member in facts.members],
+                "Joined": [member.label for member in members],
+                "Policy": [member.ref for member in members],
+                "Weight": [100.0 * weights.get(one.digest, 0.0) for one in members],
+                "Made from": [member.parent for member in members],
+                "Idea": [readable(member.description) for member in members],
             }
         ),
         hide_index=True,
@@ -160,7 +161,7 @@ def _sigma(game: Game, facts: RunFacts) -> None:
         },
     )
     if event.selection.rows:
-        member = facts.members[event.selection.rows[0]]
+        member = members[event.selection.rows[0]]
         navigate.go("policy", game=game.name, policy=member.ref)
 
 
@@ -253,7 +254,10 @@ def _refinement(facts: RunFacts) -> None:
         st.session_state.run_k = iterations[column].k
 
     pointed(ladder(iterations, facts.game.unit), key="run_ladder", on_pick=choose)
-    st.caption("Click an iteration to see its attempts below.")
+    st.caption(
+        "u: expected return against the meta-strategy of the iteration's beginning. Click an "
+        "iteration to see its attempts below."
+    )
     st.dataframe(
         pa.table(
             {
@@ -283,7 +287,10 @@ def _refinement(facts: RunFacts) -> None:
         st.info("Nothing was tried in this iteration.")
         return
     st.graphviz_chart(attempt_tree(attempts, theme.is_dark()))
-    st.caption("Filled: became the best of its iteration when it was tried.")
+    st.caption(
+        "Number of the attempt, and its u. Filled: became the best of its iteration when it was "
+        "tried. An arrow leads from what it was made from."
+    )
     failed = [one for one in attempts if one.failure]
     if failed:
         st.dataframe(

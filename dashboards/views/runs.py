@@ -59,10 +59,10 @@ def show(game: Game) -> None:
     )
     if chosen in names and chosen != asked:
         navigate.go("runs", game=game.name, run=str(chosen))
-    if asked and chosen == options[0]:
-        navigate.go("runs", game=game.name)
     if asked and asked not in names:
-        st.error(f"There is no run {in_markdown(asked)} of this game.")
+        st.error(f"There is no run {in_markdown(asked)} of this game. These are all:")
+    elif asked and chosen == options[0]:
+        navigate.go("runs", game=game.name)
     if chosen in names:
         run.show(game, found[names.index(str(chosen))])
     else:
@@ -113,7 +113,9 @@ def _line(record: RunRecord) -> dict[str, object]:
         "PopReturn": scores.pop_return.value if scores else None,
         "PopExpl": scores.pop_expl.value if scores else None,
         "Minutes": course.minutes,
+        "Rejected": f"{course.rejected} of {course.attempts}",
         "Model calls": spent.calls,
+        "Tokens": spent.tokens,
         "Cost (USD)": spent.cost if spent.calls else 0.0,
         "Started (UTC)": record.created.replace(tzinfo=None),
     }
@@ -152,6 +154,13 @@ def _compare(game: Game, found: Sequence[RunRecord]) -> None:
         if how == SEEDS
         else "Bars: 95 % intervals, of the matches that were played; other seeds differ by more."
     )
+    gaps = [record for record in picked if run_data.unmeasured(record)]
+    if gaps:
+        st.caption(
+            "Dashed: iterations between were not measured. What is missing of "
+            f"{', '.join(in_markdown(record.name) for record in gaps)} is played by  "
+            + in_code(f"csro report {gaps[0].name} --evaluate 100")
+        )
 
 
 def _over_seeds(

@@ -29,9 +29,9 @@ def show(game: Game) -> None:
         f"One Python file that defines the class `{contract.class_name}`. It is checked, tried "
         "in the sandbox, registered as a new version, and plays the evaluation population."
     )
+    _help(game)
     if not _is_open():
         return
-    _help(game)
     _form(game)
     ticket = data.desk().ticket(st.session_state.get(_TICKET, 0))
     if ticket is not None:
@@ -200,16 +200,17 @@ def _verdict(game: Game, ticket: Ticket) -> None:
     if row is None:
         st.info(f"It is {version.status.value}, and not on the leaderboard.")
         return
+    ranked = sum(one.rank is not None for one in rows)
     tied = f" ({row.rank_low} to {row.rank_high})" if row.rank_low != row.rank_high else ""
     tiles(
         {
-            "Place": f"{row.rank} of {len(rows)}",
+            "Rank": f"{row.rank or '-'} of {ranked}",
             "AggScore": number(row.agg_score.value if row.agg_score else None),
             "PopReturn": number(row.pop_return.value if row.pop_return else None),
             "PopExpl": number(row.pop_expl.value if row.pop_expl else None),
             "Forfeits": f"{row.forfeits:,}",
         },
-        {"Place": tied.strip()} if tied else None,
+        {"Rank": tied.strip()} if tied else None,
     )
     result = data.evaluated(game, version.digest)
     met = sorted(

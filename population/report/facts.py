@@ -32,7 +32,7 @@ class MemberFacts:
       ref: what it is called in the registry.
       description: in its author's words, never trusted as markup.
       source: its program.
-      parent: label of the member or digest of the candidate that it was made from, "" for none.
+      parent: what it was made from: label of a member, reference of a candidate, "" for none.
       parent_source: that one's program.
     """
 
@@ -157,7 +157,7 @@ def _members(
             ref=versions[digest].ref,
             description=versions[digest].description,
             source=versions[digest].payload,
-            parent=joined.get(parent, parent[:12]),
+            parent=joined.get(parent) or (versions[parent].ref if parent else ""),
             parent_source=versions[parent].payload if parent else "",
         )
         for digest, label in joined.items()

@@ -108,6 +108,7 @@ def test_submit_show_source_and_yank(home, file):
         (LOOPS_IN_ACT, "timed-out"),
         (GOOD.replace('"ROCK"', "1 / 0"), "ZeroDivisionError"),
         (GOOD.replace('"ROCK"', '"LIZARD"'), "illegal-action"),
+        (GOOD.replace('"ROCK"', '"rock"'), "the actions are ROCK, PAPER, SCISSORS"),
         (GOOD.replace('"ROCK"', "3"), "malformed-action"),
     ],
 )

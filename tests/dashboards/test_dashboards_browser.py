@@ -72,6 +72,14 @@ def test_every_page_draws(address: str, size: tuple[int, int], dark: bool) -> No
             assert browser.run(_WIDTH) <= size[0], f"{path} scrolls sideways"
 
 
+def test_the_first_page_answers_to_its_name_too(address: str) -> None:
+    with Browser(address) as browser:
+        browser.open("/leaderboard?game=leduc")
+        browser.wait_for("house/CFR+")
+        assert browser.address.startswith(f"{address}/?")
+        unharmed(browser, "/leaderboard")
+
+
 def test_what_is_folded_away_is_drawn_when_it_is_opened(address: str) -> None:
     with Browser(address) as browser:
         browser.open("/about?game=leduc")

@@ -75,6 +75,16 @@ def test_a_line_has_a_mark_where_it_is_known_and_its_interval() -> None:
     assert picture.told[1] == "Policies added: 3"
 
 
+def test_a_line_over_iterations_that_were_not_measured_is_dashed() -> None:
+    points = [(float(place), estimate(1.0)) for place in (0, 1, 5)]
+    paths = re.findall(r'<path d="([^"]+)"([^>]*)/>', over_iterations({"x": points}, "chips").html)
+    drawn = [(path, paint) for path, paint in paths if path.startswith(("M0.5", "M1.5"))]
+    (whole,) = [path for path, paint in drawn if 'stroke-width="2"' in paint]
+    (dashed,) = [path for path, paint in drawn if "stroke-dasharray" in paint]
+    assert whole.startswith("M0.5 ") and "L1.5 " in whole and "5.5" not in whole
+    assert dashed.startswith("M1.5 ") and "L5.5 " in dashed
+
+
 def test_nothing_measured_is_an_empty_chart() -> None:
     picture = over_iterations({}, "chips")
     assert picture.document(False)["columns"] == ["0"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -72,6 +73,29 @@ def test_the_list_scores_a_run_as_its_report_does(page: Page, runs_home: Path) -
         scores = gather(home, Runs(home.path), name).scores
         assert scores is not None
         assert shown_score == pytest.approx(scores.agg_score.value)
+
+
+def test_an_unknown_run_is_told_above_the_list(page: Page, runs_home: Path) -> None:
+    app = page(runs_home, "runs", run="nope")
+    assert "There is no run nope" in app.error[0].value
+    assert app.dataframe[0].value["Run"].tolist() == ["asked", "s3", "s2", "s1"]
+
+
+def test_iterations_that_were_not_measured_are_told(
+    page: Page, runs_home: Path, tmp_path: Path
+) -> None:
+    assert "Dashed" not in said(page(runs_home, "runs"))
+    home = Path(shutil.copytree(runs_home, tmp_path / "home"))
+    runs = Runs(home)
+    runs.start("longer", replace(small_config(7), iterations=1))
+    first = runs.iterations("s1")[0]
+    runs.begin("longer", runs.get("s1").initial)
+    runs.add("longer", first)
+    stranger = "f" * 32
+    runs.add("longer", replace(first, k=2, sigma=replace(first.sigma, weights={stranger: 1.0})))
+    app = page(home, "runs")
+    assert not app.exception
+    assert "csro report longer --evaluate 100" in said(app)
 
 
 def test_means_over_seeds_have_an_error_and_skip_what_is_not_shared() -> None:
