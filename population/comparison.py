@@ -22,6 +22,7 @@ class OurRow:
       variant: what they have in common.
       iterations: K.
       seeds: of the runs that were measured, sorted.
+      runs: names of all finished runs, measured or not.
       waiting: names of finished runs whose members were not played against the population yet.
       pop_return: mean over the seeds with its standard error (None for one seed); None where no
         run was measured.
@@ -35,6 +36,7 @@ class OurRow:
     variant: str
     iterations: int
     seeds: tuple[int, ...]
+    runs: tuple[str, ...]
     waiting: tuple[str, ...]
     pop_return: Figure | None
     pop_expl: Figure | None
@@ -79,6 +81,7 @@ def _row(group: Sequence[tuple[RunRecord, Measured]]) -> OurRow:
         variant=_title(config),
         iterations=config.iterations,
         seeds=tuple(sorted(scored)),
+        runs=tuple(record.name for record, _ in group),
         waiting=tuple(waiting),
         pop_return=_mean([one.pop_return.value for one in found]),
         pop_expl=_mean([one.pop_expl.value for one in found]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 from typing import Any
 
 import pyarrow as pa
@@ -203,14 +204,15 @@ def _by_variant(game: Game, found: Sequence[RunRecord]) -> None:
         return
     st.subheader("By variant", anchor=False)
     st.dataframe(
-        pa.Table.from_pylist([_variant(row) for row in rows]),
+        pa.Table.from_pylist([_variant(row, found) for row in rows]),
         hide_index=True,
         placeholder="-",
         column_config=_decimals(),
     )
     waiting = [name for row in rows for name in row.waiting]
     st.caption(
-        "Finished runs: means over seeds with one standard error. "
+        "Finished runs: means over seeds with one standard error; minutes, rejected attempts and "
+        "cost are of an average run. "
         + (
             f"Not measured yet: {', '.join(map(in_markdown, waiting))}; run  "
             + in_code(f"csro report {waiting[0]} --evaluate 100")
@@ -220,7 +222,13 @@ def _by_variant(game: Game, found: Sequence[RunRecord]) -> None:
     )
 
 
-def _variant(row: OurRow) -> dict[str, object]:
+def _variant(row: OurRow, found: Sequence[RunRecord]) -> dict[str, object]:
+    """One row: the scores, and what a run cost on average."""
+    records = [record for record in found if record.name in row.runs]
+    courses = [run_data.course(record) for record in records]
+    costs = [run_data.spent(record).cost for record in records]
+    known = [cost for cost in costs if cost is not None]
+    attempts = sum(course.attempts for course in courses)
     return {
         "Variant": row.variant,
         "K": row.iterations,
@@ -229,6 +237,9 @@ def _variant(row: OurRow) -> dict[str, object]:
         "Best run": row.best,
         "Best policy": row.best_single,
         "Matches a cell": row.matches,
+        "Minutes": fmean(course.minutes for course in courses),
+        "Rejected": f"{sum(course.rejected for course in courses) / max(attempts, 1):.0%}",
+        "Cost (USD)": fmean(known) if len(known) == len(records) else None,
     }
 
 
