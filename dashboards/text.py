@@ -42,20 +42,22 @@ def in_html(text: str) -> str:
 
 
 def number(value: float | None, digits: int = 1) -> str:
-    """A number; a dash where there is none."""
-    return "-" if value is None or value != value else f"{value:,.{digits}f}"
+    """A number; a dash where there is none, and no minus before what is rounded to 0."""
+    return "-" if value is None or value != value else f"{value:z,.{digits}f}"
 
 
 def signed(value: float | None, digits: int = 1) -> str:
-    """A number with its sign; a dash where there is none."""
-    return "-" if value is None or value != value else f"{value:+,.{digits}f}"
+    """A number with its sign; a dash where there is none, and no sign for what is rounded to 0."""
+    shown = number(value, digits)
+    rises = value is not None and value > 0 and shown != number(0.0, digits)
+    return f"+{shown}" if rises else shown
 
 
 def interval(estimate: Estimate | None) -> str:
     """The 95 % interval; a dash where it is not known."""
     if estimate is None or estimate.low != estimate.low:
         return "-"
-    return f"[{estimate.low:,.0f}, {estimate.high:,.0f}]"
+    return f"[{estimate.low:z,.0f}, {estimate.high:z,.0f}]"
 
 
 def short_ref(ref: str) -> str:

@@ -80,10 +80,11 @@ class Row:
     """One version's line.  Payoffs are in the game's unit per match.
 
     Attributes:
-      rank: 1, 2, ...; rows that lack results against the evaluation population come last.
-      rank_low: the best rank that the noise leaves open; None where the rank is not settled.  A
-        row is ahead for sure where the 95 % interval of the difference excludes 0, pair by pair
-        (see `estimates.surely_better`).
+      rank: 1, 2, ...; None where the row lacks the number that the board is ordered by (an
+        AggScore takes matches against the whole evaluation population, a rating takes any).
+      rank_low: the best rank that the noise leaves open; None where `rank` is.  A row is ahead
+        for sure where the 95 % interval of the difference excludes 0, pair by pair (see
+        `estimates.surely_better`).
       rank_high: the worst such rank.
       ref: author/name@number of the policy.
       digest: its identity.
@@ -103,7 +104,7 @@ class Row:
       alpha_rank: share in alpha-rank.  Both are None for those left out because pairs are missing.
     """
 
-    rank: int
+    rank: int | None
     rank_low: int | None
     rank_high: int | None
     ref: str
@@ -143,7 +144,7 @@ def leaderboard(
       options: order and columns.
 
     Returns:
-      One row for each version, best first.
+      One row for each version: the ranked ones, best first, then those without a rank by name.
 
     Raises:
       ValueError: the population is empty, or ranking by rating was asked for without ratings.
@@ -156,18 +157,18 @@ def leaderboard(
     metrics = population_metrics(met)
     against_all = _AgainstAll(table, digests)
     scores = _scores(options, digests, metrics, against_all.mean_return)
-    order, rank_low, rank_high = _ranks(scores, metrics.complete, digests)
+    places = _ranks(scores, versions)
     extra = _secondary(table, digests) if options.secondary else {}
     refs = {version.digest: version.ref for version in versions}
     rows = []
-    for rank, place in enumerate(order, start=1):
-        digest, complete = digests[place], bool(metrics.complete[place])
+    for place, (rank, rank_low, rank_high) in places.items():
+        digest = digests[place]
         mean = _known(against_all.mean_return[place])
         rows.append(
             Row(
                 rank=rank,
-                rank_low=rank_low[place] if complete else None,
-                rank_high=rank_high[place] if complete else None,
+                rank_low=rank_low,
+                rank_high=rank_high,
                 ref=versions[place].ref,
                 digest=digest,
                 mean_return=mean.value if mean else None,
@@ -250,21 +251,34 @@ def _scores(
             )
 
 
-def _ranks(
-    scores: Estimates, complete: NDArray[np.bool_], digests: Sequence[str]
-) -> tuple[list[int], list[int], list[int]]:
-    """Order of the rows, and by row the best and the worst rank that the noise leaves open.
+_Ranks = tuple[int, int, int] | tuple[None, None, None]
+"""Rank, and the best and the worst one that the noise leaves open."""
 
-    Incomplete rows follow the complete ones; equal scores are ordered by digest, so that the order
-    never depends on the order of the input.
+
+def _ranks(scores: Estimates, versions: Sequence[PolicyVersion]) -> dict[int, _Ranks]:
+    """Ranks by place in `versions`, in the order of the board.
+
+    Whoever lacks a score has no rank: a number would say that it is worse than those before it.
+    These follow the ranked ones by name; equal scores are ordered by digest.  So the order never
+    depends on the order of the input.
     """
-    value = np.where(np.isnan(scores.value), -np.inf, scores.value)
-    keys = zip((~complete).tolist(), (-value).tolist(), digests, range(len(digests)), strict=True)
-    order = [place for *_, place in sorted(keys)]
-    better = surely_better(scores) & complete[:, None] & complete[None, :]
-    rank_low = 1 + better.sum(axis=0)
-    rank_high = int(complete.sum()) - better.sum(axis=1)
-    return order, rank_low.tolist(), rank_high.tolist()
+    scored = ~np.isnan(scores.value)
+    better = surely_better(scores)
+    low, high = 1 + better.sum(axis=0), int(scored.sum()) - better.sum(axis=1)
+    places = range(len(versions))
+    ranked = sorted(
+        (place for place in places if scored[place]),
+        key=lambda place: (-float(scores.value[place]), versions[place].digest),
+    )
+    others = sorted(
+        (place for place in places if not scored[place]),
+        key=lambda place: (versions[place].name, versions[place].number),
+    )
+    found: dict[int, _Ranks] = {
+        place: (rank, int(low[place]), int(high[place]))
+        for rank, place in enumerate(ranked, start=1)
+    }
+    return found | dict.fromkeys(others, (None, None, None))
 
 
 def _worst(

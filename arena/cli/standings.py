@@ -42,7 +42,7 @@ def estimated(estimate: Estimate | None) -> str:
     if estimate is None:
         return "-"
     low, high = number(estimate.low, 0), number(estimate.high, 0)
-    return f"{estimate.value:.1f} [dim]\\[{low}, {high}][/]"
+    return f"{number(estimate.value)} [dim]\\[{low}, {high}][/]"
 
 
 def document_of(estimate: Estimate | None) -> dict[str, Any] | None:
@@ -193,8 +193,8 @@ def _score(row: Row) -> str:
 
 
 def _rank(row: Row) -> str:
-    if row.rank_low is None or row.rank_high is None:
-        return str(row.rank)
+    if row.rank is None:
+        return "-"
     span = "" if row.rank_low == row.rank_high else f" [dim]{row.rank_low}-{row.rank_high}[/]"
     return f"{row.rank}{span}"
 
@@ -202,7 +202,8 @@ def _rank(row: Row) -> str:
 def _worst(row: Row) -> str:
     if row.worst is None:
         return "-"
-    return f"{row.worst.ref} {row.worst.mean:+.1f}"
+    mean = round(row.worst.mean, 1)
+    return f"{row.worst.ref} {mean:+.1f}" if mean else f"{row.worst.ref} 0.0"
 
 
 @click.command()

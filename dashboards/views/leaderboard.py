@@ -8,16 +8,19 @@ from typing import Any
 import pyarrow as pa
 import streamlit as st
 
+from arena.analysis.estimates import Estimate
 from arena.analysis.leaderboard import RankBy, Row
 from arena.games.protocol import Game
 from dashboards import data, navigate, theme
-from dashboards.charts.intervals import Line, Reference, intervals
-from dashboards.text import in_markdown, short_ref
+from dashboards.charts.intervals import Line, Reference, comparable, fitting, intervals
+from dashboards.text import in_markdown, number, short_ref, signed
 from population.paper import methods
 from registry.values import PolicyVersion
 
 CHARTED = 15
 """Rows of the chart; the table has all."""
+NAMED = 3
+"""How many of the rows that lie too far below for the chart are named beside it."""
 
 ORDERS = {
     RankBy.AGG_SCORE: "AggScore",
@@ -26,6 +29,8 @@ ORDERS = {
     RankBy.RATING: "Rating",
     RankBy.MEAN_RETURN: "Mean return",
 }
+_OF_ALL_MATCHES = (RankBy.RATING, RankBy.MEAN_RETURN)
+"""Orders that do not need the evaluation population."""
 
 
 def show(game: Game) -> None:
@@ -40,17 +45,14 @@ def show(game: Game) -> None:
     bands = bands_of(rows)
     if by is RankBy.RATING and not data.ratings(game).serial:
         st.info("Ratings are being computed; until then the order is by AggScore.")
-    _headline(rows)
+        by = RankBy.AGG_SCORE
     left = [row for row in rows if row.digest in shown]
+    _headline(rows, len(left))
     if not left:
         st.info("No policy fits these filters. Clear the search, or choose fewer filters.")
         return
-    if all(row.agg_score is None for row in left):
-        st.info(
-            f"Scores need matches against all {len(population.digests)} members of "
-            f"{in_markdown(population.name)}: run  `arena play --game {game.name}`"
-        )
-    _table(game, left, bands, more)
+    _unranked(game, by, left)
+    _table(game, by, left, _frame(left, bands, data.trends(game), more))
     _chart(game, by, left, bands)
 
 
@@ -99,7 +101,7 @@ def bands_of(rows: Sequence[Row]) -> dict[str, int]:
     bands: dict[str, int] = {}
     head, band = 0, 0
     for row in rows:
-        if row.rank_low is None:
+        if row.rank is None or row.rank_low is None:
             continue
         if not bands or row.rank_low > head:
             head, band = row.rank, band + 1
@@ -107,53 +109,109 @@ def bands_of(rows: Sequence[Row]) -> dict[str, int]:
     return bands
 
 
-def _headline(rows: Sequence[Row]) -> None:
+def _headline(rows: Sequence[Row], left: int) -> None:
+    """How much there is, and how many policies the filters leave."""
     matches = sum(row.matches for row in rows) // 2
     forfeits = sum(row.forfeits for row in rows)
-    st.caption(f"{len(rows):,} policies · {matches:,} matches · {forfeits:,} forfeits")
+    count = f"{len(rows):,}" if left == len(rows) else f"{left:,} of {len(rows):,}"
+    st.caption(f"{count} policies · {matches:,} matches · {forfeits:,} forfeits")
+
+
+def _unranked(game: Game, by: RankBy, rows: Sequence[Row]) -> None:
+    """Says why rows have no rank, and what to do about it."""
+    count = sum(row.rank is None for row in rows)
+    if not count:
+        return
+    population = data.population_of(game)
+    who = "1 policy is" if count == 1 else f"{count:,} policies are"
+    needed = (
+        "a rank here takes a match against another policy"
+        if by in _OF_ALL_MATCHES
+        else f"scores need matches against all {len(population.digests)} members of "
+        f"{in_markdown(population.name)}"
+    )
+    st.info(f"{who} not measured yet: {needed}. Run  `arena play --game {game.name}`")
 
 
 def _chart(game: Game, by: RankBy, rows: Sequence[Row], bands: Mapping[str, int]) -> None:
     """Scores with intervals, in the colour of their band, beside the paper's methods."""
-    if by in (RankBy.RATING, RankBy.MEAN_RETURN):
+    if by in _OF_ALL_MATCHES:
         by = RankBy.AGG_SCORE
     scored = [(row, estimate) for row in rows if (estimate := getattr(row, by.value)) is not None]
     if not scored:
         return
-    published = methods(game.name)
-    references = [
-        Reference(f"{paper.method} (paper)", getattr(paper, by.value).mean) for paper in published
-    ]
     lines = [
         Line(
-            f"{row.rank}  {short_ref(row.ref)}",
+            f"{_rank(row)}  {short_ref(row.ref)}",
             estimate,
             theme.SERIES[(bands.get(row.digest, 1) - 1) % len(theme.SERIES)],
         )
         for row, estimate in scored[:CHARTED]
     ]
-    least = min(estimate.value for _, estimate in scored[:CHARTED])
-    near = [one for one in references if one.value > least - 60]
+    smallest_first = by is RankBy.POP_EXPL
+    near = comparable(lines, smallest_first=smallest_first)
+    far = [line for line in lines if line not in near]
+    published = sorted(
+        (
+            Reference(f"{paper.method} (paper)", getattr(paper, by.value).mean)
+            for paper in methods(game.name)
+        ),
+        key=lambda one: one.value,
+        reverse=not smallest_first,  # the best of the paper come first, if not all have room
+    )
+    references = fitting(near, published)
     with st.container(border=True):
         st.markdown(f"**{ORDERS[by]}** with 95 % intervals; rows of one colour share a band")
-        st.html(intervals(lines, f"{game.unit} a match", references=near))
-        if near:
-            ordered = sorted(near, key=lambda one: one.value)
-            st.caption(
-                "Dotted, as published: "
-                + ", ".join(
-                    f"{place} {in_markdown(one.label.removesuffix(' (paper)'))} {one.value:.1f}"
-                    for place, one in enumerate(ordered, start=1)
-                )
-            )
+        st.html(intervals(near, f"{game.unit} a match", references=references))
+        if far:
+            st.caption(_far_ones(far))
+        if references:
+            st.caption(_paper(references, len(published)))
 
 
-def _table(game: Game, rows: Sequence[Row], bands: Mapping[str, int], more: bool) -> None:
-    trends = data.trends(game)
-    forfeits = any(row.forfeits for row in rows)
+def _rank(row: Row) -> str:
+    return "-" if row.rank is None else str(row.rank)
+
+
+def _far_ones(lines: Sequence[Line]) -> str:
+    """Names the rows that the chart leaves out."""
+    named = [f"{in_markdown(line.label)} {number(line.estimate.value)}" for line in lines[:NAMED]]
+    if len(lines) > NAMED:
+        named.append(f"{len(lines) - NAMED} more")
+    return f"Too far away for this chart: {', '.join(named)}"
+
+
+def _paper(references: Sequence[Reference], published: int) -> str:
+    """The key to the numbers of the dotted lines."""
+    ordered = sorted(references, key=lambda one: one.value)
+    key = ", ".join(
+        f"{place} {in_markdown(one.label.removesuffix(' (paper)'))} {number(one.value)}"
+        for place, one in enumerate(ordered, start=1)
+    )
+    some = "" if len(ordered) == published else f" ({len(ordered)} of {published} have room)"
+    return f"Dotted, as published{some}: {key}"
+
+
+def _frame(
+    rows: Sequence[Row],
+    bands: Mapping[str, int],
+    trends: Mapping[str, Sequence[float]],
+    more: bool,
+) -> pa.Table:
+    """The columns of the table, in the order of their weight: a phone shows the first three."""
     frame = pa.Table.from_pylist([_line(row, bands, trends, more) for row in rows])
-    if not forfeits:
-        frame = frame.drop_columns(["Forfeits"])
+    # A column without any value has no type yet, and would not be shown as the others are.
+    for place, column in enumerate(frame.schema):
+        if pa.types.is_null(column.type):
+            kind = pa.string() if column.name in _TEXTS else pa.float64()
+            frame = frame.set_column(place, column.name, frame.column(place).cast(kind))
+    return frame if any(row.forfeits for row in rows) else frame.drop_columns(["Forfeits"])
+
+
+def _table(game: Game, by: RankBy, rows: Sequence[Row], frame: pa.Table) -> None:
+    """The table, with the column that it is ordered by directly after the policy."""
+    first = ["Rank", "Policy", ORDERS[by]]
+    frame = frame.select([*first, *(name for name in frame.column_names if name not in first)])
     event = st.dataframe(
         frame,
         hide_index=True,
@@ -175,24 +233,25 @@ def _line(
     trends: Mapping[str, Sequence[float]],
     more: bool,
 ) -> dict[str, Any]:
-    tied = row.rank_low is not None and row.rank_low != row.rank_high
+    ranked = row.rank_low is not None and row.rank_high is not None
+    worst = row.worst and f"{short_ref(row.worst.ref)} {signed(row.worst.mean)}"
     line: dict[str, Any] = {
         "Rank": row.rank,
         "Policy": row.ref,
-        "Could be": f"{row.rank_low} to {row.rank_high}" if tied else "",
-        "Band": bands.get(row.digest),
         "AggScore": _value(row.agg_score),
-        "95 % low": row.agg_score.low if row.agg_score else None,
-        "95 % high": row.agg_score.high if row.agg_score else None,
         "PopReturn": _value(row.pop_return),
         "PopExpl": _value(row.pop_expl),
-        "Cross-fitted": _value(row.pop_expl_cross_fitted),
-        "Rating": row.trueskill.conservative if row.trueskill else None,
-        "Mean return": row.mean_return,
-        "Trend": list(trends.get(row.digest, ())),
-        "Worst opponent": f"{short_ref(row.worst.ref)} {row.worst.mean:+.1f}" if row.worst else "",
+        "95 % low": row.agg_score.low if row.agg_score else None,
+        "95 % high": row.agg_score.high if row.agg_score else None,
+        "Worst opponent": worst,
         "Matches": row.matches,
         "Forfeits": row.forfeits,
+        "Could be": _could_be(row) if ranked else None,
+        "Band": bands.get(row.digest),
+        "Rating": row.trueskill.conservative if row.trueskill else None,
+        "Cross-fitted": _value(row.pop_expl_cross_fitted),
+        "Mean return": row.mean_return,
+        "Trend": list(trends.get(row.digest, ())),
     }
     if more:
         line |= {
@@ -203,8 +262,18 @@ def _line(
     return line
 
 
-def _value(estimate: Any) -> float | None:
-    return None if estimate is None else float(estimate.value)
+_TEXTS = ("Could be", "Worst opponent")
+
+
+def _could_be(row: Row) -> str:
+    return "" if row.rank_low == row.rank_high else f"{row.rank_low} to {row.rank_high}"
+
+
+def _value(estimate: Estimate | None) -> float | None:
+    """The number; the table would write a small negative one as -0.0."""
+    if estimate is None:
+        return None
+    return 0.0 if -0.05 <= estimate.value <= 0 else float(estimate.value)
 
 
 _HELP = {
@@ -220,23 +289,49 @@ _HELP = {
 }
 
 
+_WIDTHS = {
+    "Rank": 48,
+    "Policy": 180,
+    "AggScore": 76,
+    "PopReturn": 80,
+    "PopExpl": 70,
+    "95 % low": 72,
+    "95 % high": 76,
+    "Worst opponent": 170,
+    "Matches": 70,
+    "Forfeits": 70,
+    "Could be": 74,
+    "Band": 52,
+    "Rating": 60,
+    "Cross-fitted": 92,
+    "Mean return": 96,
+    "Trend": 76,
+}
+"""Pixels: in 390 the score stands beside the policy, in 1366 all but the last few do."""
+
+
 def _columns(frame: pa.Table) -> dict[str, Any]:
     decimals = {"Nash mass": "%.3f", "Alpha-rank": "%.3f", "Bradley-Terry": "%.0f"}
     columns: dict[str, Any] = {
         name: st.column_config.NumberColumn(
-            format=decimals.get(name, "%.1f"), help=_HELP.get(name), width="small"
+            format=decimals.get(name, "%.1f"),
+            help=_HELP.get(name),
+            width=_WIDTHS.get(name, "small"),
         )
         for name in frame.column_names
         if pa.types.is_floating(frame.schema.field(name).type)
     }
     columns |= {
-        name: st.column_config.NumberColumn(format="localized", width="small")
+        name: st.column_config.NumberColumn(format="localized", width=_WIDTHS[name])
         for name in ("Matches", "Forfeits")
     }
+    columns |= {
+        name: st.column_config.TextColumn(help=_HELP.get(name), width=_WIDTHS[name])
+        for name in _TEXTS
+    }
     return columns | {
-        "Rank": st.column_config.NumberColumn(pinned=True, width=48),
-        "Policy": st.column_config.TextColumn(pinned=True, width="medium"),
-        "Could be": st.column_config.TextColumn(help=_HELP["Could be"], width="small"),
-        "Band": st.column_config.NumberColumn(help=_HELP["Band"], width=56),
-        "Trend": st.column_config.LineChartColumn(help=_HELP["Trend"], width="small"),
+        "Rank": st.column_config.NumberColumn(pinned=True, width=_WIDTHS["Rank"]),
+        "Policy": st.column_config.TextColumn(pinned=True, width=_WIDTHS["Policy"]),
+        "Band": st.column_config.NumberColumn(help=_HELP["Band"], width=_WIDTHS["Band"]),
+        "Trend": st.column_config.LineChartColumn(help=_HELP["Trend"], width=_WIDTHS["Trend"]),
     }

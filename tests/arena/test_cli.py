@@ -155,7 +155,10 @@ def test_usage_errors_exit_with_2_and_say_what_to_do(home, arguments):
 def test_a_leaderboard_without_any_match(home, by):
     rows = document("leaderboard", "--game", "rrps", "--by", by, "--more", home=home)["rows"]
     assert len(rows) >= 43
-    assert all(row["agg_score"] is None for row in rows)
+    assert all(row["agg_score"] is row["rank"] is row["rank_low"] is None for row in rows)
+    assert [row["ref"] for row in rows] == sorted(row["ref"] for row in rows)
+    table = run("leaderboard", "--game", "rrps", "--by", by, home=home).stdout.splitlines()
+    assert all(line.split()[0] == "-" for line in table if "house/" in line)
 
 
 def test_the_names_of_the_house_are_taken(home, file):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -132,11 +132,15 @@ def test_incomplete_rows_come_last_and_name_what_is_missing():
     population = Population("small@1", ("aa", "bb", "gg" * 16))
     rows = leaderboard(versions, table, population)
     assert all(row.missing[-1] == "gg" * 6 for row in rows)
-    assert all(row.agg_score is row.rank_low is None for row in rows)
+    assert all(row.agg_score is row.rank is row.rank_low is row.rank_high is None for row in rows)
+    assert [row.digest for row in rows] == sorted(row.digest for row in rows)
 
     population = Population("small@2", ("aa", "bb"))
     rows = leaderboard(versions, table, population, Options(secondary=True))
     assert [row.ref for row in rows[-2:]] == ["house/ee@1", "house/ff@1"]
+    assert [row.rank for row in rows] == [1, 2, 3, 4, None, None]
+    # The ranges are of ranks that there are.
+    assert all(1 <= row.rank_low <= row.rank <= row.rank_high <= 4 for row in rows[:4])
     late, never = rows[-2:]
     assert late.missing == ("house/bb@1",)
     assert late.agg_score is late.pop_return is late.pop_expl is late.rank_low is None
@@ -152,6 +156,36 @@ def test_incomplete_rows_come_last_and_name_what_is_missing():
     assert never.bradley_terry is None
     assert sum(row.nash_mass or 0.0 for row in rows) == pytest.approx(1.0)
     assert sum(row.alpha_rank or 0.0 for row in rows) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("by", RANKINGS)
+def test_who_lacks_the_number_of_the_order_has_no_rank(by):
+    names = ("aa", "bb", "cc")
+    truth = np.array([[0.0, 5.0, 9.0], [-5.0, 0.0, 9.0], [-9.0, -9.0, 0.0]])
+    played = list(round_robin(names, truth, 1.0, 6, np.random.default_rng(0)))
+    # dd met one member only: it has a rating and a mean return, and no score.
+    played += [Played("dd", "cc", deal, 1.0 + deal) for deal in range(4)]
+    table = PayoffTable.from_pair_stats(pair_stats(played), (*names, "dd"))
+    ratings = {name: Rating(30.0 - place, 1.0) for place, name in enumerate((*names, "dd"))}
+    # Of these two, which met nobody, one has an earlier digest, the other an earlier name.
+    newcomers = [replace(_version("00"), name="house/zz"), _version("ee")]
+    versions = [*newcomers, *map(_version, (*names, "dd"))]
+    population = Population("small@1", names)
+    rows = leaderboard(versions, table, population, Options(RankBy(by), ratings))
+    scored = by in ("rating", "mean_return")
+    assert [row.rank for row in rows] == [1, 2, 3, *((4,) if scored else (None,)), None, None]
+    assert [row.ref for row in rows[-2:]] == ["house/ee@1", "house/zz@1"]
+    assert all((row.rank is None) == (row.rank_low is None) for row in rows)
+    assert all(row.rank is None for row in rows if row.matches == 0)
+    shuffled = leaderboard(versions[::-1], table, population, Options(RankBy(by), ratings))
+    assert shuffled == rows
+
+
+def test_versions_of_a_name_without_a_rank_follow_their_numbers():
+    versions = [replace(_version(f"d{n}"), name="a/b", number=n) for n in (10, 2, 1)]
+    table = PayoffTable.from_pair_stats(pair_stats([]), ())
+    rows = leaderboard(versions, table, Population("small@1", ("aa",)))
+    assert [row.ref for row in rows] == ["a/b@1", "a/b@2", "a/b@10"]
 
 
 def test_secondary_columns_of_the_43_bots(bots):

@@ -53,17 +53,50 @@ def test_leaderboard_ranks_like_the_library(page: Page, played_home: Path) -> No
         "starter/leduc@1",
     }
     assert table.value["AggScore"].is_monotonic_decreasing
+    assert table.value.columns[:5].tolist() == [
+        "Rank",
+        "Policy",
+        "AggScore",
+        "PopReturn",
+        "PopExpl",
+    ]
+    assert table.value["Rank"].tolist() == [1, 2, 3, 4]
+    assert "not measured" not in said(app)
+
+
+def test_leaderboard_numbers_only_who_is_measured(page: Page, played_home: Path) -> None:
+    app = page(played_home, "leaderboard", "rrps")
+    table = app.dataframe[0].value
+    scored = table["AggScore"].notna()
+    assert 0 < scored.sum() < len(table)
+    assert table["Rank"][scored].tolist() == list(range(1, scored.sum() + 1))
+    assert table["Rank"][~scored].isna().all()
+    assert table["Policy"][~scored].is_monotonic_increasing
+    assert f"{(~scored).sum()} policies are not measured yet" in said(app)
+    assert "arena play --game rrps" in said(app)
+
+
+def test_leaderboard_of_an_empty_home_has_no_ranks(page: Page, tmp_path: Path) -> None:
+    app = page(tmp_path / "new", "leaderboard", "rrps")
+    table = app.dataframe[0].value
+    assert len(table) >= 43
+    for column in ("Rank", "AggScore", "Band", "Could be", "Worst opponent"):
+        assert table[column].isna().all()
+    assert f"{len(table)} policies are not measured yet" in said(app)
 
 
 def test_leaderboard_search_and_order(page: Page, played_home: Path) -> None:
     app = page(played_home, "leaderboard", "leduc")
     app.text_input(key="board_search").set_value("alwaysfold").run()
     assert app.dataframe[0].value["Policy"].tolist() == ["house/AlwaysFold@1"]
+    assert "1 of 4 policies" in said(app)
     app.text_input(key="board_search").set_value("nobody has this name").run()
     assert "No policy fits" in said(app)
     app.text_input(key="board_search").set_value("").run()
     app.selectbox(key="board_by").set_value("pop_expl").run()
     assert app.dataframe[0].value["PopExpl"].is_monotonic_increasing
+    assert app.dataframe[0].value.columns[2] == "PopExpl"
+    assert "4 policies" in said(app) and "of 4 policies" not in said(app)
 
 
 def test_policy_shows_faults_with_messages(page: Page, played_home: Path) -> None:
@@ -129,6 +162,8 @@ def test_exact_values_and_ceiling_of_leduc(page: Page, played_home: Path) -> Non
     app.run()
     values = {metric.label: metric.value for metric in app.metric}
     assert values["Ceiling"] == "82.22"  # the mean of 146.67, 100.00 and 0
+    gap = round(float(values["Ceiling"]) - float(values["Best PopReturn"]), 2)
+    assert float(values["Gap"]) == gap
     assert app.dataframe[0].value["Policy"].iloc[0] == "house/CFR+@1"
 
 

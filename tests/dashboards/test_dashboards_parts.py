@@ -15,11 +15,21 @@ from arena.analysis.estimates import Estimate
 from arena.analysis.leaderboard import Row
 from arena.games import game as game_named
 from dashboards import cards, theme
-from dashboards.charts.intervals import Line, Reference, _span, intervals
+from dashboards.charts.intervals import (
+    APART,
+    MOST_REFERENCES,
+    Line,
+    Reference,
+    _span,
+    comparable,
+    fitting,
+    intervals,
+)
 from dashboards.charts.lineage import Family, line_styles, lineage_graph
-from dashboards.charts.scale import APART, MOST_TICKS, RootScale, round_numbers
+from dashboards.charts.scale import APART as TICKS_APART
+from dashboards.charts.scale import MOST_TICKS, RootScale, Scale, round_numbers
 from dashboards.settings import Settings, Submitting
-from dashboards.text import in_html, in_markdown, number, readable
+from dashboards.text import in_html, in_markdown, number, readable, signed
 from dashboards.views.hands import habits as hand_habits
 from dashboards.views.leaderboard import bands_of
 from dashboards.views.throws import habits
@@ -46,6 +56,14 @@ def test_readable_shows_direction_marks_and_controls() -> None:
         == "a\N{REPLACEMENT CHARACTER}b\N{REPLACEMENT CHARACTER}c\n\td"
     )
     assert number(float("nan")) == "-"
+
+
+def test_numbers_have_no_minus_before_zero() -> None:
+    assert [number(value) for value in (-0.04, -0.0, 0.04, -0.06)] == ["0.0", "0.0", "0.0", "-0.1"]
+    assert [signed(value) for value in (-0.04, -0.0, 0.0, 0.04)] == ["0.0"] * 4
+    assert [signed(value) for value in (-0.06, 0.06, 1234.5)] == ["-0.1", "+0.1", "+1,234.5"]
+    assert signed(float("nan")) == signed(None) == "-"
+    assert [signed(value, 0) for value in (-0.4, 0.4, -3.0)] == ["0", "0", "-3"]
 
 
 def test_stakes_follow_the_betting() -> None:
@@ -128,13 +146,13 @@ def test_habits_of_a_player_who_repeats_wins() -> None:
     assert "after a loss: the same again" in {line["What"] for line in habits(events, 1)}
 
 
-def row(rank: int, low: int | None, high: int | None) -> Row:
+def row(place: int, low: int | None, high: int | None) -> Row:
     return Row(
-        rank,
+        None if low is None else place,
         low,
         high,
-        f"a/p{rank}@1",
-        f"d{rank}",
+        f"a/p{place}@1",
+        f"d{place}",
         0.0,
         0.0,
         None,
@@ -159,20 +177,99 @@ def test_intervals_are_cut_to_the_span_and_survive_unknown_errors() -> None:
     nan = float("nan")
     lines = [
         Line("<b>x</b>", Estimate(1.0, nan, nan, nan)),
+        Line("usual", Estimate(5.0, 1.0, 3.0, 7.0)),
         Line("y", Estimate(9.0, 1.0, -9e9, 9e9)),
         Line("never measured", Estimate(nan, nan, nan, nan)),
     ]
     text = intervals(lines, "unit", references=[Reference('<i>"r</i>', 5.0)])
     assert "<b>x</b>" not in text
     assert "<i>" not in text and '"r' not in text
-    low, high = _span(lines, [Reference("r", 5.0)])
+    low, high = _span(lines, [5.0])
     assert -20 < low < 1 and 9 < high < 30
     places = [float(place) for place in re.findall(r"left:([-0-9.]+)%", text)]
     widths = [float(width) for width in re.findall(r"width:([-0-9.]+)%", text)]
     assert "nan" not in text
     assert all(0.0 <= one <= 100.0 for one in places + widths)
-    assert widths == [100.0, 100.0]  # of the one interval that is known: its line and its ends
+    assert widths[2:] == [100.0, 100.0]  # of the interval that is cut: its line and its ends
     assert intervals([], "nothing to draw")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "bars", "arrows"),
+    [
+        (3.0, 9.0, "0 2px 0 2px", []),
+        (-900.0, 9.0, "0 2px 0 0", ["left"]),
+        (3.0, 900.0, "0 0 0 2px", ["right"]),
+        (-900.0, 900.0, "0 0 0 0", ["left", "right"]),
+    ],
+)
+def test_an_interval_that_is_cut_ends_in_an_arrow(
+    low: float, high: float, bars: str, arrows: list[str]
+) -> None:
+    usual = [Line(str(value), Estimate(value, 1.0, value - 2, value + 2)) for value in (4.0, 8.0)]
+    text = intervals([*usual, Line("x", Estimate(6.0, 1.0, low, high))], "unit")
+    drawn = re.findall(r"border-width:(0 \w+ 0 \w+)", text)
+    assert drawn == ["0 2px 0 2px", "0 2px 0 2px", bars]
+    assert re.findall(r"solid transparent;border-(\w+)-width:0", text) == arrows
+    # What is told in words is never cut.
+    assert f"{number(low)} to {number(high)}" in text
+
+
+def _lines(*values: float, reach: float = 2.0) -> list[Line]:
+    return [Line(str(v), Estimate(v, reach / 2, v - reach, v + reach)) for v in values]
+
+
+@pytest.mark.parametrize(
+    ("values", "shown"),
+    [
+        ((309.0, 305.0, 300.0, 292.0, -1476.0), 4),
+        ((309.0, 305.0, 300.0, 292.0, -1476.0, -1480.0), 4),
+        ((82.0, 40.0, -20.0, -60.0), 4),
+        ((300.0, -1476.0), 2),
+        ((300.0, 299.9, 290.0), 3),
+        ((300.0,), 1),
+        ((), 0),
+    ],
+)
+def test_lines_far_below_the_best_do_not_decide_the_axis(
+    values: tuple[float, ...], shown: int
+) -> None:
+    lines = _lines(*values)
+    assert comparable(lines) == lines[:shown]
+    assert comparable(lines[::-1]) == lines[:shown][::-1]
+    mirrored = _lines(*(-value for value in values))
+    assert comparable(mirrored, smallest_first=True) == mirrored[:shown]
+
+
+def test_noise_belongs_to_the_width_of_the_top() -> None:
+    # 40 below, and no farther than the intervals of the best two reach.
+    assert len(comparable(_lines(300.0, 299.9, 260.0, reach=10.0))) == 3
+    assert len(comparable(_lines(300.0, 299.9, 260.0, reach=1.0))) == 2
+    unknown = Line("never measured", Estimate(*[float("nan")] * 4))
+    assert comparable([unknown]) == []
+
+
+def test_references_stand_apart_and_near_the_lines() -> None:
+    lines = _lines(100.0, 80.0)
+    close = [Reference(str(value), value) for value in (90.0, 90.5, 95.0, 60.0, -500.0, 900.0)]
+    assert [one.value for one in fitting(lines, close)] == [90.0, 95.0]
+    many = [Reference(str(value), float(value)) for value in range(80, 100)]
+    chosen = fitting(lines, many)
+    assert 2 <= len(chosen) <= MOST_REFERENCES
+    scale = Scale(*_span(lines, [one.value for one in chosen]))
+    places = sorted(scale.at(one.value) for one in chosen)
+    assert (np.diff(places) >= APART).all()
+    assert fitting(lines, []) == []
+
+
+def test_references_that_coincide_share_a_label() -> None:
+    text = intervals(
+        _lines(0.0, 100.0),
+        "unit",
+        references=[Reference("a", 50.0), Reference("b", 51.0), Reference("c", 90.0)],
+    )
+    assert re.findall(r">([\d, ]+)</div>", text.split("translateX")[-2]) == ["1, 2"]
+    assert text.count("dotted") == 3
 
 
 @pytest.mark.parametrize(("low", "high"), [(-1.0, 1.0), (-12.5, 290.0), (0.01, 0.02), (3.0, 4e6)])
@@ -191,7 +288,7 @@ def test_a_scale_of_roots_keeps_order_and_parts_its_ticks(low: float, high: floa
     ticks = scale.ticks()
     assert 2 <= len(ticks) <= 8 and all(low <= one <= high for one in ticks)
     between = np.diff([scale.at(one) for one in ticks])
-    assert (between >= APART).all()
+    assert (between >= TICKS_APART).all()
 
 
 def test_lineage_quotes_its_labels() -> None:
