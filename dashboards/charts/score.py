@@ -3,50 +3,140 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from dashboards import theme
-from dashboards.charts.frame import Frame, stroke
+from dashboards.charts.frame import Frame, legend, mark, sample, stroke
 from dashboards.charts.pointing import Layer, Picture
 from dashboards.charts.scale import Scale
 
 HEIGHT_PIXELS = 190
+DASHES = "5 4"
+CROSS = "\N{MULTIPLICATION X}"
+
+
+@dataclass(frozen=True, slots=True)
+class Forfeit:
+    """How a match ended before its time.
+
+    Attributes:
+      step: throw or hand of the fault, from 1.
+      seat: 0 or 1, whose fault it was.
+      why: a word for it, such as "crashed".
+      steps: throws or hands of a whole match.
+      end: score of seat 0 at the end, in the game's unit.
+    """
+
+    step: int
+    seat: int
+    why: str
+    steps: int
+    end: float
 
 
 def running_score(
-    totals: Sequence[float], step: str, unit: str, *, at: int, winner_up: str
+    totals: Sequence[float],
+    step: str,
+    unit: str,
+    *,
+    at: int,
+    winner_up: str,
+    forfeit: Forfeit | None = None,
 ) -> Picture:
     """Score of seat 0 after each throw or hand; cell i is step i, and cell 0 the beginning.
 
+    What was forfeited is lost evenly over the steps that were left, as both games count it.
+
     Args:
-      totals: (n,) after step 1, 2, ...
+      totals: (n,) after step 1, 2, ...; only those that were completed.
       step: what a step is, "throw" or "hand".
       unit: of the score.
       at: step to mark, from 1.
       winner_up: who is ahead where the line is above 0.
+      forfeit: where the match was forfeited; the chart then goes on to the match's last step.
     """
-    values = [0.0, *totals]
+    played = [0.0, *totals]
+    values = played + _forfeited(played, forfeit)
     frame = Frame(
         [f"{place:,}" for place in range(len(values))],
         Scale.around(values, room=0.05),
         f"{winner_up} ahead, in {unit}",
         step,
-        f"Running score: {values[-1]:+.0f} {unit} at the end.",
+        _described(played, step, unit, forfeit),
         HEIGHT_PIXELS,
     )
-    ground, width = frame.y(0.0), len(values)
-    points = " ".join(f"{place + 0.5:g},{frame.y(value):.2f}" for place, value in enumerate(values))
+    ground = frame.y(0.0)
+    points = [f"{place + 0.5:g},{frame.y(value):.2f}" for place, value in enumerate(values)]
+    there, lost = points[: len(played)], points[len(played) - 1 :]
     # One area, whose colour changes where the lead does.
     drawing = (
         '<linearGradient id="lead" gradientUnits="userSpaceOnUse" x1="0" x2="0" y1="0" y2="100">'
         f'<stop offset="{ground:.2f}%" stop-color="{theme.GAIN}"/>'
         f'<stop offset="{ground:.2f}%" stop-color="{theme.LOSS}"/></linearGradient>'
-        f'<polygon points="0.5,{ground:.2f} {points} {width - 0.5:g},{ground:.2f}" '
-        'fill="url(#lead)" fill-opacity=".28"/>'
+        f"{_area(there, ground, 0.28)}{_area(lost, ground, 0.15)}"
         f'<path d="M{at + 0.5:g} 0V100" {stroke(theme.PINK, 2)}/>'
-        f'<polyline points="{points}" {stroke(theme.GREY, 1.8)}/>'
+        f'<polyline points="{" ".join(there)}" {stroke(theme.GREY, 1.8)}/>'
     )
-    columns = ["Beginning", *(f"{step.capitalize()} {place:,}" for place in range(1, width))]
+    marks = below = ""
+    if forfeit:
+        drawing += f'<polyline points="{" ".join(lost)}" {stroke(theme.GREY, 1.8, DASHES)}/>'
+        place = frame.x(forfeit.step + 0.5), frame.y(values[forfeit.step])
+        marks = mark(f"<b>{CROSS}</b>", "inherit", *place)
+        below = legend(
+            [
+                (f"<b>{CROSS}</b>", f"{step} {forfeit.step:,}: seat {forfeit.seat} {forfeit.why}"),
+                (sample(stroke(theme.GREY, 1.8, DASHES)), f"forfeited by seat {forfeit.seat}"),
+            ]
+        )
+    columns = [
+        "Beginning",
+        *(f"{step.capitalize()} {place:,}" for place in range(1, len(values))),
+    ]
     score = Layer(np.array([values]), digits=0, signed=True)
-    return Picture(frame.around(drawing), [""], columns, [score], f"{{column}}: {{0}} {unit}")
+    html = frame.around(drawing, marks=marks, legend=below)
+    return Picture(html, [""], columns, [score], _told(columns, values, unit, forfeit))
+
+
+def _forfeited(played: Sequence[float], forfeit: Forfeit | None) -> list[float]:
+    """Scores after the steps that were not completed; none in a match that was."""
+    left = forfeit.steps - len(played) + 1 if forfeit else 0
+    if forfeit is None or left < 1:
+        return []
+    return [float(value) for value in np.linspace(played[-1], forfeit.end, left + 1)[1:]]
+
+
+def _area(points: Sequence[str], ground: float, opacity: float) -> str:
+    """What is between a piece of the line and 0."""
+    if len(points) < 2:
+        return ""
+    first, last = (point.partition(",")[0] for point in (points[0], points[-1]))
+    return (
+        f'<polygon points="{first},{ground:.2f} {" ".join(points)} {last},{ground:.2f}" '
+        f'fill="url(#lead)" fill-opacity="{opacity:g}"/>'
+    )
+
+
+def _described(played: Sequence[float], step: str, unit: str, forfeit: Forfeit | None) -> str:
+    if forfeit is None:
+        return f"Running score: {played[-1]:+.0f} {unit} at the end."
+    return (
+        f"Running score: {played[-1]:+.0f} {unit} when seat {forfeit.seat} forfeited in "
+        f"{step} {forfeit.step:,}, {forfeit.end:+.0f} at the end."
+    )
+
+
+def _told(
+    columns: Sequence[str], values: Sequence[float], unit: str, forfeit: Forfeit | None
+) -> str | list[str]:
+    """What is told about the cells; one text for all where nothing was forfeited."""
+    if forfeit is None:
+        return f"{{column}}: {{0}} {unit}"
+    texts = []
+    for place, (column, value) in enumerate(zip(columns, values, strict=True)):
+        text = f"{column}: {f'{value:+,.0f}' if value else '0'} {unit}"
+        if place == forfeit.step:
+            text += f", seat {forfeit.seat} {forfeit.why}"
+        texts.append(f"{text}, forfeited" if place > forfeit.step else text)
+    return texts

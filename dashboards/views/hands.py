@@ -10,6 +10,7 @@ import pyarrow as pa
 import streamlit as st
 
 from dashboards import cards, theme
+from dashboards.charts.score import CROSS, Forfeit
 from dashboards.text import in_html, in_markdown
 
 Event = Mapping[str, Any]
@@ -17,9 +18,28 @@ ROUNDS = ("preflop", "postflop")
 _COLOURS = (theme.GAIN, theme.LOSS)
 
 
-def draw(events: Sequence[Event], at: int, names: tuple[str, str]) -> None:
-    """Hand number `at`, the list of all hands, and the habits of both seats."""
-    st.html(picture(events[at - 1], names))
+def draw(
+    events: Sequence[Event], at: int, names: tuple[str, str], forfeit: Forfeit | None = None
+) -> None:
+    """Hand number `at`, the list of all hands, and the habits of both seats.
+
+    Args:
+      events: hands that were begun, as `Leduc.account` tells them.
+      at: number of a hand, from 1; or of the one that was forfeited.
+      names: of the policies in seats 0 and 1.
+      forfeit: where there was one.
+    """
+    if forfeit and at == forfeit.step:
+        st.html(
+            f"<div><b>{CROSS} hand {at}</b>: seat {forfeit.seat}, {in_html(names[forfeit.seat])}, "
+            f"{in_html(forfeit.why)}, and lost the rest of the match</div>"
+        )
+    if at <= len(events):
+        st.html(picture(events[at - 1], names))
+    else:
+        st.caption("Nobody had acted in this hand yet.")
+    if not events:
+        return
     st.subheader("What each side did", anchor=False)
     for seat, column in enumerate(st.columns(2)):
         with column:

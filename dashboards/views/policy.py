@@ -4,30 +4,28 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Sequence
 from typing import Literal
 
 import pyarrow as pa
 import streamlit as st
 
-from arena.analysis.metrics import AgainstOpponent, Evaluation
 from arena.games.protocol import Game
 from arena.kinds.mixture import weights_of
 from arena.source_check import docstring_of
 from arena.values import short
-from dashboards import data, navigate, theme
-from dashboards.charts.intervals import Line, intervals
+from dashboards import data, navigate, run_data, theme
 from dashboards.charts.lineage import line_styles, lineage_graph
-from dashboards.text import in_code, in_markdown, interval, number, readable, short_ref, signed
+from dashboards.text import in_code, in_markdown, interval, number, readable
 from dashboards.tiles import tiles
+from dashboards.views import faults, opponents
+from population.records import RunRecord
 from registry import AmbiguousRef, MalformedName, UnknownPolicy
 from registry.values import PolicyVersion, Status
 
 Colour = Literal["green", "gray", "orange", "red"]
 
-CHARTED = 24
-"""Opponents that the chart shows, worst first; the table has all."""
-FAULTS = 50
+LISTED = 50
+"""Matches that are listed, the newest first."""
 PARTS = ("Results", "Source", "Lineage", "Faults", "Matches")
 _BADGES: dict[Status, Colour] = {
     Status.QUALIFIED: "green",
@@ -57,11 +55,11 @@ def show(game: Game) -> None:
         case "Lineage":
             _lineage(game, version)
         case "Faults":
-            _faults(game, version)
+            faults.faults(game, version)
         case "Matches":
             _matches(game, version)
         case _:
-            _results(game, version)
+            opponents.results(game, version)
 
 
 def _chosen(game: Game) -> PolicyVersion | None:
@@ -108,24 +106,53 @@ def _heading(game: Game, version: PolicyVersion) -> None:
     ]
     if labels:
         st.caption(" · ".join(labels))
-    result = _evaluated(game, version)
+    record = _run_of(game, version)
+    if record and version.digest != record.mixture:
+        iteration = str(version.provenance.get("iteration") or "")
+        of_it = f", iteration {in_markdown(iteration)}" if iteration else ""
+        st.markdown(f"Written in {_run_link(game, record)}{of_it}")
+    _scores(game, version, record)
+
+
+def _run_of(game: Game, version: PolicyVersion) -> RunRecord | None:
+    """The CSRO run that a version came from; None for none, or one that is not kept here."""
+    name = version.provenance.get("run")
+    return next((record for record in run_data.records(game) if record.name == name), None)
+
+
+def _run_link(game: Game, record: RunRecord) -> str:
+    """A run's name as a link to its page, in Markdown."""
+    link = navigate.address("runs", game=game.name, run=record.name)
+    return f"[the run {in_markdown(record.name)}]({link})"
+
+
+def _scores(game: Game, version: PolicyVersion, record: RunRecord | None) -> None:
+    """The rank, the metrics and the costs; a run's meta-strategy is measured by its members."""
+    result = data.evaluated(game, version.digest)
     scores = {
         "AggScore": result.agg_score,
         "PopReturn": result.pop_return,
         "PopExpl": result.pop_expl,
         "PopExpl, cross-fitted": result.pop_expl_cross_fitted,
     }
+    by_members = record is not None and record.mixture == version.digest
+    if by_members:  # it need not play by itself, and dashes would say that nothing is known
+        scores = {name: one for name, one in scores.items() if one}
     costs = data.costs(game, version.digest)
+    rank, could_be = _rank(game, version)
     tiles(
         {
+            "Rank": rank,
             **{name: number(one.value if one else None) for name, one in scores.items()},
             "Matches": f"{costs.matches:,}",
             "Forfeits": f"{costs.forfeits:,}",
-            costs.label: costs.text,
+            **({costs.label: costs.text} if costs.matches or not by_members else {}),
         },
-        {name: interval(one) for name, one in scores.items() if one},
+        could_be | {name: interval(one) for name, one in scores.items() if one},
     )
-    if result.missing:
+    if by_members and record:
+        _by_members(game, record)
+    elif result.missing:
         st.info(
             f"{len(result.missing)} of {len(result.per_opponent)} opponents of the evaluation "
             "population were not met: run  "
@@ -133,72 +160,34 @@ def _heading(game: Game, version: PolicyVersion) -> None:
         )
 
 
-def _evaluated(game: Game, version: PolicyVersion) -> Evaluation:
-    return data.evaluated(game, version.digest)
+def _rank(game: Game, version: PolicyVersion) -> tuple[str, dict[str, str]]:
+    """Its place on the leaderboard, and the note below it where the noise leaves others open."""
+    rows = data.board(game)
+    row = next((row for row in rows if row.digest == version.digest), None)
+    if row is None or row.rank is None:
+        return "-", {}
+    ranked = sum(one.rank is not None for one in rows)
+    tied = row.rank_low is not None and row.rank_low != row.rank_high
+    could_be = {"Rank": f"could be {row.rank_low} to {row.rank_high}"} if tied else {}
+    return f"{row.rank:,} of {ranked:,}", could_be
 
 
-def _results(game: Game, version: PolicyVersion) -> None:
-    everybody = st.toggle("Everybody, not only the evaluation population", key="policy_everybody")
-    result = data.evaluated(game, version.digest, everybody=everybody)
-    met = [one for one in result.per_opponent if one.payoff is not None and not one.itself]
-    if not met:
+def _by_members(game: Game, record: RunRecord) -> None:
+    """A meta-strategy's score as the run's page has it."""
+    scores = run_data.latest(record)
+    if scores is None:
         st.info(
-            "It has met nobody yet. Play it:  "
-            + in_code(f"arena play --game {game.name} --only {version.ref}")
+            "Not measured yet: it will be, once the members of "
+            f"{_run_link(game, record)} have met the evaluation population:  "
+            + in_code(f"csro report {record.name} --evaluate 100")
         )
         return
-    met.sort(key=lambda one: one.payoff.value if one.payoff else 0.0)
-    called = data.names([one.digest for one in met], game)
-    worst = ", ".join(
-        f"{in_markdown(called[one.digest])} ({signed(one.payoff.value)})"
-        for one in met[:3]
-        if one.payoff
+    one = scores.agg_score
+    told = f"AggScore {number(one.value)} [{number(one.low)}, {number(one.high)}]"
+    st.info(
+        f"Measured through its members: {in_markdown(told)}; see {_run_link(game, record)}",
+        icon=":material/group:",
     )
-    st.markdown(f"**Worst opponents:** {worst}")
-    lines = [
-        Line(
-            short_ref(called[one.digest]),
-            one.payoff,
-            theme.GAIN if one.payoff.value > 0 else theme.LOSS,
-        )
-        for one in met[:CHARTED]
-        if one.payoff
-    ]
-    st.html(intervals(lines, f"mean return, {game.unit} a match (95 % interval)"))
-    if len(met) > CHARTED:
-        st.caption(f"The {CHARTED} worst of {len(met)}; the table has all. Select one to look.")
-    _opponents(game, version, met, called)
-
-
-def _opponents(
-    game: Game, version: PolicyVersion, met: Sequence[AgainstOpponent], called: dict[str, str]
-) -> None:
-    frame = pa.table(
-        {
-            "Opponent": [called[one.digest] for one in met],
-            "Mean": [one.payoff.value if one.payoff else None for one in met],
-            "95 % low": [one.payoff.low if one.payoff else None for one in met],
-            "95 % high": [one.payoff.high if one.payoff else None for one in met],
-            "Won": [one.wins for one in met],
-            "Drawn": [one.draws for one in met],
-            "Lost": [one.losses for one in met],
-            "Forfeits": [one.forfeits for one in met],
-            "Its forfeits": [one.opponent_forfeits for one in met],
-        }
-    )
-    event = st.dataframe(
-        frame,
-        hide_index=True,
-        on_select="rerun",
-        selection_mode="single-row",
-        key=f"opponents_{version.digest}",
-        column_config={
-            name: st.column_config.NumberColumn(format="%.1f")
-            for name in ("Mean", "95 % low", "95 % high")
-        },
-    )
-    if event.selection.rows:
-        navigate.go("policy", game=game.name, policy=called[met[event.selection.rows[0]].digest])
 
 
 def _source(game: Game, version: PolicyVersion) -> None:
@@ -320,48 +309,9 @@ def _lineage(game: Game, version: PolicyVersion) -> None:
     )
 
 
-def _faults(game: Game, version: PolicyVersion) -> None:
-    rows = data.home().store.matches(
-        game.name,
-        game.version,
-        of=version.digest,
-        faults_only=True,
-        newest_first=True,
-        limit=4 * FAULTS,
-    )
-    mine = [
-        row
-        for row in rows
-        if row.fault_seat is not None and row.seats[row.fault_seat] == version.digest
-    ][:FAULTS]
-    if not mine:
-        st.success("It has forfeited no match.", icon=":material/check:")
-        return
-    called = data.names(sorted({digest for row in mine for digest in row.seats}), game)
-    st.caption(f"The newest {len(mine)}; select one to watch it.")
-    event = st.dataframe(
-        pa.table(
-            {
-                "What": [row.termination.value for row in mine],
-                "Message": [readable(row.fault_message) for row in mine],
-                "Against": [called[row.seats[1 - (row.fault_seat or 0)]] for row in mine],
-                "Match": [short(row.id) for row in mine],
-                "Stored (UTC)": [row.played_at for row in mine],
-            }
-        ),
-        hide_index=True,
-        on_select="rerun",
-        selection_mode="single-row",
-        key=f"faults_{version.digest}",
-        column_config={"Message": st.column_config.TextColumn(width="large")},
-    )
-    if event.selection.rows:
-        navigate.go("replay", game=game.name, match=mine[event.selection.rows[0]].id)
-
-
 def _matches(game: Game, version: PolicyVersion) -> None:
     rows = data.home().store.matches(
-        game.name, game.version, of=version.digest, newest_first=True, limit=FAULTS
+        game.name, game.version, of=version.digest, newest_first=True, limit=LISTED
     )
     if not rows:
         st.info("It has played no match yet.")

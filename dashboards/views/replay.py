@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -13,7 +13,7 @@ from arena.replay import Stored, stored_match
 from arena.values import short
 from dashboards import data, navigate
 from dashboards.charts.pointing import pointed
-from dashboards.charts.score import running_score
+from dashboards.charts.score import Forfeit, running_score
 from dashboards.text import in_markdown, readable, signed
 from dashboards.tiles import tiles
 from dashboards.views import hands, throws
@@ -106,17 +106,19 @@ def _heading(stored: Stored) -> None:
                 f"**{signed(result.returns[seat], 0)}** {game.unit}",
                 width="content",
             )
-    if result.fault_seat is not None:
+    forfeit = forfeit_of(stored)
+    if forfeit:
+        step, lost = step_of(game), abs(forfeit.end - score_at_fault(stored))
         st.warning(
-            f"Seat {result.fault_seat}, {in_markdown(stored.versions[result.fault_seat].ref)}, "
-            f"forfeited: {result.termination.value}. The rest of the match is lost to it."
+            f"Seat {forfeit.seat}, {in_markdown(stored.versions[forfeit.seat].ref)}, forfeited in "
+            f"{step} {forfeit.step:,} of {game.length:,}: {forfeit.why}. The rest of the match is "
+            f"lost to it: {lost:,.0f} {game.unit}."
         )
         st.code(readable(result.fault_message) or "(no message)", language=None)
-    played = len(stored.account.events)
-    step = "Throws" if game.name == "rrps" else "Hands"
+    played = len(_completed(stored))
     tiles(
         {
-            f"{step} played": f"{played:,}"
+            f"{step_of(game).capitalize()}s played": f"{played:,}"
             if played == game.length
             else f"{played:,} of {game.length:,}",
             "End": result.termination.value,
@@ -143,47 +145,76 @@ def _link(stored: Stored) -> None:
     box.code(f"arena replay {short(match)} --verify", language="bash")
 
 
+def step_of(game: Game) -> str:
+    """What one step of a match is called."""
+    return "throw" if game.name == "rrps" else "hand"
+
+
+def _completed(stored: Stored) -> list[Mapping[str, Any]]:
+    """The throws or hands that count; a hand that was forfeited while it was played does not."""
+    return [event for event in stored.account.events if event.get("outcome") != "UNFINISHED"]
+
+
+def score_at_fault(stored: Stored) -> float:
+    """Score of seat 0 after the last step that was completed."""
+    completed = _completed(stored)
+    return float(completed[-1]["total"]) if completed else 0.0
+
+
+def forfeit_of(stored: Stored) -> Forfeit | None:
+    """Where and how a match was forfeited; None where it was not."""
+    result, steps = stored.result, stored.game.length
+    if result.fault_seat is None:
+        return None
+    # After the last hand a policy is told how it ended, and can fail once more.
+    step = min(len(_completed(stored)) + 1, steps)
+    return Forfeit(step, result.fault_seat, result.termination.value, steps, result.returns[0])
+
+
 @st.fragment
 def _moves(stored: Stored) -> None:
     """The score, and what happened at one point of the match."""
-    events = stored.account.events
+    events, forfeit, step = stored.account.events, forfeit_of(stored), step_of(stored.game)
     if not events:
         st.info("The match was forfeited before anything was played.")
-        return
-    step = "throw" if stored.game.name == "rrps" else "hand"
+    last = max(len(events), forfeit.step if forfeit else 1)
     key = f"at_{stored.result.match.id}"
-    st.session_state.setdefault(key, 1)
+    st.session_state.setdefault(key, forfeit.step if forfeit else 1)
+
+    def go(to: int) -> None:
+        st.session_state[key] = min(max(to, 1), last)
 
     def move(by: int) -> None:
-        st.session_state[key] = min(max(st.session_state[key] + by, 1), len(events))
-
-    width = throws.WINDOW if step == "throw" else 1
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.button("Earlier", icon=":material/chevron_left:", on_click=move, args=(-width,))
-        if len(events) > 1:
-            st.slider(f"{step.capitalize()}", 1, len(events), key=key, width="stretch")
-        st.button("Later", icon=":material/chevron_right:", on_click=move, args=(width,))
-    at = int(st.session_state[key])
+        go(st.session_state[key] + by)
 
     def jump(_: int, column: int) -> None:
-        st.session_state[key] = max(column, 1)
+        go(column)
 
+    at = int(st.session_state[key])
+    width = throws.WINDOW if step == "throw" else 1
+    if last > 1:
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            earlier, later = ":material/chevron_left:", ":material/chevron_right:"
+            st.button("Earlier", icon=earlier, on_click=move, args=(-width,))
+            st.slider(f"{step.capitalize()}", 1, last, key=key, width="stretch")
+            st.button("Later", icon=later, on_click=move, args=(width,))
+            if forfeit:
+                icon = ":material/error:"
+                st.button("To the fault", icon=icon, on_click=go, args=(forfeit.step,))
     pointed(
         running_score(
-            [event["total"] for event in events],
+            [event["total"] for event in _completed(stored)],
             step,
             stored.game.unit,
             at=at,
             winner_up=stored.versions[0].ref,
+            forfeit=forfeit,
         ),
         key=f"score_{stored.result.match.id}",
         on_pick=jump,
     )
     names = (stored.versions[0].ref, stored.versions[1].ref)
     if step == "throw":
-        throws.draw(events, at, names)
+        throws.draw(events, at, names, forfeit)
     else:
-        hands.draw(events, at, names)
-
-
-Events = Sequence[Mapping[str, Any]]
+        hands.draw(events, at, names, forfeit)

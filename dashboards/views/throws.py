@@ -11,7 +11,8 @@ import pyarrow as pa
 import streamlit as st
 
 from arena.games.rrps import RRPS
-from dashboards import cards
+from dashboards import cards, theme
+from dashboards.charts.score import CROSS, Forfeit
 from dashboards.text import in_html, in_markdown
 
 WINDOW = 20
@@ -22,22 +23,25 @@ SHIFTS = ("the same again", "one up", "one down")
 """What a throw is to the one before; up is towards the throw that beats it."""
 
 
-def draw(events: Sequence[Event], at: int, names: tuple[str, str]) -> None:
-    """The throws from number `at` on, and the habits of both seats."""
-    shown = events[at - 1 : at - 1 + WINDOW]
-    columns = "".join(
-        '<div style="flex:0 0 auto;text-align:center;padding:2px">'
-        f'<div style="font-size:.72rem;opacity:.65">{event["throw"]}</div>'
-        f"<div>{cards.throw(event['actions'][0])}</div>"
-        f"<div>{cards.outcome(event['payoff'])}</div>"
-        f"<div>{cards.throw(event['actions'][1])}</div></div>"
-        for event in shown
-    )
+def draw(
+    events: Sequence[Event], at: int, names: tuple[str, str], forfeit: Forfeit | None = None
+) -> None:
+    """The throws around number `at`, the fault if it is among them, and the habits of both seats.
+
+    Args:
+      events: throws that were completed, as `RRPS.account` tells them.
+      at: number of a throw, from 1; or of the one that was forfeited.
+      names: of the policies in seats 0 and 1.
+      forfeit: where there was one.
+    """
     st.html(
         f'<div style="font-size:.85rem">above: {in_html(names[0])}</div>'
-        f'<div style="display:flex;flex-wrap:wrap;gap:2px;line-height:1">{columns}</div>'
+        '<div style="display:flex;flex-wrap:wrap;gap:2px;line-height:1">'
+        f"{strip(events, at, forfeit)}</div>"
         f'<div style="font-size:.85rem">below: {in_html(names[1])}</div>'
     )
+    if not events:
+        return
     st.subheader("What each side did", anchor=False)
     for seat, column in enumerate(st.columns(2)):
         with column:
@@ -51,6 +55,37 @@ def draw(events: Sequence[Event], at: int, names: tuple[str, str]) -> None:
                     )
                 },
             )
+
+
+def strip(events: Sequence[Event], at: int, forfeit: Forfeit | None) -> str:
+    """`WINDOW` throws as HTML, from number `at` on; near the end of the match, its last ones."""
+    cells = [
+        (cards.throw(one), cards.outcome(event["payoff"]), cards.throw(two))
+        for event in events
+        for one, two in [event["actions"]]
+    ]
+    if forfeit and forfeit.step > len(events):
+        cross = _cell(CROSS, f"seat {forfeit.seat}: {forfeit.why}")
+        unknown = _cell("?", "a throw that did not count")
+        lost = cards.outcome(1 if forfeit.seat == 1 else -1)
+        cells.append((cross, lost, unknown) if forfeit.seat == 0 else (unknown, lost, cross))
+    first = max(min(at, len(cells) - WINDOW + 1), 1)
+    marked = f"background:color-mix(in srgb, {theme.PINK} 28%, transparent);border-radius:4px;"
+    return "".join(
+        f'<div style="{marked if number == at else ""}flex:0 0 auto;text-align:center;padding:2px">'
+        f'<div style="font-size:.72rem;opacity:.65">{number}</div>'
+        + "".join(f"<div>{part}</div>" for part in cell)
+        + "</div>"
+        for number, cell in enumerate(cells[first - 1 : first - 1 + WINDOW], first)
+    )
+
+
+def _cell(glyph: str, told: str) -> str:
+    """A glyph that takes the place of a throw's picture."""
+    return (
+        f'<span title="{in_html(told)}" style="display:inline-flex;width:34px;height:34px;'
+        f'align-items:center;justify-content:center;font-weight:700">{glyph}</span>'
+    )
 
 
 def habits(events: Sequence[Event], seat: int) -> list[dict[str, object]]:

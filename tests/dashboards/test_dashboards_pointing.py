@@ -14,7 +14,7 @@ from arena.payoffs import PayoffTable
 from dashboards.charts import pointing
 from dashboards.charts.heatmap import MOST_COLUMN_LABELS, MOST_LABELS, payoff_heatmap
 from dashboards.charts.pointing import Layer, Picture, pointed
-from dashboards.charts.score import running_score
+from dashboards.charts.score import CROSS, Forfeit, running_score
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 
@@ -115,6 +115,51 @@ def test_the_score_has_a_cell_for_the_beginning_and_one_for_each_step() -> None:
 def test_a_match_without_any_lead_is_a_level_line() -> None:
     html = running_score([0.0] * 10, "throw", "throws", at=1, winner_up="x").html
     assert "nan" not in html and "inf" not in html
+
+
+def line_of(html: str, dashed: bool) -> list[tuple[float, float]]:
+    """Points of the line of what was played, or of what was forfeited."""
+    for points, attributes in re.findall(r'<polyline points="([^"]+)"([^>]*)>', html):
+        if ("stroke-dasharray" in attributes) == dashed:
+            return [(float(x), float(y)) for x, y in (p.split(",") for p in points.split())]
+    return []
+
+
+def test_a_forfeit_is_drawn_to_the_end_of_the_match() -> None:
+    forfeit = Forfeit(step=3, seat=0, why="crashed", steps=6, end=-2.0)
+    picture = running_score([1.0, 2.0], "throw", "throws", at=3, winner_up=HOSTILE, forfeit=forfeit)
+    sent = picture.document(True)
+    assert sent["columns"][-1] == "Throw 6" and len(sent["columns"]) == 7
+    values = np.frombuffer(base64.b64decode(sent["layers"][0]["values"]), "<f4")
+    assert values.tolist() == [0.0, 1.0, 2.0, 1.0, 0.0, -1.0, -2.0]
+    assert [x for x, _ in line_of(picture.html, dashed=False)] == [0.5, 1.5, 2.5]
+    lost = line_of(picture.html, dashed=True)
+    assert [x for x, _ in lost] == [2.5, 3.5, 4.5, 5.5, 6.5]
+    assert lost[0] == line_of(picture.html, dashed=False)[-1]
+    assert [y for _, y in lost] == sorted(y for _, y in lost)  # down, as SVG counts
+    assert picture.html.count(CROSS) == 2  # at the fault, and in the legend
+    assert "throw 3: seat 0 crashed" in picture.html
+    assert sent["told"][2] == "Throw 2: +2 throws"
+    assert sent["told"][3] == "Throw 3: +1 throws, seat 0 crashed"
+    assert sent["told"][4:] == [
+        "Throw 4: 0 throws, forfeited",
+        "Throw 5: -1 throws, forfeited",
+        "Throw 6: -2 throws, forfeited",
+    ]
+    assert HOSTILE not in picture.html
+
+
+@pytest.mark.parametrize("totals", [[], [1.0, 3.0, 2.0]])
+def test_a_forfeit_may_leave_nothing_before_it_or_after_it(totals: list[float]) -> None:
+    """The first throw; and what a Leduc policy does when it is told how the last hand ended."""
+    step, end = (1, -3.0) if not totals else (3, 2.0)
+    forfeit = Forfeit(step, seat=0, why="crashed", steps=3, end=end)
+    picture = running_score(totals, "hand", "chips", at=step, winner_up="x", forfeit=forfeit)
+    sent = picture.document(False)
+    values = np.frombuffer(base64.b64decode(sent["layers"][0]["values"]), "<f4")
+    assert values.tolist() == ([0.0, *totals] if totals else [0.0, -1.0, -2.0, -3.0])
+    assert "seat 0 crashed" in sent["told"][step]
+    assert "nan" not in picture.html and "inf" not in picture.html
 
 
 @pytest.mark.parametrize("sent", [None, [0], [5, 0], [-1, 0], ["0", "1"], {"row": 1}, [0, 1]])

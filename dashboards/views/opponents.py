@@ -1,0 +1,170 @@
+"""How a policy fares against each opponent, and the matches behind each of these numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pyarrow as pa
+import streamlit as st
+
+from arena.analysis.metrics import AgainstOpponent
+from arena.games.protocol import Game
+from arena.store.values import MatchRow
+from arena.values import short
+from dashboards import data, navigate, theme
+from dashboards.charts.intervals import Line, intervals
+from dashboards.text import in_code, in_markdown, number, short_ref, signed
+from dashboards.tiles import tiles
+from registry.values import PolicyVersion
+
+CHARTED = 24
+"""Opponents that the chart shows, worst first; the table has all."""
+SHOWN = 20
+"""Matches of a pair that are listed, the worst first."""
+READ = 1_000
+"""Matches of a pair that these are chosen from, the newest: the store orders by nothing else."""
+
+
+def results(game: Game, version: PolicyVersion) -> None:
+    """Draws the worst opponents, the mean return against each, and one of them head to head."""
+    everybody = st.toggle("Everybody, not only the evaluation population", key="policy_everybody")
+    result = data.evaluated(game, version.digest, everybody=everybody)
+    met = [one for one in result.per_opponent if one.payoff is not None and not one.itself]
+    if not met:
+        _nobody(game, version, everybody)
+        return
+    met.sort(key=lambda one: one.payoff.value if one.payoff else 0.0)
+    called = data.names([one.digest for one in met], game)
+    worst = ", ".join(
+        f"{_link(game, called[one.digest])} ({signed(one.payoff.value)})"
+        for one in met[:3]
+        if one.payoff
+    )
+    st.markdown(f"**Worst opponents:** {worst}")
+    lines = [
+        Line(
+            short_ref(called[one.digest]),
+            one.payoff,
+            theme.GAIN if one.payoff.value > 0 else theme.LOSS,
+        )
+        for one in met[:CHARTED]
+        if one.payoff
+    ]
+    st.html(intervals(lines, f"mean return, {game.unit} a match (95 % interval)"))
+    if len(met) > CHARTED:
+        st.caption(f"The {CHARTED} worst of {len(met)}; the table has all.")
+    _table_and_pair(game, version, met, called, f"{version.digest}_{everybody}")
+
+
+def _nobody(game: Game, version: PolicyVersion, everybody: bool) -> None:
+    whom = "nobody" if everybody else "none of the evaluation population"
+    how = f"play --game {game.name} --only" if everybody else f"evaluate --game {game.name}"
+    st.info(f"It has met {whom} by itself yet. Play it:  " + in_code(f"arena {how} {version.ref}"))
+
+
+def _link(game: Game, ref: str) -> str:
+    """A policy's name as a link to its page, in Markdown."""
+    return f"[{in_markdown(ref)}]({navigate.address('policy', game=game.name, policy=ref)})"
+
+
+@st.fragment
+def _table_and_pair(
+    game: Game,
+    version: PolicyVersion,
+    met: Sequence[AgainstOpponent],
+    called: Mapping[str, str],
+    key: str,
+) -> None:
+    """All opponents, the worst first, and below them the one that is selected."""
+    st.caption("Select an opponent to see their matches below.")
+    event = st.dataframe(
+        _table(met, called),
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row-required",
+        key=f"opponents_{key}",
+        column_config={
+            name: st.column_config.NumberColumn(format="%.1f")
+            for name in ("Mean", "95 % low", "95 % high")
+        },
+    )
+    # New matches may have changed the rows since one was selected.
+    chosen = event.selection.rows[0] if event.selection.rows else 0
+    _pair(game, version, met[min(chosen, len(met) - 1)], called)
+
+
+def _table(met: Sequence[AgainstOpponent], called: Mapping[str, str]) -> pa.Table:
+    # Browsers round a half up and Python to even digits: rounded here, a number is the same in
+    # the table as in the tiles and the texts.
+    known = [one.payoff for one in met if one.payoff]
+    return pa.table(
+        {
+            "Opponent": [called[one.digest] for one in met],
+            "Mean": [round(one.value, 1) for one in known],
+            "95 % low": [round(one.low, 1) for one in known],
+            "95 % high": [round(one.high, 1) for one in known],
+            "Won": [one.wins for one in met],
+            "Drawn": [one.draws for one in met],
+            "Lost": [one.losses for one in met],
+            "Forfeits": [one.forfeits for one in met],
+            "Its forfeits": [one.opponent_forfeits for one in met],
+        }
+    )
+
+
+def _pair(
+    game: Game, version: PolicyVersion, one: AgainstOpponent, called: Mapping[str, str]
+) -> None:
+    """One opponent: the sums, and the matches that were worst for the policy."""
+    ref = called[one.digest]
+    st.markdown(f"##### Head to head with {_link(game, ref)}")
+    payoff = one.payoff
+    tiles(
+        {
+            "Mean return": signed(payoff.value if payoff else None),
+            "Standard error": number(payoff.stderr if payoff else None),
+            "Won, drawn, lost": f"{one.wins}, {one.draws}, {one.losses}",
+            "Matches": f"{one.matches:,}",
+            "Forfeits": f"{one.forfeits} : {one.opponent_forfeits}",
+        }
+    )
+    found = worst_matches(game, version.digest, one.digest)
+    sides = [row.seats.index(version.digest) for row in found]
+    among = f"their latest {READ:,}" if one.matches > READ else f"{one.matches:,}"
+    st.caption(
+        f"{len(found)} of {among} matches, the worst for {in_markdown(version.ref)} first; "
+        "select one to watch it."
+    )
+    event = st.dataframe(
+        pa.table(
+            {
+                "Match": [short(row.id) for row in found],
+                "Return": [row.returns[side] for row, side in zip(found, sides, strict=True)],
+                "Seat": sides,
+                "End": [_end(row, side) for row, side in zip(found, sides, strict=True)],
+                "Behind": [row.wall for row in found],
+                "Stored (UTC)": [row.played_at for row in found],
+            }
+        ),
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        key=f"pair_{version.digest}_{one.digest}",
+        column_config={"Return": st.column_config.NumberColumn(format="%+.0f")},
+    )
+    if event.selection.rows:
+        navigate.go("replay", game=game.name, match=found[event.selection.rows[0]].id)
+
+
+def _end(row: MatchRow, side: int) -> str:
+    if row.fault_seat is None:
+        return row.termination.value
+    return f"{row.termination.value} ({'this policy' if row.fault_seat == side else 'opponent'})"
+
+
+def worst_matches(game: Game, digest: str, other: str) -> list[MatchRow]:
+    """At most `SHOWN` of the newest `READ` matches of a pair, the worst for `digest` first."""
+    found = data.home().store.matches(
+        game.name, game.version, of=digest, against=other, newest_first=True, limit=READ
+    )
+    return sorted(found, key=lambda row: row.returns[row.seats.index(digest)])[:SHOWN]
