@@ -97,13 +97,8 @@ def field(game: Game) -> Field:
     return _field(str(home().path), game.name)
 
 
-@st.cache_resource(max_entries=6, show_spinner=False)
-def _payoffs(path: str, game: str, stamp: str, digests: tuple[str, ...]) -> PayoffTable:
-    return payoff_table(home(), game_named(game), digests)
-
-
 @st.cache_resource(max_entries=4, show_spinner=False)
-def _payoffs_of_all(
+def _payoffs(
     path: str, game: str, stamp: str, field_key: int, _versions: Sequence[PolicyVersion]
 ) -> PayoffTable:
     population = default_population(game)
@@ -111,13 +106,11 @@ def _payoffs_of_all(
     return payoff_table(home(), game_named(game), everybody)
 
 
-def payoffs(game: Game, digests: Sequence[str] | None = None) -> PayoffTable:
-    """The payoff table of some policies, by default of the field and evaluation population."""
-    path, stamp = str(home().path), fingerprint(game)
-    if digests is None:  # asked for often, and hundreds of digests make a slow key
-        all_of_them = field(game)
-        return _payoffs_of_all(path, game.name, stamp, all_of_them.key, all_of_them.versions)
-    return _payoffs(path, game.name, stamp, tuple(digests))
+def payoffs(game: Game) -> PayoffTable:
+    """The payoff table of the field and the evaluation population."""
+    # Hundreds of digests would make a slow key for what every page asks for.
+    all_of_them, stamp = field(game), fingerprint(game)
+    return _payoffs(str(home().path), game.name, stamp, all_of_them.key, all_of_them.versions)
 
 
 @st.cache_resource(show_spinner=False)

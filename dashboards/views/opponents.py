@@ -10,11 +10,11 @@ import streamlit as st
 from arena.analysis.metrics import AgainstOpponent
 from arena.games.protocol import Game
 from arena.store.values import MatchRow
-from arena.values import short
 from dashboards import data, navigate, theme
 from dashboards.charts.intervals import Line, intervals
 from dashboards.text import in_code, in_markdown, number, short_ref, signed
 from dashboards.tiles import tiles
+from dashboards.views.watching import matches_to_watch
 from registry.values import PolicyVersion
 
 CHARTED = 24
@@ -135,25 +135,13 @@ def _pair(
         f"{len(found)} of {among} matches, the worst for {in_markdown(version.ref)} first; "
         "select one to watch it."
     )
-    event = st.dataframe(
-        pa.table(
-            {
-                "Match": [short(row.id) for row in found],
-                "Return": [row.returns[side] for row, side in zip(found, sides, strict=True)],
-                "Seat": sides,
-                "End": [_end(row, side) for row, side in zip(found, sides, strict=True)],
-                "Behind": [row.wall for row in found],
-                "Stored (UTC)": [row.played_at for row in found],
-            }
-        ),
-        hide_index=True,
-        on_select="rerun",
-        selection_mode="single-row",
-        key=f"pair_{version.digest}_{one.digest}",
-        column_config={"Return": st.column_config.NumberColumn(format="%+.0f")},
-    )
-    if event.selection.rows:
-        navigate.go("replay", game=game.name, match=found[event.selection.rows[0]].id)
+    columns = {
+        "Return": [row.returns[side] for row, side in zip(found, sides, strict=True)],
+        "Seat": sides,
+        "End": [_end(row, side) for row, side in zip(found, sides, strict=True)],
+        "Behind": [row.wall for row in found],
+    }
+    matches_to_watch(game, found, columns, key=f"pair_{version.digest}_{one.digest}")
 
 
 def _end(row: MatchRow, side: int) -> str:

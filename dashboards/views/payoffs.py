@@ -8,17 +8,16 @@ import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import pyarrow as pa
 import streamlit as st
 
 from arena.games.protocol import Game
 from arena.payoffs import PayoffTable
-from arena.values import short
-from dashboards import data, navigate
+from dashboards import data
 from dashboards.charts.heatmap import MOST_LABELS, clustered, payoff_heatmap
 from dashboards.charts.pointing import pointed
 from dashboards.text import in_markdown, number, signed
 from dashboards.tiles import tiles
+from dashboards.views.watching import matches_to_watch
 
 ORDERS = ("AggScore", "Rating", "Mean return", "Cluster", "Name")
 SHOWN = 20
@@ -142,25 +141,10 @@ def _matches(game: Game, one: str, other: str, key: str) -> None:
     found = data.home().store.matches(
         game.name, game.version, of=one, against=other, newest_first=True, limit=SHOWN
     )
-    frame = pa.table(
-        {
-            "Match": [short(row.id) for row in found],
-            "Return": [
-                row.return_low if row.match.low == one else -row.return_low for row in found
-            ],
-            "End": [row.termination.value for row in found],
-            "Behind": [row.wall for row in found],
-            "Stored (UTC)": [row.played_at for row in found],
-        }
-    )
     st.caption(f"Their latest {len(found)} matches; select one to watch it.")
-    event = st.dataframe(
-        frame,
-        hide_index=True,
-        on_select="rerun",
-        selection_mode="single-row",
-        key=f"versus_{key}",
-        column_config={"Return": st.column_config.NumberColumn(format="%+.0f")},
-    )
-    if event.selection.rows:
-        navigate.go("replay", game=game.name, match=found[event.selection.rows[0]].id)
+    columns = {
+        "Return": [row.return_low if row.match.low == one else -row.return_low for row in found],
+        "End": [row.termination.value for row in found],
+        "Behind": [row.wall for row in found],
+    }
+    matches_to_watch(game, found, columns, key=f"versus_{key}")

@@ -18,6 +18,7 @@ from dashboards.charts.lineage import line_styles, lineage_graph
 from dashboards.text import in_code, in_markdown, interval, number, readable
 from dashboards.tiles import tiles
 from dashboards.views import faults, opponents
+from dashboards.views.watching import matches_to_watch
 from population.records import RunRecord
 from registry import AmbiguousRef, MalformedName, UnknownPolicy
 from registry.values import PolicyVersion, Status
@@ -284,7 +285,7 @@ def _lineage(game: Game, version: PolicyVersion) -> None:
         st.graphviz_chart(lineage_graph(family, version.digest, theme.is_dark()))
         told = [f"{style}: {in_markdown(name)}" for name, style in line_styles(family).items()]
         told += [f"{family.cut} more relatives are not drawn"] if family.cut else []
-        st.caption(f"{'; '.join(told).capitalize()}.")
+        st.caption(f"Lines: {'; '.join(told)}.")
         relatives = [one.ref for one in family.versions if one.digest != version.digest]
         with st.container(horizontal=True):
             for ref in relatives[:12]:
@@ -318,24 +319,10 @@ def _matches(game: Game, version: PolicyVersion) -> None:
         return
     sides = [row.seats.index(version.digest) for row in rows]
     called = data.names(sorted({digest for row in rows for digest in row.seats}), game)
-    event = st.dataframe(
-        pa.table(
-            {
-                "Against": [
-                    called[row.seats[1 - side]] for row, side in zip(rows, sides, strict=True)
-                ],
-                "Return": [row.returns[side] for row, side in zip(rows, sides, strict=True)],
-                "End": [row.termination.value for row in rows],
-                "Behind": [row.wall for row in rows],
-                "Match": [short(row.id) for row in rows],
-                "Stored (UTC)": [row.played_at for row in rows],
-            }
-        ),
-        hide_index=True,
-        on_select="rerun",
-        selection_mode="single-row",
-        key=f"matches_{version.digest}",
-        column_config={"Return": st.column_config.NumberColumn(format="%+.0f")},
-    )
-    if event.selection.rows:
-        navigate.go("replay", game=game.name, match=rows[event.selection.rows[0]].id)
+    columns = {
+        "Against": [called[row.seats[1 - side]] for row, side in zip(rows, sides, strict=True)],
+        "Return": [row.returns[side] for row, side in zip(rows, sides, strict=True)],
+        "End": [row.termination.value for row in rows],
+        "Behind": [row.wall for row in rows],
+    }
+    matches_to_watch(game, rows, columns, key=f"matches_{version.digest}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import pyarrow as pa
 import streamlit as st
 
 from arena.games.protocol import Game
@@ -17,6 +16,7 @@ from dashboards.charts.score import Forfeit, running_score
 from dashboards.text import in_markdown, readable, signed
 from dashboards.tiles import tiles
 from dashboards.views import hands, throws
+from dashboards.views.watching import matches_to_watch
 
 LISTED = 200
 
@@ -73,27 +73,15 @@ def _choose(game: Game) -> None:
         )
         return
     called = data.names(sorted({digest for row in found for digest in row.seats}), game)
-    frame = pa.table(
-        {
-            "Seat 0": [called[row.seats[0]] for row in found],
-            "Seat 1": [called[row.seats[1]] for row in found],
-            "Return of seat 0": [row.returns[0] for row in found],
-            "End": [row.termination.value for row in found],
-            "Match": [short(row.id) for row in found],
-            "Stored (UTC)": [row.played_at for row in found],
-        }
-    )
     st.caption(f"The newest {len(found)}; select one to watch it.")
-    event = st.dataframe(
-        frame,
-        hide_index=True,
-        on_select="rerun",
-        selection_mode="single-row",
-        key=f"replay_list_{game.name}_{of}_{against}_{faults}",
-        column_config={"Return of seat 0": st.column_config.NumberColumn(format="%+.0f")},
-    )
-    if event.selection.rows:
-        navigate.go("replay", game=game.name, match=found[event.selection.rows[0]].id)
+    columns = {
+        "Seat 0": [called[row.seats[0]] for row in found],
+        "Seat 1": [called[row.seats[1]] for row in found],
+        "Return of seat 0": [row.returns[0] for row in found],
+        "End": [row.termination.value for row in found],
+    }
+    key = f"replay_list_{game.name}_{of}_{against}_{faults}"
+    matches_to_watch(game, found, columns, key=key)
 
 
 def _heading(stored: Stored) -> None:
