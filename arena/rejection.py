@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 class RejectionKind(enum.StrEnum):
-    """What the static checks can say.  Values are stable: programs and prompts rely on them."""
+    """What the checks can say.  Values are stable: programs and prompts rely on them."""
 
     FILE_MISSING = "file-missing"
     """There is no such file."""
@@ -33,6 +33,10 @@ class RejectionKind(enum.StrEnum):
     """It imports a module that policies may not use."""
     NAME_NOT_ALLOWED = "name-not-allowed"
     """It uses a built-in that cannot work inside the sandbox."""
+    DOES_NOT_REPEAT = "does-not-repeat"
+    """With the same seeds and against the same opponent it moved differently."""
+    QUARANTINED = "quarantined"
+    """Its code is in quarantine."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,6 +105,11 @@ class RunConfig:
         return cls(oracle=oracle, matches=Budget(**fields.pop("matches")), **fields)
 
     @property
+    def vouched(self) -> bool:
+        """Whether all programs of the run are the grammar's, which we wrote ourselves."""
+        return self.oracle.model.partition(":")[0] == "grammar" and not self.initial
+
+    @property
     def variant(self) -> str:
         """What runs that differ only in their seed have in common."""
         oracle = self.oracle

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +12,8 @@ import pyarrow as pa
 from arena.games import game as game_of_name
 from arena.games.protocol import Game
 from arena.store import append as appending
+from arena.store import exact, queries
 from arena.store import export as exporting
-from arena.store import queries
 from arena.store.database import Database
 from arena.store.schema import Connection
 from arena.store.values import GameCount, MatchRow, StoredRepetitions
@@ -176,6 +176,20 @@ class MatchStore:
         """
         with self.reading() as connection:
             return queries.pair_stats(connection, game, version, among)
+
+    def exact_pair_stats(self, game: Game, wanted: Mapping[tuple[str, str], int]) -> pa.Table:
+        """The same sums over exactly the wanted matches, as far as they are stored.
+
+        Args:
+          game: what was played.
+          wanted: pairs of digests, in either order, to numbers of matches: repetitions 0 .. n - 1.
+
+        Returns:
+          As `pair_stats`, without `total_squares` and `seconds`.
+        """
+        span = 2 if game.has_deals else 1
+        with self.reading() as connection:
+            return exact.exact_pair_stats(connection, game.name, game.version, span, wanted)
 
     def returns_in_id_order(
         self, game: str, version: int, max_repetition: int | None = None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import wraps
 from typing import Any
 
@@ -14,9 +13,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from arena.analysis.meta_strategy import DEFAULT_SOLVER, SOLVERS
 from arena.cli.session import Session, game_option, notice, session_options, terminal
-from arena.cli.walls import open_reported_wall, sandbox_options
+from arena.cli.walls import sandbox_options
 from arena.games import game as game_named
 from arena.games.protocol import Game
+from arena.local import Arena
 from oracle.models.errors import BudgetSpent, ModelError
 from population.config import ORACLES, Budget, OracleChoice, RunConfig, default_budget
 from population.csro import Csro, Result
@@ -33,7 +33,7 @@ from population.oracles import (
 )
 from population.records import Iteration, RunRecord, RunState
 from population.runs import Runs
-from sandbox.choose import KINDS, WallChoice
+from sandbox.choose import WallChoice
 
 
 def oracle_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -182,30 +182,27 @@ def run(
     if dry_run:
         show_prompt(session, config)
         return
-    home = session.home()
-    runs = Runs(home.path)
-    name = run_name or name_for(config)
-    finished = {one.name for one in runs.all() if one.state is RunState.FINISHED}
-    if name not in finished:
-        wall = ready(oracle, spending, wall)
-    record = runs.start(name, config)
-    work(session, runs, record, Matches(home, game, workers, wall), spending)
+    with session.arena(wall, workers) as arena:
+        runs = Runs(session.home_path)
+        name = run_name or name_for(config)
+        finished = {one.name for one in runs.all() if one.state is RunState.FINISHED}
+        if name not in finished:
+            ready(arena, oracle, spending)
+        work(session, runs, runs.start(name, config), arena, spending)
 
 
-def ready(oracle: OracleChoice, spending: Spending, wall: WallChoice) -> WallChoice:
+def ready(arena: Arena, oracle: OracleChoice, spending: Spending) -> None:
     """Tries the model and the sandbox before a run stores or plays anything; says which they are.
 
-    Returns:
-      The sandbox that works, where the choice was left open.
+    Raises:
+      ModelError, SandboxError: one of them does not work.
     """
     check_model(oracle, spending)
     if oracle.model == GRAMMAR:
         notice("model: grammar (programs are made from a grammar; no key is used)")
     else:
         notice(f"model: {oracle.model}")
-    with open_reported_wall(wall) as box:
-        kind = box.name.partition("/")[0]
-    return replace(wall, kind=kind) if kind in KINDS else wall
+    notice(f"sandbox: {arena.wall}")
 
 
 def name_for(config: RunConfig) -> str:
@@ -224,29 +221,23 @@ def resume(
     session: Session, run_name: str, workers: int, spending: Spending, wall: WallChoice
 ) -> None:
     """Goes on with RUN from wherever it was left; a finished run is only told again."""
-    home = session.home()
-    runs = Runs(home.path)
-    record = runs.get(run_name)
-    game = game_named(record.config.game)
-    if record.state is not RunState.FINISHED:
-        wall = ready(record.config.oracle, spending, wall)
-    work(session, runs, record, Matches(home, game, workers, wall), spending)
+    with session.arena(wall, workers) as arena:
+        runs = Runs(session.home_path)
+        record = runs.get(run_name)
+        if record.state is not RunState.FINISHED:
+            ready(arena, record.config.oracle, spending)
+        work(session, runs, record, arena, spending)
 
 
-def work(
-    session: Session, runs: Runs, record: RunRecord, matches: Matches, spending: Spending
-) -> None:
+def work(session: Session, runs: Runs, record: RunRecord, arena: Arena, spending: Spending) -> None:
     """Runs or resumes, with progress on stderr, and answers."""
-    with (
-        runs.working_on(record.name),
-        bars(record) as watcher,
-        matches,
-    ):
-        matches.progress = watcher.plays
+    with runs.working_on(record.name), bars(record) as watcher:
+        config = record.config
+        matches = Matches(arena, game_named(config.game), config.vouched, watcher.plays)
         runs.note(record.name, RunState.UNFINISHED)
         shop = workshop(runs, record, spending)
         lineage_of = shop.authorship.lineage_of
-        csro = Csro(record.name, record.config, shop.oracle, lineage_of, matches, runs, watcher)
+        csro = Csro(record.name, config, shop.oracle, lineage_of, matches, runs, watcher)
         try:
             result = csro.run()
         except (BudgetSpent, ModelError) as stop:
@@ -326,8 +317,8 @@ def bars(record: RunRecord) -> Iterator[Bars]:
 
 def show_prompt(session: Session, config: RunConfig) -> None:
     """Prints what would be sent first."""
-    home = session.home()
-    first = first_prompt(config, initial_member(home, game_named(config.game), config))
+    with session.arena() as arena:
+        first = first_prompt(config, initial_member(arena, game_named(config.game), config))
     document = {"system": first.system, "prompt": first.text, "digest": first.digest}
     session.answer(document, lambda out: click.echo(f"{first.system}\n\n{first.text}"))
     size = len(first.system) + len(first.text)
