@@ -19,29 +19,37 @@ from registry.values import PolicyVersion, Status
 
 BUSY_MACHINE = frozenset({Termination.TIMED_OUT, Termination.STALLED})
 """Ends that a limit on time caused: they say something about the machine as well."""
+FULL_MACHINE = BUSY_MACHINE | {Termination.DIED}
+"""And the kernel ends a process where memory runs out.  That does not happen again and again."""
+TRIES = 3
+"""An audit that a limit cut short is made so often."""
 _SHOWN_MOVES = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Suspicion:
-    """A policy that did not repeat its moves: whose match, which move, and the evidence in words."""
+    """A policy that did not repeat its moves, in which match, and the evidence in words."""
 
     digest: str
     match_id: str
     evidence: str
 
 
-def compare(game: Game, bout: Bout, stored: Result, again: Result) -> Audit:
+def compare(
+    game: Game, bout: Bout, stored: Result, again: Result, *, last: bool = False
+) -> Audit:
     """What the second playing of a match says.
 
-    A fault of the policy's own in one of the two is a difference like any other.  Only where a
-    limit on time cut the shorter one off, and both agree until there, nothing can be concluded.
+    A fault of the policy's own in one of the two is a difference like any other.  Only where the
+    machine may have cut the shorter one off, and both agree until there, nothing can be
+    concluded.
 
     Args:
       game: what was played.
       bout: the match as it was played, which names the members that mixtures drew.
       stored: the first playing.
       again: the second.
+      last: whether this was the last of several tries.
     """
     if (stored.moves, stored.termination, stored.fault_seat) == (
         again.moves,
@@ -52,7 +60,8 @@ def compare(game: Game, bout: Bout, stored: Result, again: Result) -> Audit:
     old, new = stored.moves, again.moves
     shorter = min(len(old), len(new))
     move = next((i for i in range(shorter) if old[i] != new[i]), shorter)
-    if move == shorter and _shorter(stored, again).termination in BUSY_MACHINE:
+    machine = BUSY_MACHINE if last else FULL_MACHINE
+    if move == shorter and _shorter(stored, again).termination in machine:
         return Audit(stored.match.id, Verdict.INCONCLUSIVE, again_wall=again.wall)
     return Audit(
         stored.match.id,

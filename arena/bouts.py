@@ -44,7 +44,7 @@ FAULT_CODES = {
 
 @dataclass(frozen=True, slots=True)
 class Voided:
-    """A match that a shared worker could not finish, and its result so far, which counts nothing."""
+    """A match that a shared worker could not finish, and its result so far, which is void."""
 
     bout: Bout
     cut: Result

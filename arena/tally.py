@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from arena.audit import Suspicion, compare, evidence, quarantine
+from arena.audit import TRIES, Suspicion, compare, evidence, quarantine
 from arena.bouts import TRUSTED_WALLS, Played, Voided
 from arena.games.protocol import Game
 from arena.home import Home
@@ -94,7 +94,7 @@ class Tally:
         self._seeds = home.seeds()
         self._voided: dict[Bout, Voided] = {}
         self._void_queue: list[Bout] = []
-        self._audited: dict[Bout, Result] = {}
+        self._audited: dict[Bout, tuple[Result, int]] = {}
         self._audit_queue: list[Bout] = []
         self._pending: list[Result] = []
         self._audits: list[Audit] = []
@@ -171,14 +171,22 @@ class Tally:
             if result.wall not in TRUSTED_WALLS:
                 self._processor_seconds += sum(result.cpu_seconds)
                 if self._seeds.audits(result.match):
-                    self._audited[bout] = result
-                    self._audit_queue.append(bout)
+                    self._audit(bout, result)
 
     def _compare(self, played: Played) -> None:
         for bout, again in zip(played.bouts, played.results, strict=True):
-            audit = compare(self._request.game, bout, self._audited.pop(bout), again)
-            self._verdicts[audit.verdict] += 1
-            self._judge(audit)
+            stored, tries = self._audited.pop(bout)
+            last = tries == TRIES
+            audit = compare(self._request.game, bout, stored, again, last=last)
+            if audit.verdict is Verdict.INCONCLUSIVE and not last:
+                self._audit(bout, stored, tries + 1)
+            else:
+                self._verdicts[audit.verdict] += 1
+                self._judge(audit)
+
+    def _audit(self, bout: Bout, result: Result, tries: int = 1) -> None:
+        self._audited[bout] = (result, tries)
+        self._audit_queue.append(bout)
 
     def _judge(self, audit: Audit) -> None:
         """Keeps a verdict; whoever did not repeat is quarantined, with everybody of its code."""

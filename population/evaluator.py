@@ -1,10 +1,10 @@
 """Scores programs against a meta-strategy: `oracle.values.Evaluate`, played by the arena.
 
 A program first passes the static checks and its trial against one of the opponents; only then is
-it registered, as a candidate, and plays.  Its score comes from the first n_i repetitions against each member i
-of the support, with n_i in proportion to the member's weight, so all candidates of an iteration
-are measured by the same repetitions.  (Seeds follow from the identities of both policies, so the
-cards of a candidate's matches are its own; errors are computed for that.)
+it registered, as a candidate, and plays.  Its score comes from the first n_i repetitions against
+each member i of the support, with n_i in proportion to the member's weight, so all candidates of
+an iteration are measured by the same repetitions.  (Seeds follow from the identities of both
+policies, so the cards of a candidate's matches are its own; errors are computed for that.)
 """
 
 from __future__ import annotations
