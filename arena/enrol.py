@@ -54,6 +54,8 @@ def enrol(
     submission: Submission | Rejection,
     wall: Wall,
     limits: Limits,
+    *,
+    reserved: bool = False,
 ) -> Enrolled | Rejection:
     """Tries a prepared submission and registers it.
 
@@ -63,13 +65,14 @@ def enrol(
       submission: from `arena.submission.prepare`; a rejection passes through.
       wall: the sandbox of the trial.
       limits: what the policy may use.
+      reserved: let the author be one of the arena's own.
     """
     if isinstance(submission, Rejection):
         return submission
     failed = trial(game, submission.payload, wall, limits)
     if failed is not None:
         return failed
-    registered = registry.submit(submission)
+    registered = registry.submit(submission, reserved=reserved)
     version = registered.version
     if version.status is Status.CANDIDATE and submission.status is Status.QUALIFIED:
         # An oracle had scored the same program; now somebody enters it.

@@ -106,4 +106,4 @@ def _enrol_house(registry: Registry) -> None:
     known = {version.digest for version in registry.find(author=HOUSE)}
     missing = [one for digest, one in house.items() if digest not in known]
     if missing:
-        registry.submit_many(missing)
+        registry.submit_many(missing, reserved=True)

@@ -37,7 +37,7 @@ def enrol_starters(home: Home) -> None:
                 provenance=starter.provenance,
             )
             # A trial that a busy machine cut short is made again by the next command.
-            enrol(home.registry, game, prepared, wall, Limits())
+            enrol(home.registry, game, prepared, wall, Limits(), reserved=True)
     except SandboxError:
         return
     finally:

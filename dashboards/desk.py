@@ -25,7 +25,7 @@ from arena.rejection import Rejection
 from arena.store import StoreError
 from arena.submission import prepare
 from dashboards.settings import Settings, Submitting
-from registry import RegistryError
+from registry import MalformedName, RegistryError
 from registry.values import PolicyVersion, Submission
 from sandbox.choose import WallChoice, open_wall
 from sandbox.errors import SandboxError
@@ -36,8 +36,6 @@ KEPT = 200
 """Tickets that are remembered."""
 ORIGIN = "page"
 """Value of `submitted_through` in the provenance of what came in here."""
-RESERVED = ("house", "starter", "csro", "demo")
-"""Authors that nobody may call himself on a page."""
 _KNOWN = (ArenaError, RegistryError, SandboxError, StoreError)
 
 
@@ -176,8 +174,10 @@ class Desk:
         author = entry.name.partition("/")[0]
         if not entry.keep:
             return
-        if author.lower() in RESERVED:
-            raise Refused(f"the author {author!r} is the arena's own; call yourself otherwise")
+        try:
+            self._home.registry.check_author(author)
+        except MalformedName as error:
+            raise Refused(str(error)) from error
         taken = self._home.registry.find(entry.game.name, author=author)
         if any(one.provenance.get("submitted_through") != ORIGIN for one in taken):
             raise Refused(

@@ -142,7 +142,8 @@ class Evaluator:
         new = {_digest(one): one for one in registry.missing(submissions.values())}
         tried = self._matches.trials({digest: one.payload for digest, one in new.items()})
         faults = {digest: _fault(result) for digest, result in tried.items()}
-        registry.submit_many([one for digest, one in new.items() if faults[digest] is None])
+        sound = [one for digest, one in new.items() if faults[digest] is None]
+        registry.submit_many(sound, reserved=True)
         for source, submission in submissions.items():
             digest = _digest(submission)
             self._admitted[source] = faults.get(digest) or digest

@@ -77,7 +77,7 @@ def initial_member(home: Home, game: Game, config: RunConfig) -> Member:
     )
     if isinstance(prepared, Rejection):  # the package's own file
         raise AssertionError(f"{INITIAL[game.name]}: {prepared.message}")
-    version, _ = home.registry.submit(prepared)
+    version, _ = home.registry.submit(prepared, reserved=True)
     return Member(version.digest, "initial", version.payload)
 
 
@@ -128,10 +128,10 @@ def register_mixture(home: Home, run: str, config: RunConfig, sigma: Sigma) -> P
         provenance={"run": run, "config": config.to_document(), "solver": sigma.solver},
         parents=tuple(Parent(digest, "mixes") for digest in weights),
     )
-    version, _ = home.registry.submit(submission)
+    version, _ = home.registry.submit(submission, reserved=True)
     if version.name != submission.name:
         try:
-            home.registry.set_alias(config.game, run, version.ref)
+            home.registry.set_alias(config.game, run, version.ref, reserved=True)
         except AliasProtected as error:
             raise MixtureRefused(
                 f"the run's meta-strategy is {version.ref} already, and the alias {run!r} that "

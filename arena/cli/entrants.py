@@ -22,15 +22,11 @@ from arena.cli.session import (
 )
 from arena.cli.walls import open_reported_wall, sandbox_options
 from arena.enrol import Enrolled, enrol, trial
-from arena.errors import UsageFault
 from arena.games.protocol import Game
 from arena.submission import Rejection, prepare
 from registry.values import PolicyVersion, Status
 from sandbox.choose import WallChoice
 from sandbox.values import Limits
-
-RESERVED = frozenset({"house", "starter", "csro"})
-"""Author names that only the arena itself and its clients enrol under."""
 
 
 def _labels(
@@ -60,6 +56,7 @@ def _rejected(session: Session, rejection: Rejection) -> None:
 @click.option("--name", required=True, metavar="AUTHOR/NAME", help="What it is called.")
 @click.option("--description", default="", metavar="TEXT", help="One line about its idea.")
 @click.option("--label", "labels", multiple=True, callback=_labels, metavar="K=V", help="Label.")
+@click.option("--reserved", is_flag=True, help="The author may be one of the arena's own.")
 @sandbox_options
 @session_options
 def submit(
@@ -69,19 +66,20 @@ def submit(
     name: str,
     description: str,
     labels: Mapping[str, str],
+    reserved: bool,
     wall: WallChoice,
 ) -> None:
     """Checks a policy FILE, tries it in the sandbox, and registers it as a new version."""
-    if name.partition("/")[0] in RESERVED:
-        raise UsageFault(f"the author name in {name!r} is the arena's own; use another")
     limits = Limits()
     prepared = prepare(game, file, name=name, description=description, labels=labels)
     if isinstance(prepared, Rejection):
         _rejected(session, prepared)
         return
     home = session.home()
+    if not reserved:
+        home.registry.check_author(prepared.name.partition("/")[0])
     with open_reported_wall(wall) as box:
-        outcome = enrol(home.registry, game, prepared, box, limits)
+        outcome = enrol(home.registry, game, prepared, box, limits, reserved=reserved)
     if isinstance(outcome, Rejection):
         _rejected(session, outcome)
         return
