@@ -64,6 +64,9 @@ def enrol(
       SandboxError, WorkerDied: nothing was registered.
     """
     registry = runner.home.registry
+    if not ours:
+        for submission in submissions:
+            registry.check_author(submission.name.partition("/")[0])
     new = {digest_of(one.game, one.kind, one.payload): one for one in registry.missing(submissions)}
     known = {digest: _quarantined(registry, one) for digest, one in new.items()}
     wanted = {digest: one for digest, one in new.items() if known[digest] is None}

@@ -22,7 +22,7 @@ from arena.local import Arena
 from arena.rejection import Rejection
 from arena.store import StoreError
 from dashboards.settings import Settings, Submitting
-from registry import RegistryError
+from registry import MalformedName, RegistryError
 from registry.values import PolicyVersion
 from sandbox.choose import WallChoice
 from sandbox.errors import SandboxError
@@ -32,8 +32,6 @@ KEPT = 200
 """Tickets that are remembered."""
 ORIGIN = "page"
 """Value of `submitted_through` in the provenance of what came in here."""
-RESERVED = ("house", "starter", "csro", "demo")
-"""Authors that nobody may call himself on a page."""
 _KNOWN = (ArenaError, RegistryError, SandboxError, StoreError)
 
 
@@ -174,8 +172,10 @@ class Desk:
         author = entry.name.partition("/")[0]
         if not entry.keep:
             return
-        if author.lower() in RESERVED:
-            raise Refused(f"the author {author!r} is the arena's own; call yourself otherwise")
+        try:
+            self._arena.home.registry.check_author(author)
+        except MalformedName as error:
+            raise Refused(str(error)) from error
         taken = self._arena.policies(entry.game, author=author)
         if any(one.provenance.get("submitted_through") != ORIGIN for one in taken):
             raise Refused(

@@ -4,24 +4,45 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 from typing import TypeVar
 
 import sqlalchemy as sa
 from sqlmodel import Session, SQLModel, col, select
 from sqlmodel.sql.expression import SelectOfScalar
 
-from registry.schema import LabelRow, ParentRow, StatusRow, VersionRow
-from registry.values import Parent, PolicyVersion, Status
+from registry import naming
+from registry.errors import RegistryCorrupt, UnknownPolicy
+from registry.schema import AuthorRow, LabelRow, ParentRow, StatusRow, VersionRow
+from registry.values import Origin, Parent, PolicyVersion, Status
 
 _Item = TypeVar("_Item")
 
+_STATUSES = frozenset(Status)
 _BATCH = 500
 """Parameters in one IN list: well under the limits of both databases."""
 
 
+def place(session: Session) -> str:
+    """Path or URL of the registry that a session reads, for messages."""
+    return str(session.info["where"])
+
+
 def fetch(session: Session, statement: SelectOfScalar[VersionRow]) -> tuple[PolicyVersion, ...]:
-    """The versions that a statement selects, in its order, with labels and parents."""
-    rows = session.exec(statement).all()
+    """The versions that a statement selects, in its order, with labels and parents.
+
+    Raises:
+      RegistryCorrupt: one is not what was registered.
+    """
+    try:
+        rows = session.exec(statement).all()
+    except (ValueError, TypeError) as error:  # JSON or a moment that cannot be read.
+        raise RegistryCorrupt(
+            f"a version in the registry {place(session)} cannot be read ({error}): the registry "
+            "was damaged or edited; restore it from a copy"
+        ) from error
+    for row in rows:
+        _check_identity(row, place(session))
     digests = [row.digest for row in rows]
     labels = _labels(session, digests)
     parents = _parents(session, digests)
@@ -38,6 +59,32 @@ def fetch_by_digest(session: Session, digests: Iterable[str]) -> dict[str, Polic
         chosen = select(VersionRow).where(col(VersionRow.digest).in_(some))
         found.update((version.digest, version) for version in fetch(session, chosen))
     return found
+
+
+def existing(session: Session, digest: str) -> PolicyVersion:
+    """The version with this digest.
+
+    Raises:
+      UnknownPolicy: there is none.
+    """
+    found = fetch_by_digest(session, [digest])
+    if digest not in found:
+        raise UnknownPolicy(f"there is no version with the digest {digest!r}", digest)
+    return found[digest]
+
+
+def status_of(session: Session, text: str) -> Status:
+    """A stored status.
+
+    Raises:
+      RegistryCorrupt: it is none.
+    """
+    if text not in _STATUSES:
+        raise RegistryCorrupt(
+            f"{text!r} in the registry {place(session)} is no status: the registry was damaged or "
+            "edited; restore it from a copy"
+        )
+    return Status(text)
 
 
 def existing_digests(session: Session, digests: Iterable[str]) -> list[str]:
@@ -110,6 +157,32 @@ def insert_versions(session: Session, versions: Sequence[PolicyVersion]) -> None
     )
 
 
+def insert_author(
+    session: Session, name: str, created: datetime, origin: Origin, token: str = ""
+) -> AuthorRow:
+    """Writes a new author; `token` is the hash of one, or "" without one."""
+    row = AuthorRow(
+        name=name,
+        skeleton=naming.skeleton(name),
+        token=token,
+        created=created,
+        origin=origin.value,
+    )
+    session.add(row)
+    session.flush()
+    return row
+
+
+def like_authors(session: Session, names: Iterable[str]) -> dict[str, set[str]]:
+    """Authors that read like one of the names, by skeleton; those that read like none left out."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for some in _batches(sorted({naming.skeleton(name) for name in names})):
+        statement = select(AuthorRow.skeleton, AuthorRow.name)
+        for skeleton, name in session.exec(statement.where(col(AuthorRow.skeleton).in_(some))):
+            found[skeleton].add(name)
+    return found
+
+
 def sought_text(text: str) -> str:
     """Text as it is searched: without regard to case, alike on both databases."""
     return text.casefold()
@@ -137,6 +210,28 @@ def _version_row(version: PolicyVersion) -> dict[str, object]:
         "provenance": version.provenance,
         "payload": version.payload,
     }
+
+
+def _check_identity(row: VersionRow, where: str) -> None:
+    """A version is the content that its digest says, or it is not shown to anybody.
+
+    What plays is chosen by digest, and results are kept by it: a payload that was changed behind
+    the registry's back would play under another policy's results.
+    """
+    texts = (row.name, row.author, row.description, row.status_reason, row.code_digest)
+    sound = (
+        all(isinstance(text, str) for text in (*texts, row.game, row.kind, row.payload))
+        and row.status in _STATUSES
+        and isinstance(row.provenance, dict)
+        and naming.is_numbered_name(row.name, row.number)
+        and row.author == naming.author_of(row.name)
+    )
+    if not sound or naming.digest_of(row.game, row.kind, row.payload) != row.digest:
+        ref = f"{row.name}@{row.number} of {row.game}"
+        raise RegistryCorrupt(
+            f"the version {ref[:160]!r} with the digest {row.digest!r} in the registry {where} is "
+            "not what was registered: the registry was damaged or edited; restore it from a copy"
+        )
 
 
 def _version(row: VersionRow, labels: dict[str, str], parents: tuple[Parent, ...]) -> PolicyVersion:
