@@ -8,7 +8,8 @@ playing it is in.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from arena.games.protocol import Game
 from arena.plan import Bout
@@ -56,28 +57,30 @@ def compare(
         again.termination,
         again.fault_seat,
     ):
-        return Audit(stored.match.id, Verdict.SAME, again_wall=again.wall)
+        return _said(Verdict.SAME, again)
     old, new = stored.moves, again.moves
     shorter = min(len(old), len(new))
     move = next((i for i in range(shorter) if old[i] != new[i]), shorter)
     machine = BUSY_MACHINE if last else FULL_MACHINE
     if move == shorter and _shorter(stored, again).termination in machine:
-        return Audit(stored.match.id, Verdict.INCONCLUSIVE, again_wall=again.wall)
-    return Audit(
-        stored.match.id,
-        Verdict.DIFFERENT,
+        return _said(Verdict.INCONCLUSIVE, again)
+    return replace(
+        _said(Verdict.DIFFERENT, again),
         suspect=bout.players[_mover(game, bout, stored, again, move)],
         move=move,
         stored=_told(game, stored, move),
         again=_told(game, again, move),
-        again_wall=again.wall,
     )
+
+
+def _said(verdict: Verdict, again: Result) -> Audit:
+    return Audit(again.match, verdict, None, None, "", "", again.wall, datetime.now(UTC))
 
 
 def evidence(audit: Audit) -> str:
     """An audit's finding for the author of the suspect."""
     return (
-        f"match {audit.match_id[:12]} did not come out the same when it was played again with the "
+        f"match {audit.match.id[:12]} did not come out the same when it was played again with the "
         f"same seeds: from move {audit.move} on it was {audit.stored} at first and {audit.again} "
         "then.  A policy's moves must follow from its seeded random choices and what it observes"
     )

@@ -15,6 +15,7 @@ from arena.games.protocol import Game, Seat
 from arena.kinds import native
 from arena.kinds.host import host_policy
 from arena.plan import Bout, Job, Player, Route
+from arena.store.values import LOCKSTEP
 from arena.values import Result, Termination
 from sandbox.choose import open_wall
 from sandbox.values import (
@@ -29,10 +30,6 @@ from sandbox.values import (
 )
 from sandbox.wall import Wall
 
-SHARED = "+lockstep"
-"""Ending of the wall's name where the matches of one policy shared a sealed worker."""
-TRUSTED_WALLS = frozenset({"native", "inline"})
-"""What a match says in place of a wall where only policies of ours played."""
 IDLE = 254
 NONE = 253
 FAULT_CODES = {
@@ -193,7 +190,7 @@ def play_in_box(game: Game, job: Job, wall: Wall, limits: Limits) -> Played:
     started = time.perf_counter()
     outcomes = wall.play(_block(game, job, limits), _externals(game, job))
     seconds = (time.perf_counter() - started) / len(job.bouts)
-    mode = f"{wall.name}{SHARED}" if job.shared else wall.name
+    mode = f"{wall.name}{LOCKSTEP}" if job.shared else wall.name
     results: list[Result] = []
     finished: list[Bout] = []
     voided: list[Voided] = []

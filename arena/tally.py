@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from arena.audit import TRIES, Suspicion, compare, evidence, quarantine
-from arena.bouts import TRUSTED_WALLS, Played, Voided
+from arena.bouts import Played, Voided
 from arena.games.protocol import Game
 from arena.home import Home
 from arena.plan import ISOLATED_BATCH, Bout, Job, Player, box_job
 from arena.store import Audit, Verdict
+from arena.store.values import TRUSTED
 from arena.values import Result
 
 COMMIT_SECONDS = 1.0
@@ -168,7 +169,7 @@ class Tally:
                 if audit.verdict is Verdict.DIFFERENT:
                     self._judge(audit)
             self._pending.append(result)
-            if result.wall not in TRUSTED_WALLS:
+            if result.wall not in TRUSTED:
                 self._processor_seconds += sum(result.cpu_seconds)
                 if self._seeds.audits(result.match):
                     self._audit(bout, result)
@@ -194,7 +195,7 @@ class Tally:
         if audit.verdict is not Verdict.DIFFERENT or audit.suspect is None:
             return
         reason = evidence(audit)
-        self._suspicions.append(Suspicion(audit.suspect, audit.match_id, reason))
+        self._suspicions.append(Suspicion(audit.suspect, audit.match.id, reason))
         if audit.suspect not in self._quarantined:
             found = quarantine(self._home.registry, audit.suspect, reason)
             self._quarantined += [version.digest for version in found]
