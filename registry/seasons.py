@@ -18,7 +18,7 @@ from sqlmodel import Session, col, select
 
 from registry.errors import MalformedKey, RegistryCorrupt, SeasonConflict, UnknownSeason
 from registry.part import Part
-from registry.rows import place
+from registry.rows import legible, place
 from registry.schema import SeasonRow
 from registry.values import Season
 
@@ -108,7 +108,7 @@ class Seasons(Part):
         """
         if number == 0:
             return PUBLIC_SEEDS
-        with self.database.reading() as session:
+        with self.database.reading() as session, legible(session):
             row = session.get(SeasonRow, number)
             if row is None:
                 raise UnknownSeason(
@@ -123,7 +123,7 @@ class Seasons(Part):
         Raises:
           RegistryCorrupt: a key does not fit its commitment.
         """
-        with self.database.reading() as session:
+        with self.database.reading() as session, legible(session):
             found = session.exec(select(SeasonRow).order_by(col(SeasonRow.number))).all()
             return tuple(_season(session, row) for row in found)
 
@@ -170,7 +170,8 @@ def _last_number(session: Session) -> int:
 
 
 def _open_season(session: Session) -> Season | None:
-    found = session.exec(select(SeasonRow).where(col(SeasonRow.closed).is_(None))).all()
+    with legible(session):
+        found = session.exec(select(SeasonRow).where(col(SeasonRow.closed).is_(None))).all()
     if len(found) > 1:
         raise RegistryCorrupt(
             f"{len(found)} seasons are open at once in the registry {place(session)}: it was "

@@ -40,7 +40,7 @@ def test_migrations_can_be_taken_back_and_run_again(target: str) -> None:
             config.attributes["connection"] = connection
             command.downgrade(config, "base")
         with registry.database._transaction(writes=False) as connection:
-            assert current_revision(connection) is None
+            assert current_revision(connection, target) is None
             left = set(sa.inspect(connection).get_table_names())
         assert left.isdisjoint(table.name for table in TABLES)
         with pytest.raises(RegistryReadOnly, match="opened for reading only"):
