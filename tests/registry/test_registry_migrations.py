@@ -85,7 +85,8 @@ FIRST = (
      '2026-01-04 10:00:00.000000', '{}', 'four')""",
     "INSERT INTO policy_label VALUES (:two, 'k', 'v')",
     "INSERT INTO policy_parent VALUES (:three, 0, :four, 'made-from')",
-    """INSERT INTO policy_status (digest, status, reason, changed) VALUES (:two, 'qualified', '', '2026-01-03 10:00:00.000000'),
+    """INSERT INTO policy_status (digest, status, reason, changed) VALUES
+    (:two, 'qualified', '', '2026-01-03 10:00:00.000000'),
     (:two, 'quarantined', 'differs', '2026-01-05 10:00:00.000000')""",
     "INSERT INTO policy_alias VALUES ('rrps', 'house', :one, true, '2026-01-06 10:00:00.000000')",
 )
