@@ -32,13 +32,11 @@ PUBLIC_SEEDS = Season(0, "", _BEFORE, _BEFORE, given=False, key=None)
 
 
 def commitment_of(key: bytes) -> str:
-    r"""What is published of a key before the key itself is: 64 hexadecimal digits.
+    """What is published of a key before the key itself is: 64 hexadecimal digits.
 
     The BLAKE2b hash (RFC 7693, unkeyed, 256 bits) of `COMMITMENT_PREFIX` and the key, 24 + 32
     bytes.  It tells nothing of a key that was drawn, and nobody finds a second key that has it.
-    Anybody can compute it, with KEY as hexadecimal digits:
-
-        (printf 'policy-arena season key\n'; printf KEY | xxd -r -p) | b2sum -l 256
+    `README.md` beside this file has a shell command that computes it.
 
     Args:
       key: 32 bytes.

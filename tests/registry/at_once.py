@@ -35,6 +35,6 @@ def at_once(target: str, code: str, processes: int = 4) -> list[list[str]]:
         assert process.stdin is not None
         process.stdin.write("\n")
         process.stdin.flush()
-    printed = [process.communicate(timeout=120)[0].splitlines() for process in started]
+    printed = [process.communicate(timeout=300)[0].splitlines() for process in started]
     assert [process.returncode for process in started] == [0] * processes
     return printed
