@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from sqlmodel import col, select
 
-from registry import naming, refs
+from registry import naming, refs, rows
 from registry.errors import AliasProtected, UnknownPolicy
 from registry.part import Part
 from registry.schema import AliasRow
@@ -83,7 +83,7 @@ class Aliases(Part):
         statement = select(AliasRow)
         if game is not None:
             statement = statement.where(col(AliasRow.game) == game)
-        with self.database.reading() as session:
+        with self.database.reading() as session, rows.legible(session):
             found = [_alias(row) for row in session.exec(statement)]
         return tuple(sorted(found, key=lambda alias: (alias.game, alias.name)))
 

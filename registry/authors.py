@@ -50,7 +50,7 @@ class Authors(Part):
         """The author of exactly that name; None where there is none."""
         if not naming.is_author(name):
             return None
-        with self.database.reading() as session:
+        with self.database.reading() as session, rows.legible(session):
             row = session.get(AuthorRow, name)
             return None if row is None else _author(session, row)
 
@@ -111,7 +111,7 @@ class Authors(Part):
         """
         if not naming.is_author(name):
             return False
-        with self.database.reading() as session:
+        with self.database.reading() as session, rows.legible(session):
             row = session.get(AuthorRow, name)
             stored = "" if row is None else row.token
         return hmac.compare_digest(stored.encode(), _hash(token).encode())

@@ -158,7 +158,7 @@ class Database:
         with self._transaction(writes=False) as connection:
             if connection.dialect.name == "sqlite":
                 sqlite_file.check_tables(connection, self.where, migrate.VERSION_TABLE)
-            revision = migrate.current_revision(connection)
+            revision = migrate.current_revision(connection, self.where)
         if revision == HEAD:
             return
         if revision is not None:

@@ -186,9 +186,11 @@ class Registry(Statuses, Aliases, Authors, Spending, Seasons):
 
     def count(self, game: str | None = None, **filters: Unpack[Filters]) -> int:
         """How many versions satisfy all filters."""
-        statement = select(sa.func.count()).select_from(VersionRow)
+        # Without any condition SQLite counts in one step, which a doctored file makes endless.
+        wanted = conditions(game, filters) or [col(VersionRow.game) >= ""]
+        statement = select(sa.func.count()).select_from(VersionRow).where(*wanted)
         with self.database.reading() as session:
-            return session.exec(statement.where(*conditions(game, filters))).one()
+            return session.exec(statement).one()
 
     def parents(self, digest: str) -> tuple[PolicyVersion, ...]:
         """The versions that a version came from, as its submission named them.
@@ -198,8 +200,9 @@ class Registry(Statuses, Aliases, Authors, Spending, Seasons):
         """
         with self.database.reading() as session:
             version = rows.existing(session, digest)
-            found = rows.fetch_by_digest(session, (parent.digest for parent in version.parents))
-        return tuple(found[key] for key in dict.fromkeys(one.digest for one in version.parents))
+            return rows.fetch_each(
+                session, list(dict.fromkeys(one.digest for one in version.parents))
+            )
 
     def children(self, digest: str) -> tuple[PolicyVersion, ...]:
         """The versions that came from a version, in order of registration.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from typing import TypeVar
 
@@ -28,27 +29,35 @@ def place(session: Session) -> str:
     return str(session.info["where"])
 
 
+@contextmanager
+def legible(session: Session) -> Iterator[None]:
+    """Around the reading of rows.
+
+    Raises:
+      RegistryCorrupt: a column holds what its type cannot be: no moment, no JSON, text for bytes.
+    """
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        raise RegistryCorrupt(
+            f"a row of the registry {place(session)} cannot be read ({str(error)[:160]}): the "
+            "registry was damaged or edited; restore it from a copy"
+        ) from error
+
+
 def fetch(session: Session, statement: SelectOfScalar[VersionRow]) -> tuple[PolicyVersion, ...]:
     """The versions that a statement selects, in its order, with labels and parents.
 
     Raises:
       RegistryCorrupt: one is not what was registered.
     """
-    try:
-        rows = session.exec(statement).all()
-    except (ValueError, TypeError) as error:  # JSON or a moment that cannot be read.
-        raise RegistryCorrupt(
-            f"a version in the registry {place(session)} cannot be read ({error}): the registry "
-            "was damaged or edited; restore it from a copy"
-        ) from error
-    for row in rows:
-        _check_identity(row, place(session))
-    digests = [row.digest for row in rows]
+    found = _read(session, statement)
+    digests = list(found)
     labels = _labels(session, digests)
     parents = _parents(session, digests)
     return tuple(
         _version(row, labels.get(row.digest, {}), tuple(parents.get(row.digest, ())))
-        for row in rows
+        for row in found.values()
     )
 
 
@@ -59,6 +68,22 @@ def fetch_by_digest(session: Session, digests: Iterable[str]) -> dict[str, Polic
         chosen = select(VersionRow).where(col(VersionRow.digest).in_(some))
         found.update((version.digest, version) for version in fetch(session, chosen))
     return found
+
+
+def fetch_each(session: Session, digests: Sequence[str]) -> tuple[PolicyVersion, ...]:
+    """The versions with these digests, in their order; other rows refer to them.
+
+    Raises:
+      RegistryCorrupt: one is not there.
+    """
+    found = fetch_by_digest(session, digests)
+    missing = [digest for digest in digests if digest not in found]
+    if missing:
+        raise RegistryCorrupt(
+            f"the version {missing[0]!r} that a row of the registry {place(session)} refers to is "
+            "not there: the registry was damaged or edited; restore it from a copy"
+        )
+    return tuple(found[digest] for digest in digests)
 
 
 def existing(session: Session, digest: str) -> PolicyVersion:
@@ -111,8 +136,10 @@ def highest_numbers(
                 .where(col(VersionRow.game) == game, col(VersionRow.name).in_(some))
                 .group_by(col(VersionRow.name))
             )
-            for name, number in session.exec(statement):
-                found[game, name] = number
+            with legible(session):
+                found.update(
+                    ((game, name), int(number)) for name, number in session.exec(statement)
+                )
     return found
 
 
@@ -212,6 +239,30 @@ def _version_row(version: PolicyVersion) -> dict[str, object]:
     }
 
 
+def _read(session: Session, statement: SelectOfScalar[VersionRow]) -> dict[str, VersionRow]:
+    """Rows by digest."""
+    found: dict[str, VersionRow] = {}
+    if session.get_bind().dialect.name == "sqlite":
+        # Batch by batch: the trees of a doctored file can give the same rows for ever.
+        statement = statement.execution_options(yield_per=_BATCH)
+    with legible(session):
+        for some in session.exec(statement).partitions(_BATCH):
+            for row in some:
+                _check_identity(row, place(session))
+                if row.digest in found:
+                    raise _corrupt(row, "is there twice", place(session))
+                found[row.digest] = row
+    return found
+
+
+def _corrupt(row: VersionRow, trouble: str, where: str) -> RegistryCorrupt:
+    ref = f"{row.name}@{row.number} of {row.game}"
+    return RegistryCorrupt(
+        f"the version {ref[:160]!r} with the digest {row.digest!r} in the registry {where} "
+        f"{trouble}: the registry was damaged or edited; restore it from a copy"
+    )
+
+
 def _check_identity(row: VersionRow, where: str) -> None:
     """A version is the content that its digest says, or it is not shown to anybody.
 
@@ -227,11 +278,7 @@ def _check_identity(row: VersionRow, where: str) -> None:
         and row.author == naming.author_of(row.name)
     )
     if not sound or naming.digest_of(row.game, row.kind, row.payload) != row.digest:
-        ref = f"{row.name}@{row.number} of {row.game}"
-        raise RegistryCorrupt(
-            f"the version {ref[:160]!r} with the digest {row.digest!r} in the registry {where} is "
-            "not what was registered: the registry was damaged or edited; restore it from a copy"
-        )
+        raise _corrupt(row, "is not what was registered", where)
 
 
 def _version(row: VersionRow, labels: dict[str, str], parents: tuple[Parent, ...]) -> PolicyVersion:

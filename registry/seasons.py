@@ -18,7 +18,7 @@ from sqlmodel import Session, col, select
 
 from registry.errors import MalformedKey, RegistryCorrupt, SeasonConflict, UnknownSeason
 from registry.part import Part
-from registry.rows import place
+from registry.rows import legible, place
 from registry.schema import SeasonRow
 from registry.values import Season
 
@@ -32,13 +32,11 @@ PUBLIC_SEEDS = Season(0, "", _BEFORE, _BEFORE, given=False, key=None)
 
 
 def commitment_of(key: bytes) -> str:
-    r"""What is published of a key before the key itself is: 64 hexadecimal digits.
+    """What is published of a key before the key itself is: 64 hexadecimal digits.
 
     The BLAKE2b hash (RFC 7693, unkeyed, 256 bits) of `COMMITMENT_PREFIX` and the key, 24 + 32
     bytes.  It tells nothing of a key that was drawn, and nobody finds a second key that has it.
-    Anybody can compute it, with KEY as hexadecimal digits:
-
-        (printf 'policy-arena season key\n'; printf KEY | xxd -r -p) | b2sum -l 256
+    `README.md` beside this file has a shell command that computes it.
 
     Args:
       key: 32 bytes.
@@ -108,7 +106,7 @@ class Seasons(Part):
         """
         if number == 0:
             return PUBLIC_SEEDS
-        with self.database.reading() as session:
+        with self.database.reading() as session, legible(session):
             row = session.get(SeasonRow, number)
             if row is None:
                 raise UnknownSeason(
@@ -123,7 +121,7 @@ class Seasons(Part):
         Raises:
           RegistryCorrupt: a key does not fit its commitment.
         """
-        with self.database.reading() as session:
+        with self.database.reading() as session, legible(session):
             found = session.exec(select(SeasonRow).order_by(col(SeasonRow.number))).all()
             return tuple(_season(session, row) for row in found)
 
@@ -170,7 +168,8 @@ def _last_number(session: Session) -> int:
 
 
 def _open_season(session: Session) -> Season | None:
-    found = session.exec(select(SeasonRow).where(col(SeasonRow.closed).is_(None))).all()
+    with legible(session):
+        found = session.exec(select(SeasonRow).where(col(SeasonRow.closed).is_(None))).all()
     if len(found) > 1:
         raise RegistryCorrupt(
             f"{len(found)} seasons are open at once in the registry {place(session)}: it was "

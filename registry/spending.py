@@ -10,6 +10,7 @@ from sqlmodel import col, select
 
 from registry import naming
 from registry.part import Part
+from registry.rows import legible
 from registry.schema import SpendingRow
 from registry.values import Spent
 
@@ -57,6 +58,6 @@ class Spending(Part):
             sa.func.coalesce(sa.func.sum(SpendingRow.submissions), 0),
             sa.func.coalesce(sa.func.sum(SpendingRow.seconds), 0.0),
         ).where(col(SpendingRow.skeleton) == account, col(SpendingRow.day) >= since)
-        with self.database.reading() as session:
+        with self.database.reading() as session, legible(session):
             submissions, seconds = session.exec(statement).one()
         return Spent(int(submissions), float(seconds))

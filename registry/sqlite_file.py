@@ -21,7 +21,8 @@ from registry.schema import TABLES
 _COMPANIONS = ("-wal", "-shm", "-journal")
 """What SQLite keeps beside a database while it is open, and finds there after a crash."""
 _SUPER_JOURNAL = bytes.fromhex("d9d505f920a163d7")
-"""How a journal ends that names another file (https://www.sqlite.org/fileformat.html, 3)."""
+"""How a journal ends that names another file: one of a commit over several databases
+(https://www.sqlite.org/atomiccommit.html, 5; `readSuperJournal` in SQLite's pager.c)."""
 _KINDS = {
     stat.S_IFDIR: "a folder",
     stat.S_IFIFO: "a named pipe",
@@ -76,14 +77,14 @@ def check_files(path: Path) -> None:
             continue
         if not stat.S_ISREG(mode):
             kind = _KINDS.get(stat.S_IFMT(mode), "no ordinary file")
-            raise RegistryUnavailable(f"the registry {file} is {kind}; give the path of a file")
+            raise RegistryUnavailable(f"{file} is {kind}; a database is an ordinary file")
     journal = Path(f"{path}-journal")
     with suppress(OSError), open(journal, "rb") as log:
         log.seek(-len(_SUPER_JOURNAL), os.SEEK_END)
         if log.read() == _SUPER_JOURNAL:
             raise RegistryCorrupt(
-                f"the journal {journal} names another file, which SQLite would delete: no registry "
-                "writes such a journal; move it away"
+                f"the journal {journal} names another file, which SQLite would delete: Policy "
+                "Arena writes no such journal; move it away"
             )
 
 

@@ -41,7 +41,7 @@ class Statuses(Part):
           UnknownPolicy: there is no such digest.
         """
         statement = select(StatusRow).where(col(StatusRow.digest) == digest)
-        with self.database.reading() as session:
+        with self.database.reading() as session, rows.legible(session):
             found = session.exec(statement.order_by(col(StatusRow.position))).all()
             if not found:
                 rows.existing(session, digest)
