@@ -115,6 +115,10 @@ class Result:
         (trusted policies in the arena's process), or the sandbox's wall and its version.
       seconds: wall-clock time, shared evenly among matches that were played together.
       cpu_seconds: processor time of the policies in seats 0 and 1, 0 where not measured.
+      season: number of the season whose secret seeds the match was played with; 0: its seeds were
+        public, as all were before there were secrets.
+      playings: how often the match was played: more than once where a worker that it shared with
+        others failed and said nothing of this match.
     """
 
     match: Match
@@ -126,6 +130,8 @@ class Result:
     wall: str
     seconds: float
     cpu_seconds: tuple[float, float] = (0.0, 0.0)
+    season: int = 0
+    playings: int = 1
 
     @property
     def return_low(self) -> float:
