@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from arena.store.append import storable
 from arena.store.catalog import Connection
-from arena.store.rows import MATCH, MATCH_FIELDS, OUTCOME, TABLES, match_rows, matches_of, senseless
+from arena.store.queries import rows_at
+from arena.store.rows import MATCH, MATCH_FIELDS, TABLES, matches_of, senseless
 from arena.store.values import TRUSTED, Audit, AuditCount, MatchRow, Verdict
 from arena.values import Match
 
@@ -184,21 +185,13 @@ def unaudited(
     connection: Connection, game: str, version: int, *, sandboxed_only: bool, limit: int
 ) -> list[MatchRow]:
     """See `MatchStore.unaudited`."""
-    found = connection.execute(
-        f"""
-        with chosen as (
-            -- Few columns here: every match is looked at.
-            select m.rowid as place
-            from matches as m join pairs as p using (pair) join games as g using (game)
-            anti join audits as a on a.id = m.id
-            where g.name = ? and g.version = ?
-              and (not ? or m.wall not in (select unnest(?::varchar[])))
-            order by m.rowid desc limit ?
-        )
-        select {MATCH}, {OUTCOME}, m.played_at
-        from matches as m {TABLES} join chosen on chosen.place = m.rowid
-        order by m.rowid desc
-        """,
-        [game, version, sandboxed_only, list(TRUSTED), limit],
-    ).fetchall()
-    return match_rows(found)
+    places = """
+        select m.rowid as place
+        from matches as m join pairs as p using (pair) join games as g using (game)
+        anti join audits as a on a.id = m.id
+        where g.name = ? and g.version = ?
+          and (not ? or m.wall not in (select unnest(?::varchar[])))
+        order by m.rowid desc limit ?
+    """
+    parameters = [game, version, sandboxed_only, list(TRUSTED), limit]
+    return rows_at(connection, places, parameters, "desc")

@@ -16,7 +16,7 @@ import duckdb
 
 from arena.store import files, schema, soundness
 from arena.store.catalog import Connection
-from arena.store.errors import StoreError, StoreUnwritable, reading_of
+from arena.store.errors import StoreCorrupt, StoreError, StoreUnwritable, reading_of
 from arena.store.lock import StoreLock
 
 _SEALED: Mapping[str, str] = {
@@ -96,12 +96,15 @@ class Database:
     @contextmanager
     def _inspecting(self) -> Iterator[Connection]:
         """A read-only connection to a file that was inspected as it is now; under a lock."""
-        state = files.state_of(self.path)
+        state, before = files.state_of(self.path), self._inspected
         with self._connection(read_only=True) as connection:
-            if state != self._inspected:
+            if state != before:
                 with self._telling(opening=True):
                     schema.inspect(connection, self.path)
-                    soundness.check(connection, self.path)
+                    # Its cost grows with the store: once for a file, not after every batch that
+                    # another process stores.
+                    if state is None or before is None or not files.same_file(state, before):
+                        soundness.check(connection, self.path)
                 self._inspected = state
             yield connection
 
@@ -129,6 +132,12 @@ class Database:
 
     def _create(self) -> None:
         """Makes the file under another name first: it is never seen half made."""
+        for log in (files.beside(self.path, ending) for ending in files.LOGS):
+            if files.is_file(log):
+                raise StoreCorrupt(
+                    f"{log} is the log of a match store that is not there: bring {self.path} back, "
+                    f"or move the log away to start an empty one"
+                )
         newborn = files.beside(self.path, ".new")
         for leftover in (newborn, *(files.beside(newborn, ending) for ending in files.LOGS)):
             try:

@@ -85,11 +85,12 @@ _READINGS: tuple[tuple[type[StoreError], tuple[str, ...], str], ...] = (
         (
             "not a valid DuckDB database file",
             "Could not read enough bytes",
-            "Corrupt database file",
+            "orrupt",
             "does not match stored checksum",
             "Failed to load metadata",
             "erialization",
             "deserialize",
+            "Invalid unicode",
         ),
         _DAMAGED,
     ),
@@ -120,6 +121,6 @@ def reading_of(error: Exception, path: Path, *, opening: bool) -> StoreError | N
     for kind, signs, explanation in _READINGS:
         if any(sign in text for sign in signs):
             return kind(f"{explanation.format(path=path)} (DuckDB says: {text})")
-    if opening or isinstance(error, _OF_THE_FILE):
+    if opening or isinstance(error, _OF_THE_FILE) or type(error) is duckdb.Error:
         return StoreCorrupt(f"{_DAMAGED.format(path=path)} (DuckDB says: {text})")
     return None

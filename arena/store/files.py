@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
+from typing import NamedTuple
 
 from arena.store.errors import StoreCorrupt, StoreUnwritable
 
@@ -27,8 +28,15 @@ LOGS = (".wal", ".wal.checkpoint", ".wal.recovery")
 SPILL = ".tmp"
 """And its folder for what does not fit into memory."""
 
-State = tuple[tuple[int, ...] | None, ...]
-"""Which bytes lie there, as far as the file system tells without reading them."""
+Identity = tuple[int, int, int, int, int]
+"""Device, inode, size, and when content and inode last changed."""
+
+
+class State(NamedTuple):
+    """Which bytes lie at the store's path, as far as the file system tells without reading them."""
+
+    store: Identity
+    logs: tuple[Identity | None, ...]
 
 
 def is_file(path: Path) -> bool:
@@ -41,19 +49,14 @@ def is_file(path: Path) -> bool:
     found = _look(path)
     if found is None:
         return False
-    if not stat.S_ISREG(found.st_mode):
-        raise not_a_file(path, found.st_mode)
-    return True
-
-
-def not_a_file(path: Path, mode: int) -> StoreCorrupt:
-    """The error for something else than a file, by its mode as `os.lstat` gives it."""
-    kind = next((name for test, name in _KINDS if test(mode)), "no file")
-    if stat.S_ISLNK(mode):
+    if stat.S_ISREG(found.st_mode):
+        return True
+    kind = next((name for test, name in _KINDS if test(found.st_mode)), "no file")
+    if stat.S_ISLNK(found.st_mode):
         cure = "put the file itself there, or link to its folder instead"
     else:
         cure = "move it away"
-    return StoreCorrupt(f"{path} is {kind} where the match store expects a file: {cure}")
+    raise StoreCorrupt(f"{path} is {kind} where the match store expects a file: {cure}")
 
 
 def beside(path: Path, ending: str) -> Path:
@@ -68,7 +71,8 @@ def state_of(path: Path) -> State | None:
       StoreCorrupt: the store, or what lies beside it under a name that DuckDB uses, is no file.
       StoreUnwritable: the folder may not be entered.
     """
-    if not is_file(path):
+    store = _identity(path)
+    if store is None:
         return None
     spill = _look(beside(path, SPILL))
     if spill is not None and not stat.S_ISDIR(spill.st_mode):
@@ -76,10 +80,15 @@ def state_of(path: Path) -> State | None:
             f"{beside(path, SPILL)} is no folder, and DuckDB keeps there what does not fit into "
             f"memory: move it away"
         )
-    return tuple(_identity(one) for one in (path, *(beside(path, ending) for ending in LOGS)))
+    return State(store, tuple(_identity(beside(path, ending)) for ending in LOGS))
 
 
-def _identity(path: Path) -> tuple[int, ...] | None:
+def same_file(one: State, other: State) -> bool:
+    """Whether two states are of one file, which may have been written to in between."""
+    return one.store[:2] == other.store[:2]
+
+
+def _identity(path: Path) -> Identity | None:
     if not is_file(path):
         return None
     found = path.lstat()

@@ -67,12 +67,33 @@ def matches(
         parameters += [of or against] * 2
     if faults_only:
         wanted.append("m.fault_seat is not null")
+    order = "desc" if newest_first else "asc"
+    places = f"""
+        select m.rowid as place from matches as m {TABLES} where {" and ".join(wanted)}
+        order by m.rowid {order} limit {"all" if limit is None else int(limit)} offset {int(offset)}
+    """
+    return rows_at(connection, places, parameters, order)
+
+
+def rows_at(
+    connection: Connection, places: str, parameters: Sequence[Any], order: str
+) -> list[MatchRow]:
+    """The matches at some places.
+
+    To choose the places first, from few columns, is what makes the newest of a million quick.
+
+    Args:
+      connection: to the store.
+      places: a query with the column `place`, a rowid of `matches`.
+      parameters: of that query.
+      order: "asc" for the first stored first, or "desc".
+    """
     found = connection.execute(
         f"""
+        with chosen as ({places})
         select {MATCH}, {OUTCOME}, m.played_at
-        from matches as m {TABLES} where {" and ".join(wanted)}
-        order by m.rowid {"desc" if newest_first else "asc"}
-        limit {"all" if limit is None else int(limit)} offset {int(offset)}
+        from chosen join matches as m on m.rowid = chosen.place {TABLES}
+        order by m.rowid {order}
         """,
         parameters,
     ).fetchall()

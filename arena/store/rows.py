@@ -57,8 +57,11 @@ def check_ids(rows: Iterable[Sequence[Any]]) -> None:
       StoreCorrupt: the id of a row is not that of its match.
     """
     of_pairs: dict[tuple[Any, ...], Any] = {}
-    for stored, *pair, repetition in (row[:MATCH_FIELDS] for row in rows):
+    for row in rows:
+        stored, *pair, repetition = row[:MATCH_FIELDS]
         key = tuple(pair)
+        if stored is None or repetition is None or None in key:
+            raise senseless(stored, "it lacks a part of its identity")
         begun = of_pairs.get(key)
         if begun is None:
             words = "\x1f".join(("match", *map(str, key), ""))
@@ -87,13 +90,14 @@ def match_rows(rows: Sequence[Sequence[Any]]) -> list[MatchRow]:
     """
     found = []
     for match, row in zip(matches_of(rows), rows, strict=True):
-        return_low, played_at = row[MATCH_FIELDS], row[-1]
+        shared = _shared(row)
+        played_at = row[-1]
         if not isinstance(played_at, datetime):  # a year that Python's calendar does not have
             raise senseless(row[0], f"it was played at {played_at}")
         played_at = played_at.replace(tzinfo=UTC)
-        shared = _shared(row)
-        found.append(MatchRow(match=match, return_low=return_low, played_at=played_at, **shared))
-        _check(found[-1])
+        one = MatchRow(match=match, return_low=row[MATCH_FIELDS], played_at=played_at, **shared)
+        _check(one)
+        found.append(one)
     return found
 
 
@@ -106,16 +110,17 @@ def result_of(row: Sequence[Any]) -> Result:
       StoreCorrupt: the row makes no sense.
     """
     (match,) = matches_of([row])
+    shared = _shared(row)
     moves, *cpu_micros = row[-3:]
-    if moves is None:
-        raise senseless(row[0], f"it has more than {MOST_MOVE_BYTES} bytes of moves")
+    if moves is None or None in cpu_micros:
+        raise senseless(row[0], f"it lacks its times, or has over {MOST_MOVE_BYTES} bytes of moves")
     cpu_low, cpu_high = (micros / MICROS for micros in cpu_micros)
     result = Result(
         match=match,
         returns=returns_of(match, row[MATCH_FIELDS]),
         moves=bytes(moves),
         cpu_seconds=(cpu_low, cpu_high) if match.repetition % 2 == 0 else (cpu_high, cpu_low),
-        **_shared(row),
+        **shared,
     )
     _check(result)
     return result
@@ -139,9 +144,10 @@ def complaint(outcome: Result | MatchRow) -> str | None:
 
 def _shared(row: Sequence[Any]) -> dict[str, Any]:
     """What rows and results say alike, from `OUTCOME`."""
-    _, termination, seat, message, wall, micros, season, playings = row[
-        MATCH_FIELDS : MATCH_FIELDS + OUTCOME_FIELDS
-    ]
+    outcome = row[MATCH_FIELDS : MATCH_FIELDS + OUTCOME_FIELDS]
+    _, termination, seat, message, wall, micros, season, playings = outcome
+    if outcome.count(None) > (seat is None):
+        raise senseless(row[0], "it lacks a part of its outcome")
     try:
         ended = Termination(termination)
     except ValueError:

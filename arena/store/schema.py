@@ -186,5 +186,6 @@ def _difference(
         return f"the table {name} is missing"
     if name not in expected:
         return f"it holds a table {name} that no arena made"
-    wrong = sorted(set(tables[name]) ^ set(expected[name])) or tables[name]
-    return f"the column {wrong[0].name} of its table {name} is not the one that the arena makes"
+    differing = sorted(column.name for column in set(tables[name]) ^ set(expected[name]))
+    which = f"the column {differing[0]}" if differing else "the order of the columns"
+    return f"{which} of its table {name} is not as the arena makes it"
