@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from arena.store.schema import Connection
+from arena.store.catalog import Connection
 
 
 def exact_pair_stats(
