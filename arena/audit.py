@@ -116,10 +116,11 @@ def _told(game: Game, result: Result, move: int) -> str:
 
 
 def _mover(game: Game, bout: Bout, stored: Result, again: Result, move: int) -> int:
-    """The seat that made, or failed to make, a move of the record."""
-    longer = max(stored, again, key=lambda result: len(result.moves))
-    if move < len(longer.moves):
-        return game.movers(bout.deal_seed, longer.moves, longer.fault_seat)[move]
-    fault = again.fault_seat if again.fault_seat is not None else stored.fault_seat
+    """The seat that made the move that differs, or ended one of the records before it."""
+    shorter = _shorter(stored, again)
+    if move < len(shorter.moves):
+        return game.movers(bout.deal_seed, shorter.moves, shorter.fault_seat)[move]
+    ended_it = stored if shorter.fault_seat is None else shorter
+    fault = again.fault_seat if ended_it.fault_seat is None else ended_it.fault_seat
     assert fault is not None, "records of one length and without a fault cannot differ at their end"
     return fault

@@ -129,21 +129,25 @@ def total(moves: bytes) -> float:
     return RRPS.score(0, moves, None)[0]
 
 
+def draws_nothing(pair: tuple[str, str]) -> bool:
+    return len({play(pair, number) for number in range(8)}) == 1
+
+
 def test_a_bot_that_draws_nothing_plays_as_it_does_in_the_engines_loop() -> None:
     same = 0
     for bot in BOTS:
         pair = (bot, "freqbot2")
-        if play(pair, 0) == play(pair, 1):
+        if draws_nothing(pair):
             assert agent_moves(pair, 5) == play(pair), bot
             same += 1
-    assert same >= 10
+    assert same >= 8
 
 
 def test_a_bot_that_draws_fares_as_it_does_in_the_engines_loop() -> None:
     """Its throws differ, because every throw has a seed of its own; its results do not."""
     for bot in BOTS:
         pair = (bot, "freqbot2")
-        if play(pair, 0) == play(pair, 1):
+        if draws_nothing(pair):
             continue
         loop = [total(play(pair, n)) for n in range(12)]
         agent = [total(agent_moves(pair, 2 * n)) for n in range(12)]
