@@ -407,7 +407,7 @@ def endless(path: Path, tree: str) -> None:
 
 
 def test_a_table_without_an_end(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database, "LONGEST_PROCESSOR_SECONDS", 0.3)
+    monkeypatch.setattr(database, "LONGEST_SECONDS", 0.3)
     endless(path, "policy_version")
     with Registry.open(path) as registry, pytest.raises(RegistryCorrupt, match="is there twice"):
         registry.find()
@@ -415,7 +415,7 @@ def test_a_table_without_an_end(path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_indexes_without_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database, "LONGEST_PROCESSOR_SECONDS", 0.3)
+    monkeypatch.setattr(database, "LONGEST_SECONDS", 0.3)
     path = tmp_path / "registry.sqlite"
     with Registry.open(path) as registry:
         many = [entry(number, 0) for number in range(4_000)]
@@ -439,7 +439,7 @@ def test_indexes_without_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_a_query_that_does_not_end_is_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database, "LONGEST_PROCESSOR_SECONDS", 0.3)
+    monkeypatch.setattr(database, "LONGEST_SECONDS", 0.3)
     with Registry.open(tmp_path / "registry.sqlite") as registry:
         began = time.thread_time()
         with (
