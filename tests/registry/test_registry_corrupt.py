@@ -302,6 +302,10 @@ def test_a_journal_does_not_delete_another_file(path: Path) -> None:
     for read_only in (False, True):
         with pytest.raises(RegistryCorrupt, match="names another file"):
             Registry.open(path, read_only=read_only)
+    link = path.with_name("link.sqlite")
+    link.symlink_to(path)
+    with pytest.raises(RegistryCorrupt, match="names another file"):
+        Registry.open(link)
     assert precious.read_text() == "a thesis"
     journal.unlink()
     assert use(path) == ["RegistryReadOnly"] * 2
