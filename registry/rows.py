@@ -38,7 +38,7 @@ def legible(session: Session) -> Iterator[None]:
     """
     try:
         yield
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         raise RegistryCorrupt(
             f"a row of the registry {place(session)} cannot be read ({str(error)[:160]}): the "
             "registry was damaged or edited; restore it from a copy"

@@ -170,12 +170,12 @@ def _last_number(session: Session) -> int:
 def _open_season(session: Session) -> Season | None:
     with legible(session):
         found = session.exec(select(SeasonRow).where(col(SeasonRow.closed).is_(None))).all()
-    if len(found) > 1:
-        raise RegistryCorrupt(
-            f"{len(found)} seasons are open at once in the registry {place(session)}: it was "
-            "edited; restore it from a copy"
-        )
-    return _season(session, found[0]) if found else None
+        if len(found) > 1:
+            raise RegistryCorrupt(
+                f"{len(found)} seasons are open at once in the registry {place(session)}: it was "
+                "edited; restore it from a copy"
+            )
+        return _season(session, found[0]) if found else None
 
 
 def _season(session: Session, row: SeasonRow) -> Season:

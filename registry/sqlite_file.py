@@ -19,7 +19,7 @@ from registry.errors import RegistryCorrupt, RegistryUnavailable
 from registry.schema import TABLES
 
 _COMPANIONS = ("-wal", "-shm", "-journal")
-"""What SQLite keeps beside a database while it is open, and finds there after a crash."""
+"""Files of an open database, which are found again after a crash."""
 _SUPER_JOURNAL = bytes.fromhex("d9d505f920a163d7")
 """How a journal ends that names another file: one of a commit over several databases
 (https://www.sqlite.org/atomiccommit.html, 5; `readSuperJournal` in SQLite's pager.c)."""
@@ -64,13 +64,18 @@ def obstacle(path: Path) -> str:
     return ""
 
 
+def companions(path: Path) -> dict[str, str]:
+    """What SQLite keeps beside a database, by ending: beside the file itself, not beside a link."""
+    return {ending: f"{os.path.realpath(path)}{ending}" for ending in _COMPANIONS}
+
+
 def check_files(path: Path) -> None:
     """Refuses what is no ordinary file, and a journal that would make SQLite delete another file.
 
     Raises:
       RegistryUnavailable: the file, or one that SQLite would open with it, is something else.
     """
-    for file in (path, *(Path(f"{path}{ending}") for ending in _COMPANIONS)):
+    for file in (str(path), *companions(path).values()):
         try:
             mode = os.stat(file).st_mode
         except OSError:  # It is not there, or it cannot be reached: SQLite says which.
@@ -78,7 +83,7 @@ def check_files(path: Path) -> None:
         if not stat.S_ISREG(mode):
             kind = _KINDS.get(stat.S_IFMT(mode), "no ordinary file")
             raise RegistryUnavailable(f"{file} is {kind}; a database is an ordinary file")
-    journal = Path(f"{path}-journal")
+    journal = companions(path)["-journal"]
     with suppress(OSError), open(journal, "rb") as log:
         log.seek(-len(_SUPER_JOURNAL), os.SEEK_END)
         if log.read() == _SUPER_JOURNAL:
@@ -114,7 +119,7 @@ def hide_from_others(path: Path) -> None:
     What its owner and their group may do stays, and so does everything where the file belongs to
     somebody else or lies on a file system without such rights.
     """
-    for file in (path, *(Path(f"{path}{ending}") for ending in _COMPANIONS)):
+    for file in (str(path), *companions(path).values()):
         with suppress(OSError):
             mode = stat.S_IMODE(os.stat(file).st_mode)
             if mode & stat.S_IRWXO:

@@ -219,6 +219,8 @@ def test_a_reader_without_a_season_draws_none(target: str) -> None:
         "key = zeroblob(32)",
         "key = x'00'",
         "key = 'thirty-two characters of a text!'",
+        "key = 7",
+        "key = 9223372036854775807",
         "commitment = 'f' || substr(commitment, 2)",
         "commitment = ''",
     ],
