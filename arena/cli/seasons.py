@@ -57,10 +57,8 @@ def _document(season: Season) -> dict[str, Any]:
 
 
 def _key(season: Season) -> str | None:
-    """The key where it is no secret: of a season that is over, or one that was given."""
-    if season.key is None or not (season.closed or season.given):
-        return None
-    return season.key.hex()
+    """The key of a season that is over; that of an open one is nobody's business."""
+    return season.key.hex() if season.key is not None and season.closed else None
 
 
 def _table(seasons: tuple[Season, ...]) -> Table:
@@ -71,7 +69,7 @@ def _table(seasons: tuple[Season, ...]) -> Table:
             season.opened.isoformat(timespec="seconds"),
             season.closed.isoformat(timespec="seconds") if season.closed else "open",
             season.commitment,
-            _key(season) or "secret",
+            _key(season) or ("given with --seed-key" if season.given else "secret"),
         )
     return table
 
