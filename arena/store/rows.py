@@ -137,9 +137,14 @@ def complaint(outcome: Result | MatchRow) -> str | None:
             f"it is of season {outcome.season} and was played {outcome.playings} times; seasons "
             f"count from 0, and a match is played at least once"
         )
-    if not outcome.wall.isprintable() or len(outcome.wall) > WALL_CHARS:
-        return f"the name of its wall, {outcome.wall[:WALL_CHARS]!r}, is no name"
-    return None
+    return complaint_of_wall(outcome.wall)
+
+
+def complaint_of_wall(wall: str) -> str | None:
+    """What cannot be about the name of a wall, which is shown as it is; or None."""
+    if wall.isprintable() and len(wall) <= WALL_CHARS:
+        return None
+    return f"the name of its wall, {wall[:WALL_CHARS]!r}, is no name"
 
 
 def _shared(row: Sequence[Any]) -> dict[str, Any]:

@@ -261,6 +261,12 @@ def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
         subprocess.run(["umount", disk], check=True)
 
 
+def test_moves_beyond_all_measure_are_refused(store: MatchStore) -> None:
+    with pytest.raises(ValueError, match="its moves take 2000000 bytes, and 1048576 is the most"):
+        store.append(GAME, batch(0, 1, 2_000_000))
+    assert store.counts() == ()
+
+
 def test_who_holds_the_store_too_long_is_named(store: MatchStore) -> None:
     hasty = MatchStore(store.path, timeout=0.05)
     started = time.monotonic()
