@@ -91,6 +91,8 @@ def _check(game: Game, result: Result) -> None:
         )
     if match.low > match.high or match.repetition < 0:
         raise ValueError(f"{match} is no match: low must not exceed high, repetition not be < 0")
+    if not "".join((match.game, match.low, match.high)).isprintable():
+        raise ValueError(f"{match} is of a game or policies whose names cannot be shown")
     if result.returns[0] + result.returns[1] != 0.0:  # also refuses nan and infinities
         raise ValueError(f"returns {result.returns} of match {match.id} do not add up to 0")
     wrong = complaint(result)

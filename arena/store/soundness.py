@@ -16,6 +16,9 @@ from arena.store.errors import CURE, StoreCorrupt
 _BYTES_OF_A_MATCH = 16
 """At least: its id is a hash, which nothing compresses."""
 
+_NAME = r"[^\p{C}\p{Zl}\p{Zp}]{1,200}"
+"""Characters that can be shown, and not too many: names are."""
+
 _NUMBERED = """
     select 1 from {table}
     having count(*) <> count(distinct {key}) or min({key}) <> 0 or max({key}) <> count(*) - 1
@@ -26,6 +29,13 @@ _FAULTS: tuple[tuple[str, str], ...] = (
     *(
         (f"its {table} are not numbered 0, 1, ...", _NUMBERED.format(table=table, key=key))
         for table, key in (("games", "game"), ("policies", "policy"), ("pairs", "pair"))
+    ),
+    (
+        "the name of a game, or the digest of a policy, is no name",
+        f"""
+        select 1 from (select name from games union all select digest from policies)
+        where not regexp_full_match(name, '{_NAME}')
+        """,
     ),
     ("a game is listed twice", "select 1 from games group by name, version having count(*) > 1"),
     ("a policy is listed twice", "select 1 from policies group by digest having count(*) > 1"),

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from arena.games.protocol import Game
-from arena.store import MatchStore, Sharing, StoreCorrupt, StoreUnwritable, rows
+from arena.store import MatchStore, Sharing
 from arena.values import Match, Result, Termination
 
 POLICIES = ("aa" * 32, "bb" * 32, "cc" * 32)
@@ -308,6 +308,7 @@ def _lopsided() -> Iterator[tuple[str, Result]]:
     yield "do not add up to 0", Result(**{**_fields(good), "returns": (float("inf"),) * 2})
     yield "is no match", result(Match("pennies", 1, POLICIES[1], POLICIES[0], 0))
     yield "is no match", result(Match("pennies", 1, POLICIES[0], POLICIES[1], -1))
+    yield "cannot be shown", result(Match("pennies", 1, "\33[2J", POLICIES[0], 0))
     yield "of season -1", result(match(0, 1, 1), season=-1)
     yield "played 0 times", result(match(0, 1, 1), playings=0)
     yield "seat 2 is at fault", result(match(0, 1, 1), fault_seat=2)
@@ -377,31 +378,3 @@ def test_export_writes_parquet_that_others_can_read(store: MatchStore, tmp_path:
     pairs = pyarrow.parquet.read_table(files[1])
     sums = {(r["low"], r["high"], r["half"]): [r[name] for name in SUMS] for r in pairs.to_pylist()}
     assert sums == {key: value[:-1] for key, value in recomputed(True, results).items()}
-
-
-def test_an_export_into_a_folder_that_cannot_be_is_told(store: MatchStore, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(StoreUnwritable, match="cannot be made"):
-        store.export(tmp_path / "file" / "out")
-    (tmp_path / "out" / "matches.parquet").mkdir(parents=True)
-    with pytest.raises(StoreUnwritable, match=r"matches\.parquet cannot be written"):
-        store.export(tmp_path / "out")
-    assert [path.name for path in (tmp_path / "out").iterdir()] == ["matches.parquet"]
-
-
-@settings(deadline=None)
-@given(
-    name=st.text(max_size=5),
-    version=st.integers(0, 2**31),
-    digests=st.tuples(st.text(max_size=3), st.text(max_size=3)).map(sorted),
-    repetitions=st.lists(st.integers(0, 2**31), min_size=1, max_size=3),
-)
-def test_ids_of_rows_are_those_of_matches(
-    name: str, version: int, digests: list[str], repetitions: list[int]
-) -> None:
-    matches = [Match(name, version, digests[0], digests[1], number) for number in repetitions]
-    table = [(one.id, name, version, *digests, one.repetition) for one in matches]
-    assert rows.matches_of(table) == matches
-    wrong = (Match(name, version + 1, digests[0], digests[1], repetitions[0]).id, *table[0][1:])
-    with pytest.raises(StoreCorrupt, match="makes no sense"):
-        rows.check_ids([*table, wrong])

@@ -11,9 +11,11 @@ from typing import cast
 
 import duckdb
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from arena.games.protocol import Game
-from arena.store import MatchStore, StoreCorrupt, StoreTooNew
+from arena.store import MatchStore, StoreCorrupt, StoreTooNew, rows
 from arena.values import Match
 from tests.arena.doctored_store import (
     GAME,
@@ -154,6 +156,13 @@ def test_a_version_that_cannot_be_is_refused(path: Path, history: str) -> None:
     refused(path, StoreCorrupt, "its schema_history should count 1, 2, ... and says")
 
 
+def test_what_a_file_says_does_not_steer_the_terminal(path: Path) -> None:
+    doctor(path, 'create view "' + "\33[2J" + "x" * 1000 + '" as from range(10)')
+    with pytest.raises(StoreCorrupt, match=r"the view .\[2Jx+\.\.\., and a match store") as told:
+        anew(path).counts()
+    assert str(told.value).isprintable()
+
+
 def test_a_history_that_is_a_view_is_none(path: Path) -> None:
     doctor(path, *hidden("schema_history", "from hidden"))
     refused(path, StoreCorrupt, "no match store")
@@ -177,6 +186,9 @@ def test_tables_of_another_version_than_told_are_refused(path: Path) -> None:
         ("games are not numbered", "insert into games values (0, 'other', 1, 0)"),
         ("policies are not numbered", "update policies set policy = policy + 1"),
         ("pairs are not numbered", "update pairs set pair = 0"),
+        ("is no name", "update games set name = 'toy' || chr(27) || '[2J'"),
+        ("is no name", "update policies set digest = repeat('e', 201) where policy = 2"),
+        ("is no name", "update policies set digest = '' where policy = 2"),
         ("a game is listed twice", "insert into games select 1, name, version, 0 from games"),
         ("a policy is listed twice", "insert into policies select 3, digest from policies limit 1"),
         ("a pair is listed twice", "insert into pairs select 2, 0, low, high from pairs limit 1"),
@@ -256,6 +268,24 @@ def test_an_id_of_another_match_is_found_out_wherever_it_is_read(path: Path) -> 
             ask()
     assert forged not in {row.id for row in store.unaudited("toy", 1, 50)}
     assert not list(path.parent.glob("export/*"))
+
+
+@settings(deadline=None)
+@given(
+    name=st.text(max_size=5),
+    version=st.integers(0, 2**31),
+    digests=st.tuples(st.text(max_size=3), st.text(max_size=3)).map(sorted),
+    repetitions=st.lists(st.integers(0, 2**31), min_size=1, max_size=3),
+)
+def test_ids_of_rows_are_those_of_matches(
+    name: str, version: int, digests: list[str], repetitions: list[int]
+) -> None:
+    matches = [Match(name, version, digests[0], digests[1], number) for number in repetitions]
+    table = [(one.id, name, version, *digests, one.repetition) for one in matches]
+    assert rows.matches_of(table) == matches
+    wrong = (Match(name, version + 1, digests[0], digests[1], repetitions[0]).id, *table[0][1:])
+    with pytest.raises(StoreCorrupt, match="makes no sense"):
+        rows.check_ids([*table, wrong])
 
 
 @pytest.mark.parametrize(
