@@ -11,7 +11,7 @@ import pyarrow as pa
 from arena.store.append import storable
 from arena.store.catalog import Connection
 from arena.store.queries import rows_at
-from arena.store.rows import MATCH, MATCH_FIELDS, TABLES, complaint_of_wall, matches_of, senseless
+from arena.store.rows import MATCH, MATCH_FIELDS, TABLES, complaint_of_wall, match_of, senseless
 from arena.store.values import TRUSTED, Audit, AuditCount, MatchRow, Verdict
 from arena.values import Match
 
@@ -147,10 +147,7 @@ def audits(
         """,
         parameters,
     ).fetchall()
-    return [
-        _audit(match, row[MATCH_FIELDS:])
-        for match, row in zip(matches_of(found), found, strict=True)
-    ]
+    return [_audit(match_of(row), row[MATCH_FIELDS:]) for row in found]
 
 
 def _audit(match: Match, row: Sequence[Any]) -> Audit:

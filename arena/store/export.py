@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from arena.store.catalog import Connection
 from arena.store.errors import StoreError, StoreFull, StoreUnwritable
-from arena.store.rows import MATCH, MATCH_FIELDS, MICROS, TABLES, check_ids
+from arena.store.rows import MATCH, MATCH_FIELDS, MICROS, TABLES, match_of
 
 _BATCH = 50_000
 """Matches that are in memory at a time, about."""
@@ -69,8 +69,10 @@ def _write(connection: Connection, query: str, file: Path) -> None:
 
 
 def _check(matches: pa.RecordBatch) -> None:
+    """Makes sure that every row is the match that its id says."""
     columns = (matches.column(place).to_pylist() for place in range(MATCH_FIELDS))
-    check_ids(zip(*columns, strict=True))
+    for row in zip(*columns, strict=True):
+        match_of(row)
 
 
 def _told(error: OSError, file: Path) -> StoreError:

@@ -106,14 +106,19 @@ _FAULTS_OF_ISOLATION: tuple[tuple[str, str], ...] = (
 """The same for the tables of version 2."""
 
 
-def check(connection: Connection, path: Path) -> None:
-    """Makes sure that the references and sums in the store at `path` can be relied on.
+def check(connection: Connection, path: Path, size: int) -> None:
+    """Makes sure that the references and sums in a store can be relied on.
+
+    Args:
+      connection: to a file that was inspected.
+      path: of it, for messages.
+      size: of it and its logs, in bytes.
 
     Raises:
       StoreCorrupt: something is wrong, and what.
     """
     rows = _row_counts(connection)
-    _check_sizes(rows, path)
+    _check_sizes(rows, path, size)
     for fault, query in _FAULTS + _FAULTS_OF_ISOLATION * ("isolation" in rows):
         if connection.execute(f"{query} limit 1").fetchone() is not None:
             raise StoreCorrupt(f"the match store {path} contradicts itself: {fault}. {CURE}")
@@ -126,9 +131,8 @@ def _row_counts(connection: Connection) -> dict[str, int]:
     )
 
 
-def _check_sizes(rows: Mapping[str, int], path: Path) -> None:
+def _check_sizes(rows: Mapping[str, int], path: Path, size: int) -> None:
     """Refuses numbers of rows that would exhaust the memory of who counts them."""
-    size = sum(file.stat().st_size for file in path.parent.glob(f"{path.name}*") if file.is_file())
     most = {
         "matches": size // _BYTES_OF_A_MATCH,
         "audits": size,

@@ -11,11 +11,9 @@ from typing import cast
 
 import duckdb
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from arena.games.protocol import Game
-from arena.store import MatchStore, StoreCorrupt, StoreTooNew, rows
+from arena.store import MatchStore, StoreCorrupt, StoreTooNew
 from arena.values import Match
 from tests.arena.doctored_store import (
     GAME,
@@ -209,11 +207,11 @@ def test_tables_of_another_version_than_told_are_refused(path: Path) -> None:
         ("behind all walls", "update isolation set do_overs = 100"),
         ("behind all walls", "insert into isolation values (7, 'native', 1, 0)"),
         ("rows of matches, and cannot hold", "insert into matches select m.* from matches as m,"
-         " range(200000)"),
+         " range(20000)"),
         ("rows of pairs, and cannot hold", "insert into pairs select 1, 0, 0, 1 from range(10000)"),
         ("rows of policies, and cannot hold", "insert into policies select 1, '' from range(99)"),
         ("rows of audits, and cannot hold", "insert into audits select a.* from audits as a,"
-         " range(10000000)"),
+         " range(3000000)"),
     ],
 )  # fmt: skip
 def test_tables_that_contradict_each_other_are_refused(
@@ -268,24 +266,6 @@ def test_an_id_of_another_match_is_found_out_wherever_it_is_read(path: Path) -> 
             ask()
     assert forged not in {row.id for row in store.unaudited("toy", 1, 50)}
     assert not list(path.parent.glob("export/*"))
-
-
-@settings(deadline=None)
-@given(
-    name=st.text(max_size=5),
-    version=st.integers(0, 2**31),
-    digests=st.tuples(st.text(max_size=3), st.text(max_size=3)).map(sorted),
-    repetitions=st.lists(st.integers(0, 2**31), min_size=1, max_size=3),
-)
-def test_ids_of_rows_are_those_of_matches(
-    name: str, version: int, digests: list[str], repetitions: list[int]
-) -> None:
-    matches = [Match(name, version, digests[0], digests[1], number) for number in repetitions]
-    table = [(one.id, name, version, *digests, one.repetition) for one in matches]
-    assert rows.matches_of(table) == matches
-    wrong = (Match(name, version + 1, digests[0], digests[1], repetitions[0]).id, *table[0][1:])
-    with pytest.raises(StoreCorrupt, match="makes no sense"):
-        rows.check_ids([*table, wrong])
 
 
 @pytest.mark.parametrize(
