@@ -15,6 +15,8 @@ from arena.store.errors import CURE, StoreCorrupt
 
 _BYTES_OF_A_MATCH = 16
 """At least: its id is a hash, which nothing compresses."""
+_BYTES_OF_AN_AUDIT = 4
+"""At least, with room for a match that was audited several times."""
 
 _NAME = r"[^\p{C}\p{Zl}\p{Zp}]{1,200}"
 """Characters that can be shown, and not too many: names are."""
@@ -135,7 +137,7 @@ def _check_sizes(rows: Mapping[str, int], path: Path, size: int) -> None:
     """Refuses numbers of rows that would exhaust the memory of who counts them."""
     most = {
         "matches": size // _BYTES_OF_A_MATCH,
-        "audits": size,
+        "audits": size // _BYTES_OF_AN_AUDIT,
         "games": rows["matches"],
         "policies": 2 * rows["matches"],
         "pairs": rows["matches"],

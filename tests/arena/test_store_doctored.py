@@ -211,7 +211,7 @@ def test_tables_of_another_version_than_told_are_refused(path: Path) -> None:
         ("rows of pairs, and cannot hold", "insert into pairs select 1, 0, 0, 1 from range(10000)"),
         ("rows of policies, and cannot hold", "insert into policies select 1, '' from range(99)"),
         ("rows of audits, and cannot hold", "insert into audits select a.* from audits as a,"
-         " range(3000000)"),
+         " range(2000000)"),
     ],
 )  # fmt: skip
 def test_tables_that_contradict_each_other_are_refused(
