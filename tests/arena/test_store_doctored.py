@@ -82,6 +82,9 @@ BROUGHT: dict[str, tuple[str, ...]] = {
     "the constraint PRIMARY KEY": instead(
         "policies", "policy integer primary key, digest varchar not null"
     ),
+    "a collation in table policies": instead(
+        "policies", "policy integer not null, digest varchar collate nocase not null"
+    ),
     "the column digest of its table policies": instead(
         "policies",
         "policy integer not null, digest varchar generated always as (repeat('a', 64))",
