@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from arena.games.protocol import Game
 from arena.store.catalog import Connection
-from arena.store.rows import MESSAGE_CHARS, MICROS, MOST_MOVE_BYTES, complaint
+from arena.store.rows import MESSAGE_CHARS, MICROS, MOST_MOVE_BYTES, complaint, is_name
 from arena.values import Result
 
 _INCOMING = pa.schema(
@@ -54,6 +54,7 @@ def incoming_table(game: Game, results: Iterable[Result]) -> pa.Table:
     chosen = unique.values()
     for result in chosen:
         _check(game, result)
+    _check_names(game, chosen)
     low_seats = [result.match.repetition % 2 for result in chosen]
     cpu = [result.cpu_seconds for result in chosen]
     columns: dict[str, Iterable[Any]] = {
@@ -91,13 +92,19 @@ def _check(game: Game, result: Result) -> None:
         )
     if match.low > match.high or match.repetition < 0:
         raise ValueError(f"{match} is no match: low must not exceed high, repetition not be < 0")
-    if not "".join((match.game, match.low, match.high)).isprintable():
-        raise ValueError(f"{match} is of a game or policies whose names cannot be shown")
     if result.returns[0] + result.returns[1] != 0.0:  # also refuses nan and infinities
         raise ValueError(f"returns {result.returns} of match {match.id} do not add up to 0")
     wrong = complaint(result)
     if wrong is not None:
         raise ValueError(f"match {match.id} cannot be stored: {wrong}")
+
+
+def _check_names(game: Game, results: Iterable[Result]) -> None:
+    """Refuses names that could not be shown; each is looked at once."""
+    digests = {digest for result in results for digest in (result.match.low, result.match.high)}
+    for name in (game.name, *digests, *{result.wall for result in results}):
+        if not is_name(name):
+            raise ValueError(f"{name!r} is no name of a game or a wall, and no digest")
 
 
 def _packed(game: Game, result: Result) -> bytes:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from arena.store.append import storable
 from arena.store.catalog import Connection
 from arena.store.queries import rows_at
-from arena.store.rows import MATCH, MATCH_FIELDS, TABLES, complaint_of_wall, match_of, senseless
+from arena.store.rows import MATCH, MATCH_FIELDS, NAME_CHARS, TABLES, is_name, match_of, senseless
 from arena.store.values import TRUSTED, Audit, AuditCount, MatchRow, Verdict
 from arena.values import Match
 
@@ -72,9 +72,8 @@ def _check(audit: Audit) -> None:
         raise ValueError(f"the audit of match {match.id} says {audit.verdict} and what differs")
     if audit.move is not None and audit.move < 0:
         raise ValueError(f"the audit of match {match.id} names move {audit.move}")
-    wrong = complaint_of_wall(audit.wall)
-    if wrong is not None:
-        raise ValueError(f"the audit of match {match.id} cannot be stored: {wrong}")
+    if not is_name(audit.wall):
+        raise ValueError(f"the audit of match {match.id}: {audit.wall!r} is no name of a wall")
     if audit.audited_at.tzinfo is None:
         raise ValueError(f"the time of the audit of match {match.id} has no time zone")
 
@@ -154,9 +153,8 @@ def _audit(match: Match, row: Sequence[Any]) -> Audit:
     verdict, suspect, move, stored, again, wall, audited_at = row
     if verdict not in {one.value for one in Verdict}:
         raise senseless(match.id, f"its audit says {verdict[:40]!r}")
-    wrong = complaint_of_wall(wall)
-    if wrong is not None:
-        raise senseless(match.id, f"of its audit, {wrong}")
+    if not is_name(wall):
+        raise senseless(match.id, f"it was audited behind {wall[:NAME_CHARS]!r}")
     if not isinstance(audited_at, datetime):  # a year that Python's calendar does not have
         raise senseless(match.id, f"it was audited at {audited_at}")
     audited_at = audited_at.replace(tzinfo=UTC)

@@ -18,7 +18,7 @@ from arena.values import Match, Result, Termination
 MICROS = 1_000_000
 MESSAGE_CHARS = 2_000
 """Longer messages of entrants are cut before they are stored."""
-WALL_CHARS = 200
+NAME_CHARS = 200
 MOST_MOVE_BYTES = 1 << 20
 """Packed moves of a match are fewer: a small file can unpack to more than the memory holds."""
 
@@ -104,7 +104,7 @@ def result_of(row: Sequence[Any]) -> Result:
 
 
 def complaint(outcome: Result | MatchRow) -> str | None:
-    """What cannot be about a match's outcome, or None."""
+    """What cannot be about the numbers of a match's outcome, or None."""
     if not math.isfinite(outcome.return_low):
         return f"its return is {outcome.return_low}"
     if outcome.fault_seat not in (None, 0, 1):
@@ -114,14 +114,12 @@ def complaint(outcome: Result | MatchRow) -> str | None:
             f"it is of season {outcome.season} and was played {outcome.playings} times; seasons "
             f"count from 0, and a match is played at least once"
         )
-    return complaint_of_wall(outcome.wall)
+    return None
 
 
-def complaint_of_wall(wall: str) -> str | None:
-    """What cannot be about the name of a wall, which is shown as it is; or None."""
-    if wall.isprintable() and len(wall) <= WALL_CHARS:
-        return None
-    return f"the name of its wall, {wall[:WALL_CHARS]!r}, is no name"
+def is_name(text: str) -> bool:
+    """Whether a text may name a game, a policy or a wall: names are shown as they are."""
+    return 0 < len(text) <= NAME_CHARS and text.isprintable()
 
 
 def _shared(row: Sequence[Any]) -> dict[str, Any]:
@@ -151,6 +149,8 @@ def _check(outcome: Result | MatchRow) -> None:
     wrong = complaint(outcome)
     if wrong is not None:
         raise senseless(outcome.match.id, wrong)
+    if not is_name(outcome.wall):
+        raise senseless(outcome.match.id, f"{outcome.wall[:NAME_CHARS]!r} is no name of a wall")
 
 
 def senseless(match_id: str, wrong: str) -> StoreCorrupt:

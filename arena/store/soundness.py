@@ -12,14 +12,15 @@ from pathlib import Path
 
 from arena.store.catalog import Connection
 from arena.store.errors import CURE, StoreCorrupt
+from arena.store.rows import NAME_CHARS
 
 _BYTES_OF_A_MATCH = 16
 """At least: its id is a hash, which nothing compresses."""
 _BYTES_OF_AN_AUDIT = 4
 """At least, with room for a match that was audited several times."""
 
-_NAME = r"[^\p{C}\p{Zl}\p{Zp}]{1,200}"
-"""Characters that can be shown, and not too many: names are."""
+_NAME = rf"[^\p{{C}}\p{{Zl}}\p{{Zp}}]{{1,{NAME_CHARS}}}"
+"""As `is_name` has it: characters that can be shown, and not too many."""
 
 _NUMBERED = """
     select 1 from {table}

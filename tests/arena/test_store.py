@@ -308,11 +308,11 @@ def _lopsided() -> Iterator[tuple[str, Result]]:
     yield "do not add up to 0", Result(**{**_fields(good), "returns": (float("inf"),) * 2})
     yield "is no match", result(Match("pennies", 1, POLICIES[1], POLICIES[0], 0))
     yield "is no match", result(Match("pennies", 1, POLICIES[0], POLICIES[1], -1))
-    yield "cannot be shown", result(Match("pennies", 1, "\33[2J", POLICIES[0], 0))
+    yield "is no name", result(Match("pennies", 1, "\33[2J", POLICIES[0], 0))
     yield "of season -1", result(match(0, 1, 1), season=-1)
     yield "played 0 times", result(match(0, 1, 1), playings=0)
     yield "seat 2 is at fault", result(match(0, 1, 1), fault_seat=2)
-    yield "the name of its wall", result(match(0, 1, 1), wall="gvisor\33[2J")
+    yield "is no name of a", result(match(0, 1, 1), wall="gvisor\33[2J")
 
 
 def _fields(one: Result) -> dict[str, Any]:

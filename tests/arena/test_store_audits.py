@@ -150,7 +150,7 @@ def test_audits_do_not_change_what_is_known_of_matches(store: MatchStore) -> Non
         ("says same and what differs", audit(match(A, B, 0), suspect=A)),
         ("says same and what differs", audit(match(A, B, 0), move=1)),
         ("names move -1", audit(match(A, B, 0), Verdict.DIFFERENT, move=-1)),
-        ("the name of its wall", audit(match(A, B, 0), wall="\33[2J")),
+        ("is no name of a wall", audit(match(A, B, 0), wall="\33[2J")),
         ("no time zone", audit(match(A, B, 0), audited_at=NOON.replace(tzinfo=None))),
     ],
 )
