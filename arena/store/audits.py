@@ -11,7 +11,16 @@ import pyarrow as pa
 from arena.store.append import storable
 from arena.store.catalog import Connection
 from arena.store.queries import rows_at
-from arena.store.rows import MATCH, MATCH_FIELDS, NAME_CHARS, TABLES, is_name, match_of, senseless
+from arena.store.rows import (
+    MATCH,
+    MATCH_FIELDS,
+    MESSAGE_CHARS,
+    NAME_CHARS,
+    TABLES,
+    is_name,
+    match_of,
+    senseless,
+)
 from arena.store.values import TRUSTED, Audit, AuditCount, MatchRow, Verdict
 from arena.values import Match
 
@@ -157,6 +166,10 @@ def _audit(match: Match, row: Sequence[Any]) -> Audit:
         raise senseless(match.id, f"it was audited behind {wall[:NAME_CHARS]!r}")
     if not isinstance(audited_at, datetime):  # a year that Python's calendar does not have
         raise senseless(match.id, f"it was audited at {audited_at}")
+    if suspect not in (None, *match.seats) or (move is not None and move < 0):
+        raise senseless(match.id, f"its audit suspects {suspect} of move {move}")
+    if max(len(stored), len(again)) > MESSAGE_CHARS:
+        raise senseless(match.id, f"its audit tells more than {MESSAGE_CHARS} characters")
     audited_at = audited_at.replace(tzinfo=UTC)
     return Audit(match, Verdict(verdict), suspect, move, stored, again, wall, audited_at)
 

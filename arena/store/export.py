@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -48,11 +49,11 @@ def export(connection: Connection, folder: Path) -> tuple[Path, ...]:
             partial.unlink(missing_ok=True)
             _write(connection, query, partial)
             os.replace(partial, file)
-        except OSError as error:
-            partial.unlink(missing_ok=True)
-            raise _told(error, file) from error
-        except BaseException:
-            partial.unlink(missing_ok=True)
+        except BaseException as error:
+            with suppress(OSError):  # the first error is the one to tell
+                partial.unlink(missing_ok=True)
+            if isinstance(error, OSError):
+                raise _told(error, file) from error
             raise
         written.append(file)
     return tuple(written)

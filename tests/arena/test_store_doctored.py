@@ -277,6 +277,10 @@ def test_an_id_of_another_match_is_found_out_wherever_it_is_read(path: Path) -> 
         ("its content is that of match", "repetition = 4"),
         ("its audit says 'fine'", "verdict = 'fine'"),
         ("it was audited at", "audited_at = '99999-01-01'"),
+        ("it was audited behind '.x1b", "wall = chr(27) || '[2J'"),
+        ("its audit suspects c{64} of move None", "suspect = 2"),
+        ("its audit suspects None of move -1", "move = -1"),
+        ("its audit tells more than 2000", "again = repeat('x', 2001)"),
     ],
 )
 def test_an_audit_that_makes_no_sense_is_named(path: Path, wrong: str, change: str) -> None:

@@ -276,6 +276,9 @@ def test_an_export_into_a_folder_that_cannot_be_is_told(store: MatchStore, tmp_p
     with pytest.raises(StoreUnwritable, match=r"matches\.parquet cannot be written"):
         store.export(tmp_path / "out")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["matches.parquet"]
+    (tmp_path / "again" / "matches.parquet.partial").mkdir(parents=True)
+    with pytest.raises(StoreUnwritable, match=r"matches\.parquet cannot be written"):
+        store.export(tmp_path / "again")
 
 
 def test_who_holds_the_store_too_long_is_named(store: MatchStore) -> None:
