@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from arena.games.protocol import Game
 from arena.store.catalog import Connection
-from arena.store.rows import MESSAGE_CHARS, MICROS, MOST_MOVE_BYTES, complaint
+from arena.store.rows import MESSAGE_CHARS, MICROS, MOST_MOVE_BYTES, complaint, is_name
 from arena.values import Result
 
 _INCOMING = pa.schema(
@@ -54,6 +54,7 @@ def incoming_table(game: Game, results: Iterable[Result]) -> pa.Table:
     chosen = unique.values()
     for result in chosen:
         _check(game, result)
+    _check_names(game, chosen)
     low_seats = [result.match.repetition % 2 for result in chosen]
     cpu = [result.cpu_seconds for result in chosen]
     columns: dict[str, Iterable[Any]] = {
@@ -96,6 +97,14 @@ def _check(game: Game, result: Result) -> None:
     wrong = complaint(result)
     if wrong is not None:
         raise ValueError(f"match {match.id} cannot be stored: {wrong}")
+
+
+def _check_names(game: Game, results: Iterable[Result]) -> None:
+    """Refuses names that could not be shown; each is looked at once."""
+    digests = {digest for result in results for digest in (result.match.low, result.match.high)}
+    for name in (game.name, *digests, *{result.wall for result in results}):
+        if not is_name(name):
+            raise ValueError(f"{name!r} is no name of a game or a wall, and no digest")
 
 
 def _packed(game: Game, result: Result) -> bytes:

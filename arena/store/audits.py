@@ -11,7 +11,16 @@ import pyarrow as pa
 from arena.store.append import storable
 from arena.store.catalog import Connection
 from arena.store.queries import rows_at
-from arena.store.rows import MATCH, MATCH_FIELDS, TABLES, matches_of, senseless
+from arena.store.rows import (
+    MATCH,
+    MATCH_FIELDS,
+    MESSAGE_CHARS,
+    NAME_CHARS,
+    TABLES,
+    is_name,
+    match_of,
+    senseless,
+)
 from arena.store.values import TRUSTED, Audit, AuditCount, MatchRow, Verdict
 from arena.values import Match
 
@@ -70,6 +79,8 @@ def _check(audit: Audit) -> None:
         raise ValueError(f"the audit of match {match.id} says {audit.verdict} and what differs")
     if audit.move is not None and audit.move < 0:
         raise ValueError(f"the audit of match {match.id} names move {audit.move}")
+    if not is_name(audit.wall):
+        raise ValueError(f"the audit of match {match.id}: {audit.wall!r} is no name of a wall")
     if audit.audited_at.tzinfo is None:
         raise ValueError(f"the time of the audit of match {match.id} has no time zone")
 
@@ -151,18 +162,21 @@ def audits(
         """,
         parameters,
     ).fetchall()
-    return [
-        _audit(match, row[MATCH_FIELDS:])
-        for match, row in zip(matches_of(found), found, strict=True)
-    ]
+    return [_audit(match_of(row), row[MATCH_FIELDS:]) for row in found]
 
 
 def _audit(match: Match, row: Sequence[Any]) -> Audit:
     verdict, suspect, move, stored, again, wall, audited_at = row
     if verdict not in {one.value for one in Verdict}:
         raise senseless(match.id, f"its audit says {verdict[:40]!r}")
+    if not is_name(wall):
+        raise senseless(match.id, f"it was audited behind {wall[:NAME_CHARS]!r}")
     if not isinstance(audited_at, datetime):  # a year that Python's calendar does not have
         raise senseless(match.id, f"it was audited at {audited_at}")
+    if suspect not in (None, *match.seats) or (move is not None and move < 0):
+        raise senseless(match.id, f"its audit suspects {suspect} of move {move}")
+    if max(len(stored), len(again)) > MESSAGE_CHARS:
+        raise senseless(match.id, f"its audit tells more than {MESSAGE_CHARS} characters")
     audited_at = audited_at.replace(tzinfo=UTC)
     return Audit(match, Verdict(verdict), suspect, move, stored, again, wall, audited_at)
 

@@ -47,7 +47,7 @@ class Entries:
 
 
 _TABLES = """
-    select database_name, schema_name, table_name, estimated_size from system.main.duckdb_tables()
+    select database_name, table_name, estimated_size, sql from system.main.duckdb_tables()
 """
 _OTHERS = (
     ("view", "select database_name, view_name from system.main.duckdb_views()"),
@@ -84,8 +84,10 @@ def entries(connection: Connection) -> Entries:
         for table, kind, text in _of(connection, database, _CONSTRAINTS)
         if kind != "NOT NULL"
     ]
-    rows = {name: rows for schema, name, rows in _of(connection, database, _TABLES)}
-    return Entries(rows, tuple(others))
+    tables = _of(connection, database, _TABLES)
+    # Where letters of one kind equal those of another, digests may do so too.
+    others += [f"a collation in table {name}" for name, _, sql in tables if "COLLATE" in sql]
+    return Entries({name: rows for name, rows, _ in tables}, tuple(others))
 
 
 def columns(connection: Connection) -> dict[str, tuple[Column, ...]]:

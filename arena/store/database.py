@@ -59,10 +59,7 @@ class Database:
                         return
             with self.writing():
                 pass  # creates the file, or brings it up to date
-        raise StoreError(
-            f"{self.path} was exchanged while it was opened; run again, and let no other program "
-            f"write there"
-        )
+        raise self._exchanged()
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
@@ -97,21 +94,30 @@ class Database:
     def _inspecting(self) -> Iterator[Connection]:
         """A read-only connection to a file that was inspected as it is now; under a lock."""
         state, before = files.state_of(self.path), self._inspected
+        if state is None:
+            raise self._exchanged()
         with self._connection(read_only=True) as connection:
             if state != before:
                 with self._telling(opening=True):
                     schema.inspect(connection, self.path)
-                    # Its cost grows with the store: once for a file, not after every batch that
-                    # another process stores.
-                    if state is None or before is None or not files.same_file(state, before):
-                        soundness.check(connection, self.path)
+                    # Its cost grows with the store: once, not after every batch of others.
+                    if before is None or not state.of_same_file(before):
+                        soundness.check(connection, self.path, state.size)
                 self._inspected = state
             yield connection
+
+    def _exchanged(self) -> StoreError:
+        return StoreError(
+            f"{self.path} was exchanged while it was opened; run again, and let no other program "
+            f"write there"
+        )
 
     @contextmanager
     def _connection(self, *, read_only: bool, path: Path | None = None) -> Iterator[Connection]:
         with self._telling(opening=True):
-            connection = duckdb.connect(str(path or self.path), read_only=read_only, config=_SEALED)
+            # Absolute, because DuckDB takes some beginnings of names for other kinds of databases.
+            name = str((path or self.path).absolute())
+            connection = duckdb.connect(name, read_only=read_only, config=_SEALED)
         with self._telling(opening=False):
             try:
                 yield connection

@@ -43,6 +43,8 @@ class StoreTooNew(StoreError):
     """The file was written by a newer version of the arena, or of DuckDB."""
 
 
+_SHOWN_CHARS = 400
+
 CURE = (
     "Restore it from a backup, or move it away to start an empty one (every match can be played "
     "again)"
@@ -107,6 +109,12 @@ _OF_THE_FILE = (
 """What good questions meet in bad files only, whatever the text."""
 
 
+def shown(text: str) -> str:
+    """What a file says, fit for a message: on one line, short, and without control characters."""
+    text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+    return text if len(text) <= _SHOWN_CHARS else text[: _SHOWN_CHARS - 3] + "..."
+
+
 def reading_of(error: Exception, path: Path, *, opening: bool) -> StoreError | None:
     """The store's own error for one of DuckDB's, or None where the question is to blame.
 
@@ -116,11 +124,12 @@ def reading_of(error: Exception, path: Path, *, opening: bool) -> StoreError | N
       opening: whether nobody has asked anything yet: then it cannot be the question.
     """
     text = str(error)
+    told = f"(DuckDB says: {shown(text)})"
     if isinstance(error, duckdb.OutOfMemoryException):
-        return StoreError(f"the memory does not suffice to use the match store {path} ({text})")
+        return StoreError(f"the memory does not suffice to use the match store {path} {told}")
     for kind, signs, explanation in _READINGS:
         if any(sign in text for sign in signs):
-            return kind(f"{explanation.format(path=path)} (DuckDB says: {text})")
+            return kind(f"{explanation.format(path=path)} {told}")
     if opening or isinstance(error, _OF_THE_FILE) or type(error) is duckdb.Error:
-        return StoreCorrupt(f"{_DAMAGED.format(path=path)} (DuckDB says: {text})")
+        return StoreCorrupt(f"{_DAMAGED.format(path=path)} {told}")
     return None

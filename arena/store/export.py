@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,7 +12,7 @@ import pyarrow.parquet as pq
 
 from arena.store.catalog import Connection
 from arena.store.errors import StoreError, StoreFull, StoreUnwritable
-from arena.store.rows import MATCH, MATCH_FIELDS, MICROS, TABLES, check_ids
+from arena.store.rows import MATCH, MATCH_FIELDS, MICROS, TABLES, match_of
 
 _BATCH = 50_000
 """Matches that are in memory at a time, about."""
@@ -48,11 +49,11 @@ def export(connection: Connection, folder: Path) -> tuple[Path, ...]:
             partial.unlink(missing_ok=True)
             _write(connection, query, partial)
             os.replace(partial, file)
-        except OSError as error:
-            partial.unlink(missing_ok=True)
-            raise _told(error, file) from error
-        except BaseException:
-            partial.unlink(missing_ok=True)
+        except BaseException as error:
+            with suppress(OSError):  # the first error is the one to tell
+                partial.unlink(missing_ok=True)
+            if isinstance(error, OSError):
+                raise _told(error, file) from error
             raise
         written.append(file)
     return tuple(written)
@@ -69,8 +70,10 @@ def _write(connection: Connection, query: str, file: Path) -> None:
 
 
 def _check(matches: pa.RecordBatch) -> None:
+    """Makes sure that every row is the match that its id says."""
     columns = (matches.column(place).to_pylist() for place in range(MATCH_FIELDS))
-    check_ids(zip(*columns, strict=True))
+    for row in zip(*columns, strict=True):
+        match_of(row)
 
 
 def _told(error: OSError, file: Path) -> StoreError:

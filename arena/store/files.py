@@ -28,15 +28,31 @@ LOGS = (".wal", ".wal.checkpoint", ".wal.recovery")
 SPILL = ".tmp"
 """And its folder for what does not fit into memory."""
 
-Identity = tuple[int, int, int, int, int]
-"""Device, inode, size, and when content and inode last changed."""
+
+class Identity(NamedTuple):
+    """Which bytes a file has, as far as the file system tells without reading them."""
+
+    device: int
+    inode: int
+    size: int
+    modified: int
+    changed: int
 
 
 class State(NamedTuple):
-    """Which bytes lie at the store's path, as far as the file system tells without reading them."""
+    """The same of a store and of its logs."""
 
     store: Identity
     logs: tuple[Identity | None, ...]
+
+    @property
+    def size(self) -> int:
+        """Bytes of all together."""
+        return self.store.size + sum(log.size for log in self.logs if log is not None)
+
+    def of_same_file(self, other: State) -> bool:
+        """Whether the other is a state of the same file, which may have been written to since."""
+        return self.store[:2] == other.store[:2]
 
 
 def is_file(path: Path) -> bool:
@@ -65,7 +81,7 @@ def beside(path: Path, ending: str) -> Path:
 
 
 def state_of(path: Path) -> State | None:
-    """What tells the store's bytes of now from those of another time; None where there is no store.
+    """The state of the store at a path; None where there is none.
 
     Raises:
       StoreCorrupt: the store, or what lies beside it under a name that DuckDB uses, is no file.
@@ -83,16 +99,12 @@ def state_of(path: Path) -> State | None:
     return State(store, tuple(_identity(beside(path, ending)) for ending in LOGS))
 
 
-def same_file(one: State, other: State) -> bool:
-    """Whether two states are of one file, which may have been written to in between."""
-    return one.store[:2] == other.store[:2]
-
-
 def _identity(path: Path) -> Identity | None:
     if not is_file(path):
         return None
     found = path.lstat()
-    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    times = found.st_mtime_ns, found.st_ctime_ns
+    return Identity(found.st_dev, found.st_ino, found.st_size, *times)
 
 
 def _look(path: Path) -> os.stat_result | None:

@@ -28,7 +28,7 @@ def find(connection: Connection, prefix: str, limit: int) -> list[Match]:
         """,
         [first, last, limit],
     ).fetchall()
-    return rows.matches_of(found)
+    return [rows.match_of(row) for row in found]
 
 
 def get(connection: Connection, match_id: str) -> Result | None:
@@ -97,7 +97,7 @@ def rows_at(
         """,
         parameters,
     ).fetchall()
-    return rows.match_rows(found)
+    return [rows.match_row(row) for row in found]
 
 
 def pair_stats(

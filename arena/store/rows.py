@@ -6,9 +6,8 @@ columns.  A file that somebody changed by hand is found out where the two disagr
 
 from __future__ import annotations
 
-import hashlib
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -19,7 +18,7 @@ from arena.values import Match, Result, Termination
 MICROS = 1_000_000
 MESSAGE_CHARS = 2_000
 """Longer messages of entrants are cut before they are stored."""
-WALL_CHARS = 200
+NAME_CHARS = 200
 MOST_MOVE_BYTES = 1 << 20
 """Packed moves of a match are fewer: a small file can unpack to more than the memory holds."""
 
@@ -32,7 +31,7 @@ OUTCOME = """
     m.return_low, m.termination, m.fault_seat, m.fault_message, m.wall, m.micros, m.season,
     m.playings
 """
-"""What comes after it in the rows of `match_rows` and `result_of`."""
+"""What comes after it in the rows of `match_row` and `result_of`."""
 TABLES = """
     join pairs as p using (pair)
     join games as g using (game)
@@ -45,59 +44,38 @@ MATCH_FIELDS, OUTCOME_FIELDS = 6, 8
 """How many columns these are."""
 
 
-def check_ids(rows: Iterable[Sequence[Any]]) -> None:
-    """Makes sure that every row has the id of its match.
-
-    The id is `Match.id`; what the matches of a pair have in common is hashed once.
-
-    Args:
-      rows: begin with `MATCH`.
+def match_of(row: Sequence[Any]) -> Match:
+    """The match of a row that begins with `MATCH`.
 
     Raises:
-      StoreCorrupt: the id of a row is not that of its match.
+      StoreCorrupt: the row's id is that of another match.
     """
-    of_pairs: dict[tuple[Any, ...], Any] = {}
-    for row in rows:
-        stored, *pair, repetition = row[:MATCH_FIELDS]
-        key = tuple(pair)
-        if stored is None or repetition is None or None in key:
-            raise senseless(stored, "it lacks a part of its identity")
-        begun = of_pairs.get(key)
-        if begun is None:
-            words = "\x1f".join(("match", *map(str, key), ""))
-            begun = of_pairs[key] = hashlib.blake2b(words.encode(), digest_size=16)
-        finished = begun.copy()
-        finished.update(b"%d" % repetition)
-        if finished.hexdigest() != stored:
-            raise senseless(stored, f"its content is that of match {finished.hexdigest()}")
+    content = row[1:MATCH_FIELDS]
+    if row[0] is None or None in content:
+        raise senseless(row[0], "it lacks a part of its identity")
+    match = Match(*content)
+    if match.id != row[0]:
+        raise senseless(row[0], f"its content is that of match {match.id}")
+    return match
 
 
-def matches_of(rows: Sequence[Sequence[Any]]) -> list[Match]:
-    """The matches of rows that begin with `MATCH`.
+def match_row(row: Sequence[Any]) -> MatchRow:
+    """A row of `MATCH`, `OUTCOME` and the time at which it was stored.
 
     Raises:
-      StoreCorrupt: the id of a row is not that of its match.
+      StoreCorrupt: the row makes no sense.
     """
-    check_ids(rows)
-    return [Match(*row[1:MATCH_FIELDS]) for row in rows]
-
-
-def match_rows(rows: Sequence[Sequence[Any]]) -> list[MatchRow]:
-    """Rows of `MATCH`, `OUTCOME` and the time at which they were stored.
-
-    Raises:
-      StoreCorrupt: a row makes no sense.
-    """
-    found = []
-    for match, row in zip(matches_of(rows), rows, strict=True):
-        shared = _shared(row)
-        played_at = row[-1]
-        if not isinstance(played_at, datetime):  # a year that Python's calendar does not have
-            raise senseless(row[0], f"it was played at {played_at}")
-        played_at = played_at.replace(tzinfo=UTC)
-        one = MatchRow(match=match, return_low=row[MATCH_FIELDS], played_at=played_at, **shared)
-        _check(one)
-        found.append(one)
+    match, shared = match_of(row), _shared(row)
+    played_at = row[-1]
+    if not isinstance(played_at, datetime):  # a year that Python's calendar does not have
+        raise senseless(row[0], f"it was played at {played_at}")
+    found = MatchRow(
+        match=match,
+        return_low=row[MATCH_FIELDS],
+        played_at=played_at.replace(tzinfo=UTC),
+        **shared,
+    )
+    _check(found)
     return found
 
 
@@ -109,8 +87,7 @@ def result_of(row: Sequence[Any]) -> Result:
     Raises:
       StoreCorrupt: the row makes no sense.
     """
-    (match,) = matches_of([row])
-    shared = _shared(row)
+    match, shared = match_of(row), _shared(row)
     moves, *cpu_micros = row[-3:]
     if moves is None or None in cpu_micros:
         raise senseless(row[0], f"it lacks its times, or has over {MOST_MOVE_BYTES} bytes of moves")
@@ -127,7 +104,7 @@ def result_of(row: Sequence[Any]) -> Result:
 
 
 def complaint(outcome: Result | MatchRow) -> str | None:
-    """What cannot be about a match's outcome, or None."""
+    """What cannot be about the numbers of a match's outcome, or None."""
     if not math.isfinite(outcome.return_low):
         return f"its return is {outcome.return_low}"
     if outcome.fault_seat not in (None, 0, 1):
@@ -137,9 +114,12 @@ def complaint(outcome: Result | MatchRow) -> str | None:
             f"it is of season {outcome.season} and was played {outcome.playings} times; seasons "
             f"count from 0, and a match is played at least once"
         )
-    if not outcome.wall.isprintable() or len(outcome.wall) > WALL_CHARS:
-        return f"the name of its wall, {outcome.wall[:WALL_CHARS]!r}, is no name"
     return None
+
+
+def is_name(text: str) -> bool:
+    """Whether a text may name a game, a policy or a wall: names are shown as they are."""
+    return 0 < len(text) <= NAME_CHARS and text.isprintable()
 
 
 def _shared(row: Sequence[Any]) -> dict[str, Any]:
@@ -169,6 +149,8 @@ def _check(outcome: Result | MatchRow) -> None:
     wrong = complaint(outcome)
     if wrong is not None:
         raise senseless(outcome.match.id, wrong)
+    if not is_name(outcome.wall):
+        raise senseless(outcome.match.id, f"{outcome.wall[:NAME_CHARS]!r} is no name of a wall")
 
 
 def senseless(match_id: str, wrong: str) -> StoreCorrupt:

@@ -18,7 +18,7 @@ import duckdb
 
 from arena.store import catalog
 from arena.store.catalog import Column, Connection
-from arena.store.errors import CURE, StoreCorrupt, StoreTooNew
+from arena.store.errors import CURE, StoreCorrupt, StoreTooNew, shown
 
 HISTORY = "schema_history"
 """The table that says which migrations a file has seen."""
@@ -118,8 +118,8 @@ def inspect(connection: Connection, path: Path) -> None:
         raise StoreCorrupt(f"{path} is a DuckDB database but no match store; name another file")
     if found.others:
         raise StoreCorrupt(
-            f"{path} holds {found.others[0]}, and a match store holds tables only: it could make "
-            f"our questions run somebody else's program, so nothing was read. {CURE}"
+            f"{path} holds {shown(found.others[0])}, and a match store holds tables only: it could "
+            f"make our questions run somebody else's program, so nothing was read. {CURE}"
         )
     tables = catalog.columns(connection)
     if tables[HISTORY] != _tables_of(())[HISTORY]:
@@ -127,7 +127,7 @@ def inspect(connection: Connection, path: Path) -> None:
     expected = _tables_of(MIGRATIONS[: version_of(connection, path)])
     for name in sorted(expected.keys() | tables.keys()):
         if tables.get(name) != expected.get(name):
-            raise StoreCorrupt(f"{path}: {_difference(name, tables, expected)}. {CURE}")
+            raise StoreCorrupt(f"{path}: {shown(_difference(name, tables, expected))}. {CURE}")
 
 
 def version_of(connection: Connection, path: Path) -> int:

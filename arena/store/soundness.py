@@ -12,9 +12,15 @@ from pathlib import Path
 
 from arena.store.catalog import Connection
 from arena.store.errors import CURE, StoreCorrupt
+from arena.store.rows import NAME_CHARS
 
 _BYTES_OF_A_MATCH = 16
 """At least: its id is a hash, which nothing compresses."""
+_BYTES_OF_AN_AUDIT = 4
+"""At least, with room for a match that was audited several times."""
+
+_NAME = rf"[^\p{{C}}\p{{Zl}}\p{{Zp}}]{{1,{NAME_CHARS}}}"
+"""As `is_name` has it: characters that can be shown, and not too many."""
 
 _NUMBERED = """
     select 1 from {table}
@@ -26,6 +32,13 @@ _FAULTS: tuple[tuple[str, str], ...] = (
     *(
         (f"its {table} are not numbered 0, 1, ...", _NUMBERED.format(table=table, key=key))
         for table, key in (("games", "game"), ("policies", "policy"), ("pairs", "pair"))
+    ),
+    (
+        "the name of a game, or the digest of a policy, is no name",
+        f"""
+        select 1 from (select name from games union all select digest from policies)
+        where not regexp_full_match(name, '{_NAME}')
+        """,
     ),
     ("a game is listed twice", "select 1 from games group by name, version having count(*) > 1"),
     ("a policy is listed twice", "select 1 from policies group by digest having count(*) > 1"),
@@ -96,14 +109,19 @@ _FAULTS_OF_ISOLATION: tuple[tuple[str, str], ...] = (
 """The same for the tables of version 2."""
 
 
-def check(connection: Connection, path: Path) -> None:
-    """Makes sure that the references and sums in the store at `path` can be relied on.
+def check(connection: Connection, path: Path, size: int) -> None:
+    """Makes sure that the references and sums in a store can be relied on.
+
+    Args:
+      connection: to a file that was inspected.
+      path: of it, for messages.
+      size: of it and its logs, in bytes.
 
     Raises:
       StoreCorrupt: something is wrong, and what.
     """
     rows = _row_counts(connection)
-    _check_sizes(rows, path)
+    _check_sizes(rows, path, size)
     for fault, query in _FAULTS + _FAULTS_OF_ISOLATION * ("isolation" in rows):
         if connection.execute(f"{query} limit 1").fetchone() is not None:
             raise StoreCorrupt(f"the match store {path} contradicts itself: {fault}. {CURE}")
@@ -116,12 +134,11 @@ def _row_counts(connection: Connection) -> dict[str, int]:
     )
 
 
-def _check_sizes(rows: Mapping[str, int], path: Path) -> None:
+def _check_sizes(rows: Mapping[str, int], path: Path, size: int) -> None:
     """Refuses numbers of rows that would exhaust the memory of who counts them."""
-    size = sum(file.stat().st_size for file in path.parent.glob(f"{path.name}*") if file.is_file())
     most = {
         "matches": size // _BYTES_OF_A_MATCH,
-        "audits": size,
+        "audits": size // _BYTES_OF_AN_AUDIT,
         "games": rows["matches"],
         "policies": 2 * rows["matches"],
         "pairs": rows["matches"],
