@@ -53,6 +53,7 @@ def results(matches: Iterator[Match], move_bytes: int, seed: int) -> Iterator[Re
         total = float(rng.randint(-150, 150))
         yield Result(
             match=match,
+            season=1,
             returns=(total, -total),
             termination=Termination.COMPLETED,
             fault_seat=None,

@@ -26,6 +26,7 @@ SECONDS = 20
 def result(repetition: int, high: str = HIGH) -> Result:
     return Result(
         match=Match("toy", 1, LOW, high, repetition),
+        season=1,
         returns=(1.0, -1.0),
         termination=Termination.COMPLETED,
         fault_seat=None,

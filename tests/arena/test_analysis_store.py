@@ -36,7 +36,7 @@ def played():
             moves = np.column_stack(seats).astype(np.uint8).tobytes()
             returns = game.score(match.deal_seed, moves, None)
             results.append(
-                Result(match, returns, Termination.COMPLETED, None, "", moves, "native", 0.01)
+                Result(match, 1, returns, Termination.COMPLETED, None, "", moves, "native", 0.01)
             )
     return game, results
 

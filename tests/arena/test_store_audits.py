@@ -31,6 +31,7 @@ def match(low: str, high: str, repetition: int, name: str = "toy") -> Match:
 def result(played: Match, wall: str = "process/1+lockstep") -> Result:
     return Result(
         match=played,
+        season=1,
         returns=(0.0, 0.0),
         termination=Termination.COMPLETED,
         fault_seat=None,

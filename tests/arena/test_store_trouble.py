@@ -38,6 +38,7 @@ def batch(first: int, count: int, move_bytes: int = 10) -> list[Result]:
     return [
         Result(
             match=Match("toy", 1, "a" * 64, "b" * 64, repetition),
+            season=1,
             returns=(1.0, -1.0),
             termination=Termination.COMPLETED,
             fault_seat=None,
