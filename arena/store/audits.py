@@ -148,8 +148,8 @@ def audits(
         wanted.append("g.name = ?")
         parameters += [game]
     if of is not None:
-        wanted.append("(l.digest = ? or h.digest = ?)")
-        parameters += [of, of]
+        wanted.append("(l.digest = ? or h.digest = ? or s.digest = ?)")
+        parameters += [of, of, of]
     if verdicts is not None:
         wanted.append("m.verdict in (select unnest(?::varchar[]))")
         parameters += [[verdict.value for verdict in verdicts]]
