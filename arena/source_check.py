@@ -160,16 +160,27 @@ def find_program(texts: Sequence[str], class_name: str, blamed: int | None = Non
     raise _forged(answer)
 
 
-def difference(before: str, after: str, names: tuple[str, str]) -> str:
+def difference(
+    before: str, after: str, names: tuple[str, str] = ("", ""), *, context: int = 3
+) -> str | None:
     """What changed from one text to another, in the unified format.
+
+    Args:
+      before: a text.
+      after: the text that it became.
+      names: of both, for the two lines at the top.
+      context: lines that are shown around each change.
+
+    Returns:
+      None where it takes too long to find out.
 
     Raises:
       SandboxUnavailable: as `read_program`.
     """
-    question = {"before": before, "after": after, "names": names}
+    question = {"before": before, "after": after, "names": names, "context": context}
     answer = _CHILD.call(_DIFFERENCE, question)
     if isinstance(answer, Excess):
-        return "they differ in too many places to be compared line by line"
+        return None
     if not isinstance(answer, str):
         raise _forged(answer)
     return answer

@@ -87,11 +87,12 @@ def difference(question: dict[str, Any]) -> str:
     """What changed from one text to another, in the unified format.
 
     Args:
-      question: "before" and "after", the texts; "names" of both.
+      question: "before" and "after", the texts; "names" of both; "context", how many lines.
     """
     before, after = (question[key].splitlines() for key in ("before", "after"))
     one, other = question["names"]
-    return "\n".join(difflib.unified_diff(before, after, one, other, lineterm=""))
+    lines = difflib.unified_diff(before, after, one, other, n=question["context"], lineterm="")
+    return "\n".join(lines)
 
 
 def _answer(problem: Rejection | None, code_digest: str, docstring: str) -> dict[str, Any]:
