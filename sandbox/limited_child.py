@@ -79,8 +79,8 @@ class Worker:
                 _answer_one(functions)
             except (MemoryError, RecursionError):
                 os._exit(_OUT_OF_MEMORY)
-            except BaseException:  # noqa: BLE001 - told as long as anybody listens
-                _tell(traceback.format_exc())
+            except BaseException as error:  # noqa: BLE001 - told as long as anybody listens
+                _tell(error)
             finally:
                 os._exit(1)
         os.close(question)
@@ -109,10 +109,14 @@ def _answer_one(functions: Sequence[Callable[[Any], Any]]) -> NoReturn:
     os._exit(0)
 
 
-def _tell(text: str) -> None:
-    said = text.encode("utf-8", "replace")[-_SAID_BYTES:]
+def _tell(error: BaseException) -> None:
+    """Says what went wrong and where; the lines themselves cannot be read any more."""
+    told = [f"{type(error).__name__}: {error}"]
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        told.append(f"{frame.f_code.co_filename}:{line} in {frame.f_code.co_name}")
     with suppress(OSError):
-        frames.write_frame(OUTGOING, Reply.BROKEN, said)
+        said = "\n".join(told).encode("utf-8", "replace")
+        frames.write_frame(OUTGOING, Reply.BROKEN, said[:_SAID_BYTES])
 
 
 class Child:

@@ -1,8 +1,7 @@
 """Names of attributes that objects have which a policy did not define itself.
 
 `library_words.txt` lists what the built-in types, the modules that a policy may import, and their
-classes have (Python 3.11 to 3.13, numpy 2), one a line.  `python -m arena.fingerprint.library` adds
-what the Python that runs it has.
+classes have (Python 3.11 to 3.13, numpy 2), one a line.  `relist()` made it, under each of them.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ def words_of_this_python() -> set[str]:
             found.update(dir(kind))
     for name in (*sorted(ALLOWED_MODULES), *_PARTS):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+            warnings.simplefilter("ignore")  # what is deprecated is there as well
             module = importlib.import_module(name)
         found.update(dir(module))
         for value in vars(module).values():
@@ -65,5 +64,6 @@ def words_of_this_python() -> set[str]:
     return {word for word in found if word.isidentifier() and not word.startswith("__")}
 
 
-if __name__ == "__main__":
+def relist() -> None:
+    """Adds to the list what this Python has."""
     PATH.write_text("".join(f"{word}\n" for word in sorted(WORDS | words_of_this_python())))

@@ -186,7 +186,7 @@ class _Walk:
                 self.visit(decorator, scope)
             if node.returns is not None:
                 self.visit(node.returns, scope)
-            self._type_parameters(node)
+            self._type_parameters(node, scope)
         inside = Scope(node, Place.FUNCTION, scope)
         self._arguments(node.args, scope, inside)
         for statement in [node.body] if isinstance(node, ast.Lambda) else node.body:
@@ -204,15 +204,17 @@ class _Walk:
     def _class(self, node: ast.ClassDef, scope: Scope) -> None:
         self._write(node, node.name, scope)
         self._names.classes.append(node)
-        self._type_parameters(node)
+        self._type_parameters(node, scope)
         for outside in (*node.decorator_list, *node.bases, *node.keywords):
             self.visit(outside, scope)
         inside = Scope(node, Place.CLASS, scope)
         for statement in node.body:
             self.visit(statement, inside)
 
-    def _type_parameters(self, node: ast.AST) -> None:
-        self._names.type_parameters |= bool(getattr(node, "type_params", None))
+    def _type_parameters(self, node: ast.AST, scope: Scope) -> None:
+        for parameter in getattr(node, "type_params", ()):
+            self._names.type_parameters = True
+            self.visit(parameter, scope)
 
     def _type_alias(self, node: ast.AST, scope: Scope) -> None:
         self._names.type_parameters = True

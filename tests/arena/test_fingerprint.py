@@ -656,6 +656,9 @@ def modules() -> list[Path]:
     return sorted(STANDARD_LIBRARY.glob("*.py"))[::6]
 
 
+@pytest.mark.skipif(
+    sys.version_info >= (3, 12), reason="symtable adds comprehensions to functions (PEP 709)"
+)
 @pytest.mark.parametrize("path", modules(), ids=lambda path: path.stem)
 def test_scopes_are_pythons(path: Path) -> None:
     source = path.read_text("utf-8")

@@ -2,7 +2,6 @@
 
 import ast
 import re
-import string
 import sys
 import textwrap
 import threading
@@ -242,7 +241,8 @@ def test_rejected(source: str, kind: RejectionKind, line: int | None, text: str)
 
 def test_every_kind_of_rejection_of_a_text_has_its_case() -> None:
     files = {K.FILE_MISSING, K.IS_DIRECTORY, K.UNREADABLE}
-    assert {kind for _, kind, _, _ in REJECTED.values()} == set(RejectionKind) - files
+    bombs = {K.TOO_COSTLY}  # these are in test_source_bombs.py
+    assert {kind for _, kind, _, _ in REJECTED.values()} == set(RejectionKind) - files - bombs
 
 
 def test_all_methods_are_asked_for() -> None:
@@ -323,7 +323,7 @@ def test_any_text_gets_a_verdict(source: str) -> None:
         found = check_source(source, contract)
         assert found is None or (isinstance(found, Rejection) and found.message)
     digest = digest_of(source)
-    assert digest == "" or (len(digest) == 32 and set(digest) <= set(string.hexdigits))
+    assert digest == "" or re.fullmatch("2:[0-9a-f]{32}", digest)
     assert isinstance(docstring_of(source, "Agent"), str)
 
 
@@ -386,20 +386,23 @@ def test_clones_share_a_digest_whatever_their_layout() -> None:
         SOURCE.replace('or "ROCK"', "or (\n   'ROCK')"),
         SOURCE.replace('"ROCK"', 'u"ROCK"'),
         ast.unparse(ast.parse(SOURCE)),
+        SOURCE.replace("observation)", "seen)").replace("observation[", "seen["),
+        SOURCE.replace("import random", "import re"),  # which nobody uses
+        SOURCE + "x = 0x" + "f" * 9000,
     ]
     digest = digest_of(SOURCE)
     assert {digest_of(source) for source in same} == {digest}
     others = [
         SOURCE.replace("ROCK", "PAPER"),
         SOURCE.replace("or", "and"),
-        SOURCE.replace("observation", "seen"),
+        SOURCE.replace("observation[", "seen["),
         SOURCE.replace('or "ROCK"', "or 1"),
         SOURCE.replace('or "ROCK"', "or 1.0"),
         SOURCE.replace('or "ROCK"', "or True"),
         SOURCE.replace('or "ROCK"', "or None"),
         SOURCE.replace('or "ROCK"', "or b'ROCK'"),
-        SOURCE.replace("import random", "import re"),
-        SOURCE + "x = 0x" + "f" * 9000,
+        SOURCE.replace('or "ROCK"', "or 0x" + "f" * 9000),
+        SOURCE.replace("import random", "from random import *"),
     ]
     assert len({digest, *map(digest_of, others)}) == 1 + len(others)
     assert digest_of("no python") == ""
@@ -409,7 +412,7 @@ def test_a_digest_knows_where_a_node_ends() -> None:
     assert digest_of("f(a, b)(c)") != digest_of("f(a)(b, c)")
     assert digest_of("if a:\n b\nc") != digest_of("if a:\n b\n c")
     assert digest_of("if a:\n b\nelse:\n c") != digest_of("if a:\n b\n c")
-    assert digest_of("x = 'a\\0b'") != digest_of("x = 'a', 'b'")
+    assert digest_of("f('a\\0b')") != digest_of("f('a', 'b')")
 
 
 def test_docstrings() -> None:
