@@ -23,6 +23,8 @@ class RejectionKind(enum.StrEnum):
     """It is not Python."""
     TOO_NESTED = "too-nested"
     """Its expressions or statements are nested deeper than Python can compile."""
+    TOO_COSTLY = "too-costly"
+    """To read it takes more processor time than a source may take."""
     CLASS_MISSING = "class-missing"
     """It does not define the class that the game asks for."""
     METHOD_MISSING = "method-missing"

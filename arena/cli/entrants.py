@@ -9,9 +9,9 @@ from typing import Any, NoReturn
 
 import click
 from rich.console import Console
-from rich.syntax import Syntax
 from rich.table import Table
 
+from arena.cli.coloured import coloured
 from arena.cli.session import (
     Session,
     game_option,
@@ -207,8 +207,7 @@ def show(session: Session, ref: str, game: Game | None, source: bool) -> None:
     def human(out: Console) -> None:
         if source:
             if out.is_terminal and version.kind == "python":
-                source_text = readable(version.payload)
-                out.print(Syntax(source_text, "python", background_color="default"))
+                out.print(coloured(readable(version.payload)), soft_wrap=True)
             else:
                 click.echo(version.payload, nl=not version.payload.endswith("\n"))
             return
