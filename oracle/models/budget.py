@@ -157,8 +157,8 @@ class Budget:
         if self.max_cost is not None and not free:
             if spent.unpriced:
                 return (
-                    "the cost of a call is not known, so the limit on cost cannot be kept: give "
-                    "the model's price (--price PROMPT/OUTPUT)"
+                    "a call's cost is unknown, so the limit on cost cannot be kept: give the "
+                    "model's price (--price PROMPT/OUTPUT)"
                 )
             if spent.known_cost + waiting * spent.dearest >= self.max_cost:
                 return f"the limit of ${self.max_cost:g} is reached"

@@ -81,6 +81,8 @@ def _at_edge(text: str, tag: re.Match[str]) -> bool:
 
 
 def _quoted(text: str, tag: re.Match[str]) -> bool:
-    before = text[max(0, tag.start() - 1) : tag.start()]
-    after = text[tag.end() : tag.end() + 1]
-    return bool(before) and before in _QUOTES and before == after
+    """Whether a tag stands between two quotation marks; the marks of a code block are none."""
+    before = text[max(0, tag.start() - 2) : tag.start()]
+    after = text[tag.end() : tag.end() + 2]
+    mark = before[-1:]
+    return bool(mark) and mark in _QUOTES and after[:1] == mark and "``" not in (before, after)
