@@ -137,6 +137,12 @@ class Workshop:
 
     oracle: Oracle
     authorship: Authorship
+    model: Model | None = None
+
+    def close(self) -> None:
+        """Ends the connections of its model, where it has one."""
+        if self.model is not None:
+            self.model.close()
 
 
 def oracle_of(choice: OracleChoice, writer: Writer) -> Oracle:
@@ -243,7 +249,7 @@ def workshop(
     asked = JournaledModel(model or _model_of(choice, spending), journal, budget)
     writer = ModelWriter(asked, options)
     authorship = Authorship(writer, {**provenance, "model": asked.name}, journal)
-    return Workshop(oracle_of(choice, authorship), authorship)
+    return Workshop(oracle_of(choice, authorship), authorship, asked)
 
 
 def first_prompt(config: RunConfig, initial: Member) -> Prompt:

@@ -64,6 +64,8 @@ def check_access(model: Model) -> None:
         Caller(_PATIENCE).call("access", model.look_up)
     except (ModelUnavailable, CallRefused) as error:
         raise type(error)(f"{model.name} cannot be asked: {error}") from error
+    finally:
+        model.close()
 
 
 def has_gemini_key() -> bool:

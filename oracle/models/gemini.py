@@ -172,6 +172,13 @@ class GeminiModel:
                 self._client = self._new_client()
             return self._client
 
+    def close(self) -> None:
+        """Ends its connections.  It can still be asked, and then opens others."""
+        with self._lock:
+            client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
     def _new_client(self) -> genai.Client:
         key = next((os.environ[name] for name in KEYS if os.environ.get(name)), None)
         if key is None:

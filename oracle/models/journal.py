@@ -138,6 +138,10 @@ class JournaledModel:
             stored = self._journal.find(request, self.name)
             return self._ask(request) if stored is None else stored
 
+    def close(self) -> None:
+        """Ends the model's connections."""
+        self._model.close()
+
     def _ask(self, request: Request) -> Reply:
         self._budget.admit(self.price)
         reply = None

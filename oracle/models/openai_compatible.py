@@ -193,6 +193,13 @@ class OpenAIModel:
                 self._client = self._new_client()
             return self._client
 
+    def close(self) -> None:
+        """Ends its connections.  It can still be asked, and then opens others."""
+        with self._lock:
+            client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
     def _new_client(self) -> openai.OpenAI:
         try:
             import openai

@@ -200,3 +200,7 @@ class Model(Protocol):
           BudgetSpent: nothing more may be spent.
         """
         ...
+
+    def close(self) -> None:
+        """Ends its connections.  It can still be asked, and then opens others."""
+        ...

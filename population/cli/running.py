@@ -284,6 +284,8 @@ def work(
         except (BudgetSpent, ModelError) as stop:
             runs.note(record.name, RunState.STOPPED, str(stop))
             raise
+        finally:
+            shop.close()
     document = {"run": record.name, **document_of(result), "walls": dict(matches.spent.walls)}
     for wall, number in sorted(matches.spent.walls.items()):
         notice(f"{number:,} matches played behind: {wall}")

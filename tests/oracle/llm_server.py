@@ -219,7 +219,7 @@ def connected(model: T) -> Iterator[T]:
     try:
         yield model
     finally:
-        model.connect().close()
+        model.close()
 
 
 class _Handler(BaseHTTPRequestHandler):
