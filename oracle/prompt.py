@@ -6,7 +6,8 @@ far with its results, and the request.  The texts are this project's own (`oracl
 
 Each program stands in a prompt once, and is named from then on.  A prompt has shorter forms, for a
 server that cannot read all of it: first the other programs go that were tried, then the opponents,
-the lightest first.  Each form says what it lacks.
+the lightest first, and with the last of them the program to start from.  Each form says what it
+lacks.
 """
 
 from __future__ import annotations
@@ -126,6 +127,9 @@ def compose(
         number //= 2
         few = view.only(number)
         lack = [*lacks, f"{len(view.shown) - number} of the {len(view.shown)} opponents"]
+        if not number and not _is_sound(draft) and task.incumbent:
+            task = replace(task, incumbent="")
+            lack.append("a program to start from")
         forms.append(_form(task, draft, few, (), lack, variation))
     return Prompt(fill("role"), forms[0], tuple(forms[1:]))
 

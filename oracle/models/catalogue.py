@@ -139,6 +139,12 @@ def price_of(model: str, on: date | None = None) -> Price | None:
     return listed.price(on or datetime.now(UTC).date()) if listed else None
 
 
+def context_of(model: str) -> int | None:
+    """Tokens of a listed model's context, prompt and answer together; None where not known."""
+    listed = catalogue().find(model)
+    return listed.context if listed else None
+
+
 def plain_name(model: str) -> str:
     """A model's name without the folder that Google puts before it."""
     return model.removeprefix("models/")

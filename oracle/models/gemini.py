@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from oracle.models.alias import priced_by_who_answered
-from oracle.models.catalogue import default_model, price_of
+from oracle.models.catalogue import context_of, default_model, price_of
 from oracle.models.chat_completions import REFUSES, read_refusal
 from oracle.models.errors import CallRefused, MissingKey, ModelUnavailable, PromptRefused
 from oracle.models.options import LOOK_UP_SECONDS, ServerOptions, without_secrets
@@ -80,7 +80,8 @@ class GeminiModel:
         self.price: Price | None = self._options.price or price_of(self._model)
         self._caller = caller or Caller(self._options.retry, self._options.concurrency)
         self._told = Told()
-        self._window = Window(self.name, self._told, self._options.context_tokens)
+        tokens = self._options.context_tokens or context_of(self._model)
+        self._window = Window(self.name, self._told, tokens)
         self._client: genai.Client | None = None
         self._lock = threading.Lock()
 

@@ -15,7 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from oracle.models.alias import priced_by_who_answered
-from oracle.models.catalogue import price_of
+from oracle.models.catalogue import context_of, price_of
 from oracle.models.chat_completions import REFUSES, Refusal, read_answer, read_refusal
 from oracle.models.errors import CallRefused, MissingKey, MissingPackage, PromptRefused
 from oracle.models.options import LOOK_UP_SECONDS, ServerOptions, without_secrets
@@ -66,7 +66,9 @@ class OpenAIModel:
         self.price: Price | None = self._options.price or listed
         self._caller = caller or Caller(self._options.retry, self._options.concurrency)
         self._told = Told()
-        self._window = Window(self.name, self._told, self._options.context_tokens)
+        known = None if self._url else context_of(model)
+        tokens = self._options.context_tokens or known
+        self._window = Window(self.name, self._told, tokens)
         self._refused: frozenset[str] = frozenset()
         self._client: openai.OpenAI | None = None
         self._lock = threading.Lock()

@@ -28,7 +28,7 @@ _SHARE = 0.75
 """Of the window for the prompt, where the answer's length is not limited."""
 _ADVICE = (
     "prompts are shortened from now on; better raise the server's context (for Ollama "
-    "OLLAMA_CONTEXT_LENGTH=32768, or num_ctx in the Modelfile)"
+    "OLLAMA_CONTEXT_LENGTH=65536, or num_ctx in the Modelfile)"
 )
 
 

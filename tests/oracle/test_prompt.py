@@ -282,6 +282,11 @@ def test_shorter_forms_lack_what_they_say_they_lack():
     assert "and 4 of the 4 opponents" in forms[4]
     assert "None is shown, for lack of room" in forms[4]
     assert preview(task, Draft("a00"), WriterOptions(OpponentInput.NONE)).shorter == ()
+    own = Task(task.game, task.opponents, task.opponents[0].source, task.seed, task.key)
+    *most, least = preview(own, Draft("a00"), ALL).shorter
+    assert all("'opponent0'" in form and "A program to start from" in form for form in most)
+    assert "NAME =" not in least
+    assert "4 of the 4 opponents and a program to start from" in least
 
 
 def test_a_repair_has_shorter_forms_too():

@@ -118,7 +118,7 @@ def test_a_run_goes_on_at_another_pace(server: LLMServer, tmp_path: Path) -> Non
     server.then(Step(seconds=30.0))
     done = csro(tmp_path, "resume", "asked", "--price", "0/0", "--timeout", "1", "--workers", "1")
     assert done.exit_code == 0, done.stderr
-    assert "timed out" in "".join(done.stderr) or len(server.asked) == 3
+    assert len(server.asked) == 3  # refused, given up on after a second, answered
     assert Runs(tmp_path).get("asked").config.oracle.asking.timeout_seconds == 600.0
     # The same command with another pace names the same run.
     again = run(tmp_path, *words, "--timeout", "5", "--parallel", "9")
