@@ -34,6 +34,8 @@ _SHORTER_REPLY = 4_000
 """The same, in the shorter forms of a prompt."""
 _STEPS = (1, 7, 3)
 """How far the numbers of a draft's key move its direction, so that drafts made together differ."""
+_NO_ANSWER = frozenset({Rejected.BLOCKED, Rejected.EMPTY, Rejected.TOO_LONG})
+"""Failures that no program is to blame for: there is nothing to mend."""
 _KINDS = {
     Rejected.BLOCKED: "it was withheld",
     Rejected.EMPTY: "it was empty",
@@ -143,15 +145,15 @@ def _form(
     variation: int,
 ) -> str:
     """One form of a prompt; `lacks` says what was left out of it."""
-    parts = [interface(task), opponents(task, view)]
+    parts, mistake = [interface(task), opponents(task, view)], _mistake(draft)
     if _is_sound(draft) and draft.score is not None:
         parts.append(_so_far(task, draft.source, draft.score, view))
         parts.append(_inspirations(task, others, view))
-        if draft.failure is not None:
-            parts.append(fill("refused_change", **_said(draft.failure)))
-    elif draft.failure is not None:
+        if mistake is not None:
+            parts.append(fill("refused_change", **_said(mistake)))
+    elif mistake is not None:
         program = fenced(draft.source) if draft.source else ""
-        parts.append(fill("mend", **_said(draft.failure), program=program))
+        parts.append(fill("mend", **_said(mistake), program=program))
     else:
         parts.append(_incumbent(task, view))
     parts.append(fill("left_out", what=" and ".join(lacks)) if lacks else "")
@@ -164,6 +166,12 @@ def _form(
 def _is_sound(draft: Draft) -> bool:
     """Whether the draft starts from a program that was scored."""
     return bool(draft.source) and draft.score is not None
+
+
+def _mistake(draft: Draft) -> Failure | None:
+    """What is to be mended: the failure before, if there was an answer at all."""
+    failure = draft.failure
+    return None if failure is None or failure.kind in _NO_ANSWER else failure
 
 
 def _incumbent(task: Task, view: View) -> str:
@@ -183,7 +191,7 @@ def _angle(task: Task, draft: Draft, variation: int) -> str:
     numbers = [int(digits) for digits in re.findall(r"\d+", draft.key)]
     place = sum(number * step for number, step in zip(numbers, _STEPS, strict=False))
     sound = _is_sound(draft)
-    if (not sound and draft.failure is not None) or (not sound and not place and not variation):
+    if not sound and (_mistake(draft) is not None or not (place or variation)):
         return ""
     angles = list(lines_of("angles_revision" if sound else "angles_fresh"))
     random.Random(f"{task.seed}/angles").shuffle(angles)

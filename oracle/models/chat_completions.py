@@ -53,6 +53,7 @@ _LIMITS = (
     re.compile(r"maximum number of tokens allowed \(?([\d,]+)", re.IGNORECASE),
     re.compile(r"context (?:size|length|window) (?:is |of )?\(?([\d,]+)", re.IGNORECASE),
 )
+_PROMPT_TOKENS = re.compile(r"([\d,]+) (?:in the messages|input tokens)", re.IGNORECASE)
 _LOOKED_AT = 1_000
 """Characters of a complaint that are looked at: some repeat the prompt."""
 
@@ -91,6 +92,15 @@ class Refusal:
             return self.context
         found = (pattern.search(self.message) for pattern in _LIMITS)
         return next((int(one[1].replace(",", "")) for one in found if one), None)
+
+    @property
+    def wants_shorter_answer(self) -> bool:
+        """Whether the prompt alone would fit: it is the answer's limit that does not."""
+        found = _PROMPT_TOKENS.search(self.message)
+        limit = self.limit
+        if found is None or limit is None:
+            return False
+        return int(found[1].replace(",", "")) < limit
 
     @property
     def by_policy(self) -> bool:

@@ -239,6 +239,8 @@ def _refused(error: openai.APIStatusError, asked: dict[str, Any]) -> Reply:
     refusal = _read(error)
     said = without_secrets(refusal.message[:200], (KEY,))
     if refusal.too_long:
+        if refusal.wants_shorter_answer and not _NEWER.keys().isdisjoint(asked):
+            raise _FieldRefused(tuple(_NEWER), said) from None
         raise PromptTooLong(said, refusal.limit) from None
     if fields := refusal.of(asked):
         raise _FieldRefused(fields, said) from None

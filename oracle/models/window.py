@@ -24,6 +24,8 @@ _MUCH_MORE = 1.6
 """How much more than ever before is too much."""
 _ANOTHER_SIZE = 0.03
 """Prompts whose sizes differ by more than this share of them cannot have equally many tokens."""
+_ROUND = 256
+"""Tokens; contexts are set to multiples of it."""
 _SHARE = 0.75
 """Of the window for the prompt, where the answer's length is not limited."""
 _ADVICE = (
@@ -112,7 +114,8 @@ class Window:
         with self._lock:
             cut = self._is_cut(size, reported)
             if cut:
-                self._tokens = min(reported, self._tokens or reported)
+                tokens = _context_of(reported)
+                self._tokens = min(tokens, self._tokens or tokens)
             else:
                 ratio = size / reported
                 self._least = min(ratio, self._least or ratio)
@@ -128,6 +131,15 @@ class Window:
             return True
         before = self._seen.get(reported)
         return before is not None and abs(size - before) > _ANOTHER_SIZE * before
+
+
+def _context_of(reported: int) -> int:
+    """The context of a server that read so many tokens of a longer prompt, at the least.
+
+    Ollama reads half of its context and two tokens more; others read what they can.
+    """
+    twice = 2 * (reported - 2)
+    return twice if twice and twice % _ROUND == 0 else reported
 
 
 def ask_in_forms(window: Window, request: Request, ask: Callable[[str], Reply]) -> Reply:

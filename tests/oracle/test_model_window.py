@@ -122,6 +122,32 @@ def test_the_answer_needs_room_too(at):
     assert model.generate(question(790, 400, max_output_tokens=8_000)).text == "end of 400"
 
 
+def test_half_a_context_that_was_read_tells_the_whole(server, model):
+    """A prompt of more than half the context is read whole, so it need not be shortened more."""
+    server.context = 8_192
+    reply = model.generate(question(1_500, 350, 100))  # 16,900, 3,900 and 1,100 tokens
+    assert reply.text == "end of 350"
+    assert model.generate(question(349, 100, key="k01/a01")).text == "end of 349"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "This model's maximum context length is 6048 tokens. However, you requested 6616 tokens "
+        "(568 in the messages, 6048 in the completion).",
+        "'max_tokens' or 'max_completion_tokens' is too large: 6048. This model's maximum context "
+        "length is 6048 tokens and your request has 568 input tokens.",
+    ],
+)
+def test_an_answer_that_would_be_too_long_shortens_no_prompt(model, server, caplog, said):
+    server.then(Step(status=400, message=said))
+    reply = model.generate(question(50, 10, max_output_tokens=6_048))
+    assert (reply.text, reply.attempts) == ("end of 50", 2)
+    assert "max_tokens" not in server.asked[1].body
+    assert "max_completion_tokens" not in server.asked[1].body
+    assert any("does not take max_tokens" in one for one in warnings(caplog))
+
+
 @pytest.mark.parametrize(
     "step",
     [

@@ -326,6 +326,17 @@ def test_a_refused_change_is_told_with_its_reason():
     assert "it forfeits matches" in text
 
 
+@pytest.mark.parametrize("kind", [Rejected.BLOCKED, Rejected.EMPTY, Rejected.TOO_LONG])
+def test_what_was_never_answered_is_nobody_s_mistake(kind):
+    task = a_task()
+    failure = Failure(kind, "SAFETY")
+    for draft in (so_far(task, failure=failure), Draft("a01", failure=failure)):
+        text = preview(task, draft, ALL).text
+        assert "What was wrong" not in text
+        assert "SAFETY" not in text
+        assert "A direction for this attempt" in text
+
+
 @pytest.mark.parametrize("kind", list(Rejected))
 def test_a_repair_repeats_the_question_with_reply_and_reason(kind):
     first = Prompt("role", "question\n")
