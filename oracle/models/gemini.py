@@ -81,7 +81,7 @@ class GeminiModel:
         self._caller = caller or Caller(self._options.retry, self._options.concurrency)
         self._told = Told()
         tokens = self._options.context_tokens or context_of(self._model)
-        self._window = Window(self.name, self._told, tokens)
+        self._window = Window(self.name, self._told, tokens, silent=False)
         self._client: genai.Client | None = None
         self._lock = threading.Lock()
 

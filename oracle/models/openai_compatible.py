@@ -68,7 +68,8 @@ class OpenAIModel:
         self._told = Told()
         known = None if self._url else context_of(model)
         tokens = self._options.context_tokens or known
-        self._window = Window(self.name, self._told, tokens)
+        # OpenAI itself refuses what it cannot read.
+        self._window = Window(self.name, self._told, tokens, silent=bool(self._url))
         self._refused: frozenset[str] = frozenset()
         self._client: openai.OpenAI | None = None
         self._lock = threading.Lock()

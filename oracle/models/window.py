@@ -49,16 +49,20 @@ class PromptTooLong(Exception):
 class Window:
     """What is known of a server's context.  For use by many threads."""
 
-    def __init__(self, name: str, told: Told, tokens: int | None = None) -> None:
+    def __init__(
+        self, name: str, told: Told, tokens: int | None = None, *, silent: bool = True
+    ) -> None:
         """Begins with what is known.
 
         Args:
           name: of the model, for what is told.
           told: tells it.
           tokens: of the context, prompt and answer together; None where it is not known.
+          silent: whether the server may read a part of a prompt without saying so.
         """
         self._name = name
         self._told = told
+        self._silent = silent
         self._tokens = tokens
         self._too_long: int | None = None
         self._least: float | None = None
@@ -109,7 +113,7 @@ class Window:
           size: characters of the prompt.
           reported: tokens that it says it read; None or 0 where it does not say.
         """
-        if not reported or size < SURE_CHARS:
+        if not self._silent or not reported or size < SURE_CHARS:
             return False
         with self._lock:
             cut = self._is_cut(size, reported)

@@ -169,6 +169,12 @@ def test_gemini_refuses_too(server, at):
     assert reply.text == "end of 100"
 
 
+def test_gemini_is_believed_to_have_read_what_it_took(server, at):
+    server.count = lambda text: len(text) // 50
+    assert at(GeminiModel).generate(question(1_000, 100)).text == "end of 1000"
+    assert at().generate(question(1_000, 100)).text == "end of 100"
+
+
 def test_the_journal_answers_by_the_question_itself(server, at, model, tmp_path):
     """Whatever was learned of the server when it was first asked: nothing is paid twice."""
     server.context = 4_096
