@@ -285,7 +285,7 @@ def _coverage(everyone: Sequence[Opponent], shown: Sequence[Shown]) -> str:
     if len(everyone) == 1:
         return "It is shown below."
     if len(shown) == len(everyone):
-        return f"All {len(everyone)} of them are shown, with their weights in the mixture."
+        return "All of them are shown, with their weights in the mixture."
     weight = sum(one.opponent.weight for one in shown)
     verb, each = ("is", "It") if len(shown) == 1 else ("are", "Each")
     return (

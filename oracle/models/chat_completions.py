@@ -45,13 +45,13 @@ _TOO_LONG_CODES = frozenset({"context_length_exceeded", "exceed_context_size_err
 _TOO_LONG = re.compile(
     r"maximum context length|(?:exceeds?|exceeded|longer than) the (?:\w+ )?context|"
     r"context (?:size|length|window) (?:was |has been )?exceeded|exceed context window|"
-    r"input token count|prompt is too long|too many tokens",
+    r"context (?:the )?overflow|input token count|prompt is too long|too many tokens",
     re.IGNORECASE,
 )
 _LIMITS = (
     re.compile(r"maximum context length (?:is|of) ([\d,]+)", re.IGNORECASE),
     re.compile(r"maximum number of tokens allowed \(?([\d,]+)", re.IGNORECASE),
-    re.compile(r"context (?:size|length|window) (?:is |of )?\(?([\d,]+)", re.IGNORECASE),
+    re.compile(r"context (?:size|length|window) (?:is |of )?(?:only )?\(?([\d,]+)", re.IGNORECASE),
 )
 _PROMPT_TOKENS = re.compile(r"([\d,]+) (?:in the messages|input tokens)", re.IGNORECASE)
 _LOOKED_AT = 1_000
