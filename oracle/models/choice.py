@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from arena.errors import UsageFault
-from oracle.models.catalogue import catalogue, price_of
+from oracle.models.catalogue import catalogue
 from oracle.models.errors import CallRefused, ModelUnavailable, UnknownModel
 from oracle.models.gemini import KEYS, GeminiModel
 from oracle.models.openai_compatible import OpenAIModel
@@ -119,9 +119,10 @@ def remarks(model: Model, today: date | None = None) -> tuple[str, ...]:
     found = []
     if model.price is None:
         found.append("its price is not known, nor will be its cost: give --price PROMPT/OUTPUT")
-    elif model.price == price_of(name, today):
-        checked = catalogue().checked
-        found.append(f"list price, as of {checked}: {model.price} (see docs/csro.md)")
+    elif listed and model.price == listed.price(today):
+        second_hand = any(not source.primary for source in listed.sources)
+        read = ", read at second hand" if second_hand else ""
+        found.append(f"list price as of {catalogue().checked}{read}: {model.price}")
     if listed and listed.ends:
         gone = listed.ends <= today
         then = f", and {listed.then} answers in its place" if listed.then else ""

@@ -126,6 +126,7 @@ def test_what_is_said_before_somebody_pays():
     known = model_from(f"gemini:{default_model()}")
     (line,) = remarks(known)
     assert str(catalogue().checked) in line
+    assert "read at second hand" in line
     assert "per million tokens" in line
     (line,) = remarks(model_from("gemini:made-up"))
     assert "its price is not known" in line
