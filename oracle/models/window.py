@@ -18,7 +18,7 @@ SURE_CHARS = 6_000
 """Shorter prompts say too little about how many characters make a token."""
 MOST_PER_TOKEN = 5.5
 """Characters.  Prompts of ours were measured to have 2.5 (programs with many numbers) to 3.9 (rules
-and no program) with Mistral's tokenizer "tekken"; others differ by less than a third."""
+and no program) with Mistral's tokenizer "tekken"; the rest is room for others."""
 _MUCH_PER_TOKEN = 4.0
 """The same, where the number of tokens is one that a server's habit explains."""
 USUAL_PER_TOKEN = 2.5
