@@ -36,9 +36,7 @@ class Suspicion:
     evidence: str
 
 
-def compare(
-    game: Game, bout: Bout, stored: Result, again: Result, *, last: bool = False
-) -> Audit:
+def compare(game: Game, bout: Bout, stored: Result, again: Result, *, last: bool = False) -> Audit:
     """What the second playing of a match says.
 
     A fault of the policy's own in one of the two is a difference like any other.  Only where the

@@ -118,7 +118,9 @@ def test_another_layout_does_not_lift_a_quarantine(arena, everything_is_audited)
     arena.play_pairs("rrps", {(suspect, rock): 4}, shared=True)
     for edited in (
         "# nothing to see here\n" + LEAKS,
-        LEAKS.replace('"""Counts its throws in a module that all its matches of a worker share."""', "pass"),
+        LEAKS.replace(
+            '"""Counts its throws in a module that all its matches of a worker share."""', "pass"
+        ),
         LEAKS.replace("observation", "seen"),
     ):
         again = arena.submit(edited, "rrps", "me/other")

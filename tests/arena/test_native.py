@@ -158,12 +158,12 @@ def test_a_bot_that_draws_fares_as_it_does_in_the_engines_loop() -> None:
 def test_nobody_predicts_the_next_random_throw_from_those_before() -> None:
     """libc's generator is r[i] = r[i - 3] + r[i - 31]: with one stream, thirds add up."""
     throws = agent_moves(("randbot", "rockbot"), 11)[0::2]
-    sums = Counter(
-        (throws[n] - throws[n - 3] - throws[n - 31]) % 3 for n in range(31, len(throws))
-    )
+    sums = Counter((throws[n] - throws[n - 3] - throws[n - 31]) % 3 for n in range(31, len(throws)))
     assert chisquare([sums[n] for n in range(3)]).pvalue > 1e-4
     halves = [
-        Counter(throws[n] for n in range(31, len(throws)) if (throws[n - 3], throws[n - 31]) == pair)
+        Counter(
+            throws[n] for n in range(31, len(throws)) if (throws[n - 3], throws[n - 31]) == pair
+        )
         for pair in itertools.product(range(3), repeat=2)
     ]
     assert all(chisquare([half[n] for n in range(3)]).pvalue > 1e-5 for half in halves)

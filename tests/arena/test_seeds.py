@@ -67,7 +67,9 @@ def test_a_stream_tells_nothing_of_repetition_or_seat():
         for seat, seed in enumerate(SEEDS.of(Match("rrps", 1, "aa", "bb", repetition)).seats):
             drawn = random.Random(seed).randrange(3)
             counts[repetition % 2, seat, drawn] += 1
-    table = np.array([counts[parity, seat, n] for parity in (0, 1) for seat in (0, 1) for n in range(3)])
+    table = np.array(
+        [counts[parity, seat, n] for parity in (0, 1) for seat in (0, 1) for n in range(3)]
+    )
     assert chisquare(table).pvalue > 1e-4
 
 
