@@ -27,20 +27,19 @@ class Enrolled:
 
 
 def trial(game: Game, source: str, wall: Wall, limits: Limits) -> Rejection | None:
-    """Loads the policy in the sandbox and lets it play one whole match against itself.
+    """Lets the policy play one whole match against itself in the sandbox.
 
     Returns:
       None where it played to the end without a fault.
     """
     rules = rules_of(game)
-    loaded = wall.check(rules, source, limits)
-    if loaded.fault is not None:
-        return Rejection(loaded.fault.value, loaded.message)
     seats = (SeatPlan(0, TRIAL_SEED), SeatPlan(0, TRIAL_SEED + 1))
     block = Block(rules, (source,), (BlockMatch(TRIAL_SEED, seats),), True, limits)
     (outcome,) = wall.play(block)
     if outcome.fault is None:
         return None
+    if outcome.fault.kind is FaultKind.LOAD_FAILED:
+        return Rejection(outcome.fault.kind.value, outcome.fault.message)
     where = f"after {len(outcome.moves)} moves of both sides in a trial match against itself"
     message = f"{outcome.fault.message} ({where})"
     if outcome.fault.kind is FaultKind.ILLEGAL_ACTION:

@@ -17,9 +17,9 @@ from pathlib import Path
 from sandbox.box import seal
 from sandbox.cores import CoreLease
 from sandbox.errors import SandboxRefused, SandboxUnavailable
-from sandbox.link import BOX_FOLDER, BoxLink, box_command
+from sandbox.link import BOX_FOLDER, BoxLink, BoxOptions, box_command
 from sandbox.memory import memory_for_a_box
-from sandbox.values import Block, ExternalSeats, Limits, Outcome, Rules, Verdict
+from sandbox.values import Block, ExternalSeats, Outcome
 
 _BOX_INSIDE = "/box"
 _SYSTEM_FOLDERS = ("/usr", "/lib", "/lib64", "/bin", "/nix/store", "/etc/ld.so.cache")
@@ -109,13 +109,9 @@ class ProcessWall:
         site = numpy_folder()
         folder = str(BOX_FOLDER) if bwrap is None else _BOX_INSIDE
         self._lease = CoreLease()
-        command = box_command(
-            base_python(),
-            folder,
-            site,
-            core=self._lease.core,
-            memory_mib=memory_mib or memory_for_a_box(),
-            unsealed=unsealed,
+        command = box_command(base_python(), folder)
+        options = BoxOptions(
+            site, self._lease.core, memory_mib or memory_for_a_box(), unsealed=unsealed
         )
         if bwrap is not None:
             command = bubblewrap_prefix(bwrap, site) + command
@@ -123,7 +119,7 @@ class ProcessWall:
         if bwrap is not None:
             self._name += "/bubblewrap"
         try:
-            self._link = BoxLink(command, self._name)
+            self._link = BoxLink(command, self._name, options)
         except SandboxUnavailable:
             self._lease.close()
             raise
@@ -141,10 +137,6 @@ class ProcessWall:
     def play(self, block: Block, external: ExternalSeats | None = None) -> tuple[Outcome, ...]:
         """See `Wall.play`."""
         return self._link.play(block, external)
-
-    def check(self, rules: Rules, source: str, limits: Limits) -> Verdict:
-        """See `Wall.check`."""
-        return self._link.check(rules, source, limits)
 
     def close(self) -> None:
         """See `Wall.close`."""

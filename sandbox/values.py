@@ -133,11 +133,3 @@ class Outcome:
 ExternalSeats = Callable[[bytes], bytes]
 """Plays the EXTERNAL seats of a block: messages in (MESSAGE_BYTES each, in flat seat order,
 external seats only), one reply byte each out."""
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """Whether a policy loads: `fault` is None where it does."""
-
-    fault: FaultKind | None
-    message: str

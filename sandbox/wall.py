@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from sandbox.values import Block, ExternalSeats, Limits, Outcome, Rules, Verdict
+from sandbox.values import Block, ExternalSeats, Outcome
 
 
 class Wall(Protocol):
@@ -21,10 +21,6 @@ class Wall(Protocol):
         Raises:
           SandboxUnavailable: the box itself failed; nothing is known about the matches.
         """
-        ...
-
-    def check(self, rules: Rules, source: str, limits: Limits) -> Verdict:
-        """Loads and constructs a policy, and asks for nothing else."""
         ...
 
     def close(self) -> None:
