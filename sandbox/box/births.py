@@ -15,53 +15,58 @@ import socket
 import struct
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 from . import kernel
 from .allowance import BoxBroken
+from .frames import read_exactly
 
 TOKEN_BYTES = 16
-SALT_BYTES = 32
+SALT_BYTES = 24
 HELLO_SECONDS = 50.0
 """How long a child may take until it says hello; a new zygote loads numpy before its first."""
 
-_WORKER = struct.Struct(f"<QIi?{SALT_BYTES}s")
+_WORKER = struct.Struct(f"<{TOKEN_BYTES}s?QIi?{SALT_BYTES}s")
 _HELLO = struct.Struct(f"<{TOKEN_BYTES}si")
 _CREDENTIALS = struct.Struct("=iii")
-_LARGEST_MESSAGE = 128 * 1024
+_DESCRIPTORS = struct.Struct("=iii")
+_ROOM = socket.CMSG_SPACE(_DESCRIPTORS.size)
 _NO_USER = -1
-_KIND = socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_DGRAM
+_KERNEL_TELLS = sys.platform == "linux"
+_KIND = socket.SOCK_SEQPACKET if _KERNEL_TELLS else socket.SOCK_DGRAM
 
 
-@dataclass(frozen=True)
-class WorkerBirth:
-    """What a new process has to know to become a worker.
+class Birth(NamedTuple):
+    """What a new process has to know.
 
     Attributes:
+      token: what to say hello with.
+      worker: it becomes a worker; otherwise a zygote, and none of the rest means anything.
       memory_bytes: address space.
       cpu_seconds: after which the kernel kills it.
-      user: a user number of its own, or None.
+      user: a user number of its own, or -1.
       sealed: with the system call filter.
       salt: random bytes that shift its memory; see `worker.shift_memory`.
     """
 
+    token: bytes
+    worker: bool
     memory_bytes: int
     cpu_seconds: int
-    user: int | None
+    user: int
     sealed: bool
     salt: bytes
 
-    def pack(self) -> bytes:
-        user = _NO_USER if self.user is None else self.user
-        return b"W" + _WORKER.pack(
-            self.memory_bytes, self.cpu_seconds, user, self.sealed, self.salt
-        )
+
+def worker_birth(memory_bytes: int, cpu_seconds: int, user: int | None, *, sealed: bool) -> Birth:
+    """What a new worker has to know; see `Birth`."""
+    token, salt = os.urandom(TOKEN_BYTES), os.urandom(SALT_BYTES)
+    user = _NO_USER if user is None else user
+    return Birth(token, True, memory_bytes, cpu_seconds, user, sealed, salt)
 
 
-@dataclass(frozen=True)
-class ZygoteBirth:
-    """What a new process has to know to become a zygote of one game's workers.
+class Game(NamedTuple):
+    """What a new zygote has to know.
 
     Attributes:
       table_name: what to call the game's table module.
@@ -75,30 +80,18 @@ class ZygoteBirth:
     numpy: bool
     site: str | None
 
-    def pack(self) -> bytes:
-        return b"Z" + json.dumps(vars(self)).encode()
-
-
-Birth = WorkerBirth | ZygoteBirth
-
-
-def _unpack(message: bytes) -> Birth:
-    if message[:1] == b"Z":
-        return ZygoteBirth(**json.loads(message[1:]))
-    memory_bytes, cpu_seconds, user, sealed, salt = _WORKER.unpack(message[1:])
-    return WorkerBirth(memory_bytes, cpu_seconds, None if user == _NO_USER else user, sealed, salt)
-
 
 class Cradle:
     """A zygote's end: where it waits, and where its children are told what to become.
 
     Args:
       orders: descriptor of the pipe that brings a byte for each child.
-      births: descriptor of the socket that brings the messages.
+      births: the socket that brings the messages.
     """
 
-    def __init__(self, orders: int, births: int) -> None:
+    def __init__(self, orders: int, births: socket.socket) -> None:
         self._orders, self._births = orders, births
+        self._births_number = -1
 
     def wait(self) -> None:
         """Forks whenever it is told to; returns in the children only.
@@ -111,19 +104,28 @@ class Cradle:
                 return
         os._exit(0)
 
-    def take(self) -> tuple[Birth, list[int]]:
-        """In a child: what it is to become, and the descriptors that came along; says hello."""
-        births = socket.socket(fileno=self._births)
-        message, descriptors, _, _ = socket.recv_fds(births, _LARGEST_MESSAGE, 3)
-        pid = 0 if sys.platform == "linux" else os.getpid()
-        births.send(_HELLO.pack(message[:TOKEN_BYTES], pid))
-        births.detach()
-        return _unpack(message[TOKEN_BYTES:]), list(descriptors)
+    def take(self) -> tuple[Birth, tuple[int, int, int]]:
+        """In a child: what it is to become, and the descriptors that came along; says hello.
 
-    def close(self) -> None:
-        """For a child that becomes a zygote with a cradle of its own."""
+        For a worker they are its pipes (to read from, to write to) and its /dev/null.
+        """
+        message, ancillary, _, _ = self._births.recvmsg(_WORKER.size, _ROOM)
+        birth = Birth._make(_WORKER.unpack(message))
+        pid = 0 if _KERNEL_TELLS else os.getpid()
+        self._births.send(_HELLO.pack(birth.token, pid))
+        self._births_number = self._births.detach()  # nothing closes it behind our back
+        return birth, _DESCRIPTORS.unpack(ancillary[0][2])
+
+    def exchange(self, descriptors: tuple[int, int, int]) -> Game:
+        """In a child that becomes a zygote: takes a cradle of its own; returns what to load."""
         os.close(self._orders)
-        os.close(self._births)
+        os.close(self._births_number)
+        self._orders, births, book = descriptors
+        self._births = socket.socket(fileno=births)
+        size = int.from_bytes(read_exactly(book, 4), "little")
+        game = Game(**json.loads(read_exactly(book, size)))
+        os.close(book)
+        return game
 
 
 class Zygote:
@@ -142,21 +144,20 @@ class Zygote:
 
         Args:
           births: what they are to become.
-          descriptors: what each of them is given; the caller's copies stay open.
+          descriptors: three that each of them is given; the caller's copies stay open.
 
         Raises:
           BoxBroken: the zygote does not answer.
         """
-        tokens = [os.urandom(TOKEN_BYTES) for _ in births]
         pids: dict[bytes, int] = {}
         try:
-            for token, birth, given in zip(tokens, births, descriptors, strict=True):
-                socket.send_fds(self._births, [token + birth.pack()], list(given))
+            for birth, given in zip(births, descriptors, strict=True):
+                socket.send_fds(self._births, [_WORKER.pack(*birth)], list(given))
             os.write(self._orders, bytes(len(births)))
             while len(pids) < len(births):
                 token, pid = self._hello()
                 pids[token] = pid
-            return [pids[token] for token in tokens]
+            return [pids[birth.token] for birth in births]
         except (OSError, KeyError) as error:
             raise BoxBroken(f"the zygote does not answer: {error!r}") from error
 
@@ -171,21 +172,33 @@ class Zygote:
         return token, pid
 
 
-def start() -> Zygote | Cradle:
+def first_zygote() -> Zygote | Cradle:
     """Forks the first zygote; returns its cradle in the new process."""
     ends = _Ends()
     pid = os.fork()
     return ends.zygote(pid) if pid else ends.cradle()
 
 
-def further(zygote: Zygote, birth: ZygoteBirth) -> Zygote:
-    """Has a zygote fork another zygote.
+def zygote_of(game: Game, first: Zygote) -> Zygote:
+    """Has the first zygote fork one for a game.
 
     Raises:
       BoxBroken: it does not answer.
     """
     ends = _Ends()
-    (pid,) = zygote.bear([birth], [ends.far])
+    read, write = os.pipe()
+    birth = Birth(os.urandom(TOKEN_BYTES), False, 0, 0, _NO_USER, False, bytes(SALT_BYTES))
+    (pid,) = first.bear([birth], [(*ends.far, read)])
+    os.close(read)
+    text = json.dumps(game._asdict()).encode()
+    rest = memoryview(len(text).to_bytes(4, "little") + text)
+    try:
+        while rest:
+            rest = rest[os.write(write, rest) :]
+    except OSError as error:
+        raise BoxBroken(f"the zygote does not listen: {error}") from error
+    finally:
+        os.close(write)
     return ends.zygote(pid)
 
 
@@ -195,7 +208,7 @@ class _Ends:
     def __init__(self) -> None:
         self._orders, self._to_zygote = os.pipe()
         self._births, self._of_zygote = socket.socketpair(socket.AF_UNIX, _KIND)
-        if sys.platform == "linux":
+        if _KERNEL_TELLS:
             self._births.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         self._births.settimeout(HELLO_SECONDS)
 
@@ -208,7 +221,7 @@ class _Ends:
         """In the zygote."""
         os.close(self._to_zygote)
         self._births.close()
-        return Cradle(self._orders, self._of_zygote.detach())
+        return Cradle(self._orders, self._of_zygote)
 
     def zygote(self, pid: int) -> Zygote:
         """In the referee."""

@@ -112,7 +112,12 @@ def unpack_header(header: bytes) -> tuple[int, int]:
     return length, kind
 
 
-def _read_exactly(fd: int, size: int) -> bytes:
+def read_exactly(fd: int, size: int) -> bytes:
+    """So many bytes from a blocking descriptor.
+
+    Raises:
+      FrameError: the stream ended.
+    """
     parts = []
     while size:
         part = os.read(fd, min(size, 1 << 20))
@@ -129,8 +134,8 @@ def read_frame(fd: int) -> tuple[int, bytes]:
     Raises:
       FrameError: the stream ended, or what came is no frame.
     """
-    length, kind = unpack_header(_read_exactly(fd, HEADER.size))
-    return kind, _read_exactly(fd, length)
+    length, kind = unpack_header(read_exactly(fd, HEADER.size))
+    return kind, read_exactly(fd, length)
 
 
 def write_frame(fd: int, kind: int, body: bytes = b"") -> None:

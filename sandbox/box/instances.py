@@ -1,15 +1,13 @@
-"""Loads a program and constructs its policy: a namespace of its own, imports from its world."""
+"""Runs a compiled program in a namespace of its own and constructs its policy."""
 
 from __future__ import annotations
 
-import builtins
 import inspect
 import sys
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from .allowed import ALLOWED_MODULES
 from .world import World
 
 FILE_NAME = "<policy>"
@@ -21,38 +19,12 @@ class PolicyDefect(Exception):
     """The source loads but is not a policy; the text says what is missing."""
 
 
-def importer(world: World) -> Callable[..., types.ModuleType]:
-    """The `__import__` of one instance."""
-    real_import, own = builtins.__import__, world.own
-
-    def policy_import(
-        name: str,
-        globals: Any = None,
-        locals: Any = None,
-        fromlist: Sequence[str] | None = (),
-        level: int = 0,
-    ) -> types.ModuleType:
-        if level:
-            raise ImportError("relative imports do not work: a policy is one file")
-        root = name.partition(".")[0]
-        if type(fromlist) is list:  # the interpreter's own C code, such as time.strptime
-            return real_import(name, globals, locals, fromlist, 0)
-        if root not in ALLOWED_MODULES:
-            raise ImportError(
-                f"import of {name!r} is not allowed: a policy may use numpy and those parts "
-                "of the standard library that only compute"
-            )
-        return own(real_import(name, globals, locals, fromlist, 0))
-
-    return policy_import
-
-
 def new_namespace(world: World) -> dict[str, Any]:
     """The globals of a policy's module, before its source runs."""
     module = types.ModuleType("policy")
     sys.modules["policy"] = module  # dataclasses and typing look a class's module up by name
     namespace = vars(module)
-    namespace["__builtins__"] = {**vars(builtins), "__import__": importer(world)}
+    namespace["__builtins__"] = world.builtins
     return namespace
 
 

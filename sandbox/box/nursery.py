@@ -6,7 +6,7 @@ import os
 import secrets
 from collections.abc import Sequence
 
-from .births import SALT_BYTES, WorkerBirth, Zygote, ZygoteBirth, further
+from .births import Game, Zygote, worker_birth, zygote_of
 from .seal import USERS
 
 AT_ONCE = 32
@@ -42,8 +42,8 @@ class Nursery:
     def zygote(self, table: str, *, numpy: bool) -> Zygote:
         """The zygote of a game's workers, with numpy or without."""
         if (table, numpy) not in self._zygotes:
-            birth = ZygoteBirth(table, self._tables[table], numpy, self._site)
-            self._zygotes[table, numpy] = further(self._first, birth)
+            game = Game(table, self._tables[table], numpy, self._site)
+            self._zygotes[table, numpy] = zygote_of(game, self._first)
         return self._zygotes[table, numpy]
 
     def bear(
@@ -58,13 +58,7 @@ class Nursery:
         for start in range(0, len(pipes), AT_ONCE):
             some = pipes[start : start + AT_ONCE]
             births = [
-                WorkerBirth(
-                    memory_bytes,
-                    cpu_seconds,
-                    self._user(),
-                    self._sealed,
-                    secrets.token_bytes(SALT_BYTES),
-                )
+                worker_birth(memory_bytes, cpu_seconds, self._user(), sealed=self._sealed)
                 for _ in some
             ]
             nulls = [os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC) for _ in some]
@@ -73,8 +67,7 @@ class Nursery:
             for null in nulls:
                 os.close(null)
             for pid, birth in zip(born, births, strict=True):
-                if birth.user is not None:
-                    self._user_of[pid] = birth.user
+                self._user_of[pid] = birth.user
             pids += born
         return pids
 

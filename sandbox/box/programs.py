@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from .frames import OUT_OF_MEMORY
-
 MOST_BYTES = 64 * 1024 * 1024
 """Compiled programs that are kept."""
 LARGEST_PROGRAM = 16 * 1024 * 1024

@@ -16,9 +16,9 @@ import traceback
 import types
 from typing import Any
 
-from . import births, frames, kernel, zygote
+from . import frames, kernel, zygote
 from .allowance import Allowance, BoxBroken
-from .births import Cradle, Zygote
+from .births import Cradle, Zygote, first_zygote
 from .budget import Budget
 from .frames import FrameError, Kind
 from .nursery import Nursery
@@ -173,7 +173,7 @@ def main() -> None:
             # Who wakes up does not interrupt who runs, so a tick is one round of the workers.
             os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
         seal = Seal()
-        started = births.start()
+        started = first_zygote()
         if isinstance(started, Cradle):
             for descriptor in wire:
                 os.close(descriptor)

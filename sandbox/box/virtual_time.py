@@ -16,7 +16,7 @@ import os
 import time
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 START_SECONDS = 946_684_800
 """When every clock starts, in seconds since 1970: the beginning of the year 2000, UTC."""
@@ -26,7 +26,9 @@ LOOK_NANOSECONDS = 1_000_000
 _SINCE_1970 = ("CLOCK_REALTIME", "CLOCK_TAI")
 _CLOCK_NAMES = ("time", "monotonic", "perf_counter", "process_time", "thread_time")
 _MODULE_TIME = vars(time).copy()
-_MODULE_DATE, _MODULE_DATETIME, _UTC = datetime.date, datetime.datetime, datetime.timezone.utc
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_Date: TypeAlias = datetime.date
+_DateTime: TypeAlias = datetime.datetime
 
 
 class VirtualClock:
@@ -84,36 +86,37 @@ def _clock_function(name: str, read: Callable[[], int], unit: int | None) -> Cal
     def in_nanoseconds() -> int:
         return read()
 
-    return _as_in_module(in_seconds if unit else in_nanoseconds, name)
+    function = in_seconds if unit else in_nanoseconds
+    function.__name__ = name
+    return _as_in_module(function)
 
 
-def _as_in_module(function: Any, name: str) -> Any:
-    function.__name__ = function.__qualname__ = name
-    function.__module__ = "time"
+def _as_in_module(function: _Function) -> _Function:
+    function.__qualname__, function.__module__ = function.__name__, "time"
     return function
 
 
 def _calendar_functions(since_1970: Callable[[], int]) -> dict[str, Any]:
     """The functions that mean "now" when they are given no time."""
-    real = types.SimpleNamespace(**_MODULE_TIME)
+    real: Any = types.SimpleNamespace(**_MODULE_TIME)
 
-    def gmtime(seconds: Any = None, /) -> time.struct_time:
+    def gmtime(seconds: Any = None, /) -> Any:
         return real.gmtime(since_1970() // 1_000_000_000 if seconds is None else seconds)
 
-    def localtime(seconds: Any = None, /) -> time.struct_time:
+    def localtime(seconds: Any = None, /) -> Any:
         return real.localtime(since_1970() // 1_000_000_000 if seconds is None else seconds)
 
-    def ctime(seconds: Any = None, /) -> str:
+    def ctime(seconds: Any = None, /) -> Any:
         return real.asctime(localtime(seconds))
 
-    def asctime(*moment: Any) -> str:
+    def asctime(*moment: Any) -> Any:
         return real.asctime(*(moment or (localtime(),)))
 
-    def strftime(form: str, *moment: Any) -> str:
+    def strftime(form: str, *moment: Any) -> Any:
         return real.strftime(form, *(moment or (localtime(),)))
 
     found = (gmtime, localtime, ctime, asctime, strftime)
-    return {function.__name__: _as_in_module(function, function.__name__) for function in found}
+    return {function.__name__: _as_in_module(function) for function in found}
 
 
 def _numbered_clocks(look: Callable[[], int], since_1970: Callable[[], int]) -> dict[str, Any]:
@@ -163,7 +166,7 @@ def _numbered_clocks(look: Callable[[], int], since_1970: Callable[[], int]) -> 
         get_clock_info,
     )
     return {
-        function.__name__: _as_in_module(function, function.__name__)
+        function.__name__: _as_in_module(function)
         for function in found
         if function.__name__ in _MODULE_TIME
     }
@@ -192,22 +195,22 @@ def datetime_classes(clock: VirtualClock) -> dict[str, type]:
     def shown(self: Any, real_repr: str) -> str:
         return f"datetime.{real_repr}" if "_stands_for" in type(self).__dict__ else real_repr
 
-    class Date(_MODULE_DATE, metaclass=_StandsFor):
-        _stands_for = _MODULE_DATE
+    class Date(_Date, metaclass=_StandsFor):
+        _stands_for = _Date
 
         @classmethod
         def today(cls) -> Any:
-            return cls.fromtimestamp(seconds())  # noqa: DTZ012 - as the real one does
+            return cls.fromtimestamp(seconds())
 
         def __repr__(self) -> str:
             return shown(self, super().__repr__())
 
-    class DateTime(_MODULE_DATETIME, metaclass=_StandsFor):
-        _stands_for = _MODULE_DATETIME
+    class DateTime(_DateTime, metaclass=_StandsFor):
+        _stands_for = _DateTime
 
         @classmethod
         def today(cls) -> Any:
-            return cls.fromtimestamp(seconds())  # noqa: DTZ006 - as the real one does
+            return cls.fromtimestamp(seconds())
 
         @classmethod
         def now(cls, tz: Any = None) -> Any:
@@ -215,7 +218,7 @@ def datetime_classes(clock: VirtualClock) -> dict[str, type]:
 
         @classmethod
         def utcnow(cls) -> Any:
-            return cls.fromtimestamp(seconds(), _UTC).replace(tzinfo=None)
+            return cls.fromtimestamp(seconds(), datetime.UTC).replace(tzinfo=None)
 
         def date(self) -> Any:
             return Date(self.year, self.month, self.day)
@@ -223,11 +226,14 @@ def datetime_classes(clock: VirtualClock) -> dict[str, type]:
         def __repr__(self) -> str:
             return shown(self, super().__repr__())
 
-    for ours, real in ((Date, _MODULE_DATE), (DateTime, _MODULE_DATETIME)):
+    for ours, real in ((Date, _Date), (DateTime, _DateTime)):
         ours.__name__ = ours.__qualname__ = real.__name__
         ours.__module__, ours.__doc__ = "datetime", real.__doc__
-        least, most = real.min.timetuple()[:6], real.max.timetuple()[:6]
-        fields = 3 if ours is Date else 6
-        ours.min = ours(*least[:fields])
-        ours.max = ours(*most[:fields], *((999_999,) if ours is DateTime else ()))
+        ours.min, ours.max = _copied(ours, real.min), _copied(ours, real.max)
     return {"date": Date, "datetime": DateTime}
+
+
+def _copied(kind: Any, moment: Any) -> Any:
+    """The same date or moment as an object of another class."""
+    fields = ("year", "month", "day", "hour", "minute", "second", "microsecond")
+    return kind(*(getattr(moment, field) for field in fields if hasattr(moment, field)))

@@ -19,12 +19,15 @@ What passes on the two pipes, in bytes (all numbers little-endian):
 from __future__ import annotations
 
 import json
+import linecache
 import marshal
 import os
 import struct
 import sys
 import time
+import types
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, NoReturn
 
 from .complaints import describe, remember_source
@@ -41,25 +44,27 @@ TEXT_HEADER = struct.Struct("<BI")
 """A code and a length: before texts, and before compiled programs."""
 
 
+_REAL_CLOCK = time.clock_gettime
+"""Before the module was given a virtual clock."""
+
+
 def shift_memory(salt: bytes) -> object:
     """Takes memory of many sizes, as much of each as the salt says; returns what holds it.
 
     So no two workers find the same memory free, and a program whose moves depend on where its
     objects lie (the order of a set of them, say) does not play the same twice.
     """
-    sizes = range(64, 64 + 16 * len(salt), 16)
     held: list[object] = [
-        [bytes(size - 33) for _ in range(count % 8)]
-        for size, count in zip(sizes, salt, strict=True)
+        [bytes(31 + 16 * size) for _ in range(count & 7)] for size, count in enumerate(salt)
     ]
-    held += [bytes(1024 + 16 * count) for count in salt[:8]]  # beyond what Python manages itself
+    held.append(bytes(1024 + 16 * salt[0]))  # more than what Python hands out by itself
     return held
 
 
-def _read_exactly(read: Callable[[int, int], bytes], size: int) -> bytes:
+def _read_exactly(incoming: int, size: int) -> bytes:
     parts = []
     while size > 0:
-        part = read(INCOMING, size)
+        part = os.read(incoming, size)
         if not part:
             os._exit(0)
         parts.append(part)
@@ -67,10 +72,10 @@ def _read_exactly(read: Callable[[int, int], bytes], size: int) -> bytes:
     return b"".join(parts)
 
 
-def _receive_job(read: Callable[[int, int], bytes]) -> tuple[dict[str, Any], bytes]:
-    (length,) = LENGTH.unpack(_read_exactly(read, LENGTH.size))
-    header = json.loads(_read_exactly(read, length))
-    return header, _read_exactly(read, header["bytes"])
+def _receive_job(incoming: int) -> tuple[dict[str, Any], bytes]:
+    (length,) = LENGTH.unpack(_read_exactly(incoming, LENGTH.size))
+    header = json.loads(_read_exactly(incoming, length))
+    return header, _read_exactly(incoming, header["bytes"])
 
 
 def _load_code(error: BaseException) -> int:
@@ -98,8 +103,18 @@ class _Program:
         self.replies: list[Callable[[bytes], int]] = []
         self.errors: dict[int, BaseException] = {}
 
-    def load(self, marshalled: bytes, world: World) -> bytes:
-        """Loads every instance, the first in this world; one code each, 0 for those ready."""
+    def load(self, body: bytes, world: World) -> bytes:
+        """Loads every instance, the first in this world; one code each, 0 for those ready.
+
+        Args:
+          body: u32 length, source, marshalled code.
+          world: prepared; the modules themselves are like its clones.
+        """
+        (length,) = LENGTH.unpack_from(body)
+        end = LENGTH.size + length
+        remember_source(body[LENGTH.size : end].decode("utf-8", "surrogatepass"))
+        if len(self.seeds) > 1:
+            world.share()
         codes = bytearray()
         class_name = self.header["class_name"]
         methods = [(name, count) for name, count in self.header["methods"]]
@@ -107,7 +122,7 @@ class _Program:
         for index, seed in enumerate(self.seeds):
             try:
                 if code is None:
-                    code = marshal.loads(marshalled)
+                    code = marshal.loads(body[end:])
                 world = World() if index else world
                 world.begin(seed)
                 policy = construct(code, world, class_name, methods)
@@ -181,11 +196,9 @@ def _answer_all(program: _Program, width: int) -> Callable[[bytes], bytes]:
 def _clocks_that_run() -> str | None:
     """The first clock that tells a sealed process something, if there is one."""
     for name in ("CLOCK_MONOTONIC", "CLOCK_REALTIME", "CLOCK_MONOTONIC_COARSE"):
-        try:
-            if time.clock_gettime(getattr(time, name)):
+        with suppress(OSError, AttributeError):
+            if _REAL_CLOCK(getattr(time, name)):
                 return name
-        except (OSError, AttributeError):
-            continue
     return None
 
 
@@ -198,66 +211,72 @@ def serve(table: Any, world: World, shifting: object, sealed: bool) -> NoReturn:
       shifting: kept, because it keeps memory where it is.
       sealed: there is a seal, so no clock may run.
     """
-    read, write, leave, exactly = os.read, os.write, os._exit, _read_exactly
     running = _clocks_that_run() if sealed else None
-    write(OUTGOING, f"the seal leaves the clock {running}".encode() if running else SEALED)
-    header, body = _receive_job(read)
+    os.write(OUTGOING, f"the seal leaves the clock {running}".encode() if running else SEALED)
+    work(table, world, INCOMING, OUTGOING)
+    os._exit(0)
+
+
+def work(table: Any, world: World, incoming: int, outgoing: int) -> None:
+    """Does one job; returns once the pipe to read from is closed."""
+    header, body = _receive_job(incoming)
     sys.path.clear()
     if header["task"] == "compile":
-        _write_all(write, compile_program(body, header["message_chars"]))
-        leave(0)
+        _write_all(outgoing, compile_program(body, header["message_chars"]))
+        return
+    read, write = os.read, os.write
     count, width = header["instances"], table.MESSAGE_BYTES
     program = _Program(table.Seat, header, struct.unpack_from(f"<{count}Q", body))
-    write(OUTGOING, _load(program, body[8 * count :], world))
+    write(outgoing, program.load(body[8 * count :], world))
     answer = _answer_one(program) if count == 1 else _answer_all(program, width)
     size = count * width + 1
     while True:
-        frame = read(INCOMING, size)
+        frame = read(incoming, size)
         if len(frame) < size:
             if not frame:
-                leave(0)
-            frame += exactly(read, size - len(frame))
+                return
+            frame += _read_exactly(incoming, size - len(frame))
         if frame[0] == ASK_TEXT:
-            _write_all(write, program.text(int.from_bytes(frame[1:], "little")))
+            _write_all(outgoing, program.text(int.from_bytes(frame[1:], "little")))
         else:
-            write(OUTGOING, frame[:1] + answer(frame[1:]))
+            write(outgoing, frame[:1] + answer(frame[1:]))
 
 
-def _load(program: _Program, body: bytes, world: World) -> bytes:
-    (length,) = LENGTH.unpack_from(body)
-    end = LENGTH.size + length
-    remember_source(body[LENGTH.size : end].decode("utf-8", "surrogatepass"))
-    if len(program.seeds) == 1:
-        world.take_over()
-    return program.load(body[end:], world)
-
-
-def _write_all(write: Callable[[int, Any], int], text: bytes) -> None:
+def _write_all(outgoing: int, text: bytes) -> None:
     rest = memoryview(text)
     while rest:
-        rest = rest[write(OUTGOING, rest) :]
+        rest = rest[os.write(outgoing, rest) :]
 
 
-_REHEARSED = "class Policy:\n    def act(self, seen):\n        return seen\n"
+class _Rehearsal:
+    """A program and a seat for it that fit any game."""
+
+    SOURCE = b"class Policy:\n    def act(self, seen):\n        return seen\n"
+
+    def __init__(self, policy: Any) -> None:
+        self.reply = lambda message: policy.act(message[0])
 
 
-def rehearse(world: World) -> None:
+def rehearse(table: Any, world: World) -> None:
     """Does in a zygote what its workers will do first, so that they find it done.
 
     Python adapts code that runs, and makes what it needs only once.  What is done here is not
     done, and the memory for it not copied, in every worker.
     """
-    header = {"class_name": "Policy", "methods": [["act", 1]], "message_chars": 100}
-    marshalled = compile_program(_REHEARSED.encode(), 100)[TEXT_HEADER.size :]
-    job = json.loads(json.dumps(header))
-
-    class Seat:
-        def __init__(self, policy: Any) -> None:
-            self.reply = lambda message: policy.act(message[0])
-
-    for _ in range(20):
-        program = _Program(Seat, job, [1])
-        program.load(marshalled, world)
-        answer = _answer_one(program)
-        answer(bytes((1,)))
+    stage = types.SimpleNamespace(MESSAGE_BYTES=table.MESSAGE_BYTES, Seat=_Rehearsal)
+    source = _Rehearsal.SOURCE
+    header = {"class_name": "Policy", "methods": [["act", 1]], "message_chars": 9, "instances": 1}
+    code = compile_program(source, 9)[TEXT_HEADER.size :]
+    played = struct.pack("<Q", 1) + LENGTH.pack(len(source)) + source + code
+    ticks = bytes((1, *range(table.MESSAGE_BYTES))) * 20
+    for task, body, more in (("compile", source, b""), ("play", played, ticks)) * 10:
+        text = json.dumps({**header, "task": task, "bytes": len(body)}).encode()
+        incoming, script = os.pipe()
+        scrap, outgoing = os.pipe()
+        os.write(script, LENGTH.pack(len(text)) + text + body + more)
+        os.close(script)
+        work(stage, world, incoming, outgoing)
+        for end in (incoming, scrap, outgoing):
+            os.close(end)
     sys.modules.pop("policy", None)
+    linecache.clearcache()

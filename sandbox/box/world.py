@@ -1,4 +1,4 @@
-"""What an instance has of its own in modules that all instances share: randomness and time.
+"""What an instance has of its own where all instances share the rest: randomness and time.
 
 Several instances of one program may share a worker.  Each must play exactly as it would alone,
 so nothing that an honest policy changes by accident may be shared: `random`, numpy's legacy
@@ -9,14 +9,16 @@ arguments can be repeated.
 
 from __future__ import annotations
 
+import builtins
 import datetime
 import random
 import sys
 import time
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from .allowed import ALLOWED_MODULES
 from .virtual_time import VirtualClock, datetime_classes, time_functions
 
 OWN_MODULES = ("random", "time", "datetime", "numpy", "numpy.random")
@@ -61,16 +63,21 @@ class Clone:
     def __init__(
         self, original: types.ModuleType, own: dict[str, Any], reseed: Callable[[int], None]
     ) -> None:
-        self.original = original
-        self.own = own
         self.reseed = reseed
+        self._original = original
+        self._own = own
+        self._replaced = {name: vars(original)[name] for name in own}
         self.module = types.ModuleType(original.__name__, original.__doc__)
         vars(self.module).update(vars(original))
         vars(self.module).update(own)
 
     def take_over(self) -> None:
         """Makes the module itself, which other modules use, the same as its clone."""
-        vars(self.original).update(self.own)
+        vars(self._original).update(self._own)
+
+    def give_back(self) -> None:
+        """Undoes `take_over`."""
+        vars(self._original).update(self._replaced)
 
 
 def _bound_to(module: types.ModuleType, generator: Any, stream: Any) -> dict[str, Any]:
@@ -96,7 +103,7 @@ def clone_random() -> Clone:
         entropy.reseed(seed)
         stream.seed(seed)
 
-    own = _bound_to(random, random._inst, stream)  # type: ignore[attr-defined]
+    own = _bound_to(random, random._inst, stream)
     own.update(Random=Random, SystemRandom=Random, _inst=stream)
     return Clone(random, own, reseed)
 
@@ -162,18 +169,29 @@ def still_numpys_entropy() -> None:
 
 
 class World:
-    """All clones of one instance, made when they are first wanted."""
+    """All clones of one instance, made when they are first wanted, and its built-ins."""
 
     def __init__(self) -> None:
         self._clock = VirtualClock()
         self._clones: dict[str, Clone] = {}
         self._seed = 0
+        self.builtins = {**vars(builtins), "__import__": self._importer()}
 
     def prepare(self) -> None:
-        """Makes every clone now, so that a worker that is forked later need not."""
+        """Makes every clone now, so that the workers that are forked later need not.
+
+        The modules themselves become the same as the clones, for modules that use them.
+        """
         for name in OWN_MODULES:
             if name in sys.modules:
                 self._clone(name)
+        for clone in self._clones.values():
+            clone.take_over()
+
+    def share(self) -> None:
+        """There are to be other worlds: undoes what `prepare` did to the modules themselves."""
+        for clone in self._clones.values():
+            clone.give_back()
 
     def begin(self, seed: int) -> None:
         """Puts the clones to where an instance with that seed (63 bits) finds them."""
@@ -181,15 +199,31 @@ class World:
         for clone in self._clones.values():
             clone.reseed(seed)
 
-    def take_over(self) -> None:
-        """For a worker with a single instance: its clones and the modules become the same."""
-        for clone in self._clones.values():
-            clone.take_over()
+    def _importer(self) -> Callable[..., types.ModuleType]:
+        """The `__import__` of one instance."""
+        real_import = builtins.__import__
 
-    def own(self, module: types.ModuleType) -> types.ModuleType:
-        """This instance's version of a module, which is the module itself for most."""
-        name = module.__name__
-        return self._clone(name).module if name in OWN_MODULES else module
+        def policy_import(
+            name: str,
+            globals: Any = None,
+            locals: Any = None,
+            fromlist: Sequence[str] | None = (),
+            level: int = 0,
+        ) -> types.ModuleType:
+            if level:
+                raise ImportError("relative imports do not work: a policy is one file")
+            if type(fromlist) is list:  # the interpreter's own C code, such as time.strptime
+                return real_import(name, globals, locals, fromlist, 0)
+            if name.partition(".")[0] not in ALLOWED_MODULES:
+                raise ImportError(
+                    f"import of {name!r} is not allowed: a policy may use numpy and those parts "
+                    "of the standard library that only compute"
+                )
+            module = real_import(name, globals, locals, fromlist, 0)
+            own = module.__name__ in OWN_MODULES
+            return self._clone(module.__name__).module if own else module
+
+        return policy_import
 
     def _clone(self, name: str) -> Clone:
         if name not in self._clones:

@@ -19,7 +19,7 @@ from typing import NoReturn
 
 from . import kernel, worker
 from .allowed import PRELOADED, PRELOADED_NUMPY
-from .births import Cradle, WorkerBirth, ZygoteBirth
+from .births import Birth, Cradle, Game
 from .seal import OUTGOING, Seal
 from .world import World, still_numpys_entropy
 
@@ -61,49 +61,41 @@ def _until_sealed(cradle: Cradle, seal: Seal) -> tuple[types.ModuleType, World, 
         gc.freeze()  # keeps the collector from touching, and so copying, shared pages
         cradle.wait()
         birth, descriptors = cradle.take()
-        if isinstance(birth, WorkerBirth):
+        if birth.worker:
             shifting = worker.shift_memory(birth.salt)
             _seal(seal, birth, descriptors)
             return table, world, shifting, birth.sealed
-        cradle.close()
-        cradle = Cradle(*descriptors)
-        table, world = _prepare(birth)
+        table, world = _prepare(cradle.exchange(descriptors))
         seal.narrow()
 
 
-def _prepare(birth: ZygoteBirth) -> tuple[types.ModuleType, World]:
+def _prepare(game: Game) -> tuple[types.ModuleType, World]:
     """Makes this process the zygote of one game."""
     kernel.die_with_parent()
-    if birth.numpy:
-        if birth.site is not None:
-            sys.path.append(birth.site)
+    if game.numpy:
+        if game.site is not None:
+            sys.path.append(game.site)
         preload(PRELOADED_NUMPY)
-        if birth.site is not None:
-            sys.path.remove(birth.site)
+        if game.site is not None:
+            sys.path.remove(game.site)
         still_numpys_entropy()
-    table = load_table(birth.table_name, birth.table_source)
+    table = load_table(game.table_name, game.table_source)
     world = World()
     world.prepare()
-    worker.rehearse(world)
+    worker.rehearse(table, world)
+    for name in ("ctypes", "_ctypes"):  # policies need not find them; hygiene, not safety
+        sys.modules.pop(name, None)
     return table, world
 
 
-def _seal(seal: Seal, birth: WorkerBirth, descriptors: list[int]) -> None:
-    incoming, outgoing, null = descriptors
+def _seal(seal: Seal, birth: Birth, descriptors: tuple[int, int, int]) -> None:
+    user = birth.user if birth.user >= 0 else None
     try:
-        seal.close_in(
-            (incoming, outgoing, null),
-            birth.user,
-            birth.memory_bytes,
-            birth.cpu_seconds,
-            sealed=birth.sealed,
-        )
-        for name in ("ctypes", "_ctypes"):  # nothing needs them again; hygiene, not safety
-            sys.modules.pop(name, None)
+        seal.close_in(descriptors, user, birth.memory_bytes, birth.cpu_seconds, sealed=birth.sealed)
     except BaseException as error:  # noqa: BLE001 - told, as long as the pipe is there
         told = f"{type(error).__name__}: {error}".encode("utf-8", "replace")[:512]
         try:
-            os.write(outgoing, told)
+            os.write(descriptors[1], told)
         except OSError:  # it has moved to its place already
             os.write(OUTGOING, told)
         os._exit(70)

@@ -164,12 +164,6 @@ def test_workers_have_users_and_an_empty_root_of_their_own(wall: GVisorWall) -> 
     assert wall.box.ready["seal"] == "rlimits, own user, empty root, seccomp"
 
 
-def test_check_gives_a_verdict(wall: Wall) -> None:
-    assert wall.check(RULES, NUMPY, LIMITS).fault is None
-    verdict = wall.check(RULES, "class Agent:\n    def act(self, o):\n        return 1 +", LIMITS)
-    assert verdict.fault is FaultKind.LOAD_FAILED
-
-
 def test_external_seats_are_asked_through_the_wall(wall: Wall) -> None:
     seats = (SeatPlan(EXTERNAL, 0), SeatPlan(0, 1))
     block = Block(RULES, (COPIES,), (BlockMatch(0, seats),), False, LIMITS)

@@ -303,7 +303,7 @@ def test_boxes_share_the_cores_out() -> None:
 
 def test_the_box_is_the_standard_library_alone() -> None:
     """The box starts with nothing but its folder and an empty path."""
-    command = box_command(base_python(), str(BOX_FOLDER), None)
+    command = box_command(base_python(), str(BOX_FOLDER))
     link = BoxLink(command, "bare")
     assert "seccomp" in link.ready["seal"]
     link.close()
