@@ -22,7 +22,7 @@ from .allowance import BoxBroken
 from .frames import read_exactly
 
 TOKEN_BYTES = 16
-SALT_BYTES = 24
+SALT_BYTES = 12
 HELLO_SECONDS = 50.0
 """How long a child may take until it says hello; a new zygote loads numpy before its first."""
 

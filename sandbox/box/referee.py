@@ -31,7 +31,7 @@ from .watch import Watch
 
 PULSE_SECONDS = 2.0
 """How often the host hears from a box that is busy."""
-MOST_AT_ONCE = 16
+MOST_AT_ONCE = 32
 """Workers of isolated matches that are there at the same time; more of them play no faster."""
 _ORPHAN_CHECK_MS = 2000
 

@@ -30,6 +30,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, NoReturn
 
+from .births import SALT_BYTES
 from .complaints import describe, remember_source
 from .frames import IDLE, LOAD_FAILED, NONE, OUT_OF_MEMORY, RAISED
 from .instances import FILE_NAME, construct
@@ -270,6 +271,7 @@ def rehearse(table: Any, world: World) -> None:
     played = struct.pack("<Q", 1) + LENGTH.pack(len(source)) + source + code
     ticks = bytes((1, *range(table.MESSAGE_BYTES))) * 20
     for task, body, more in (("compile", source, b""), ("play", played, ticks)) * 10:
+        shift_memory(bytes(range(SALT_BYTES)))
         text = json.dumps({**header, "task": task, "bytes": len(body)}).encode()
         incoming, script = os.pipe()
         scrap, outgoing = os.pipe()

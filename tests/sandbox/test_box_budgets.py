@@ -10,7 +10,6 @@ import pytest
 from sandbox.box import watch as watch_module
 from sandbox.box.allowance import Allowance, WorkerFault
 from sandbox.box.budget import Budget
-from sandbox.box.control import pair
 from sandbox.box.crew import Worker
 from sandbox.box.frames import OUT_OF_MEMORY
 from sandbox.box.watch import Watch
