@@ -67,6 +67,11 @@ class GVisorWall:
             raise SandboxUnavailable(explain("run", str(error))) from error
 
     @property
+    def remark(self) -> str:
+        """See `Wall.remark`."""
+        return self._link.remark
+
+    @property
     def box(self) -> BoxLink:
         """The box itself, for diagnosis."""
         return self._link

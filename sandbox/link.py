@@ -38,6 +38,7 @@ from typing import Any
 from sandbox.box import frames
 from sandbox.box.frames import FrameError, Kind
 from sandbox.errors import SandboxUnavailable
+from sandbox.memory import too_little
 from sandbox.patience import longest_block
 from sandbox.values import (
     EXTERNAL,
@@ -106,6 +107,7 @@ class BoxLink:
 
     Attributes:
       ready: what the box said when it started: "version", "python", "seal".
+      remark: see `Wall.remark`.
 
     Raises:
       SandboxUnavailable: it did not start.
@@ -120,7 +122,9 @@ class BoxLink:
         environment: Mapping[str, str] = BOX_ENVIRONMENT,
         start_seconds: float = START_SECONDS,
     ) -> None:
+        options = options or BoxOptions()
         self._name = name
+        self.remark = too_little(options.memory_mib)
         self._tables: dict[Path, str] = {}
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the link
         try:
@@ -145,7 +149,7 @@ class BoxLink:
         self._closed = False
         self._deadline = math.inf
         self.ready: dict[str, Any] = {}
-        self._send(Kind.START, frames.document(asdict(options or BoxOptions())))
+        self._send(Kind.START, frames.document(asdict(options)))
         self.ready, _ = self._expect(Kind.READY, start_seconds)
         if self.ready.get("version") != frames.VERSION:
             raise self._broken(

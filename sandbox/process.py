@@ -130,6 +130,11 @@ class ProcessWall:
         return self._name
 
     @property
+    def remark(self) -> str:
+        """See `Wall.remark`."""
+        return self._link.remark
+
+    @property
     def link(self) -> BoxLink:
         """The box itself, for diagnosis."""
         return self._link

@@ -72,6 +72,11 @@ class RootlessWall:
             ) from error
 
     @property
+    def remark(self) -> str:
+        """See `Wall.remark`."""
+        return self._link.remark
+
+    @property
     def box(self) -> BoxLink:
         """The box itself, for diagnosis."""
         return self._link

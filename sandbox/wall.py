@@ -15,6 +15,11 @@ class Wall(Protocol):
         """Kind and version, stored with each match: "process", "gvisor/20240729.0"."""
         ...
 
+    @property
+    def remark(self) -> str:
+        """What its user has to know besides, when it is opened; mostly ""."""
+        ...
+
     def play(self, block: Block, external: ExternalSeats | None = None) -> tuple[Outcome, ...]:
         """Plays a block and returns one outcome for each of its matches.
 

@@ -52,6 +52,8 @@ def open_reported_wall(choice: WallChoice) -> Iterator[Wall]:
     wall = open_wall(choice)
     try:
         notice(f"sandbox: {wall.name}")
+        if wall.remark:
+            notice(wall.remark)
         yield wall
     finally:
         wall.close()
