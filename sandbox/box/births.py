@@ -31,7 +31,9 @@ _HELLO = struct.Struct(f"<{TOKEN_BYTES}si")
 _CREDENTIALS = struct.Struct("=iii")
 _DESCRIPTORS = struct.Struct("=iii")
 _ROOM = socket.CMSG_SPACE(_DESCRIPTORS.size)
+_LARGEST_MESSAGE = 1024
 _NO_USER = -1
+_FORK, _BURY = b"F", b"B"
 _KERNEL_TELLS = sys.platform == "linux"
 _KIND = socket.SOCK_SEQPACKET if _KERNEL_TELLS else socket.SOCK_DGRAM
 
@@ -92,15 +94,18 @@ class Cradle:
     def __init__(self, orders: int, births: socket.socket) -> None:
         self._orders, self._births = orders, births
         self._births_number = -1
+        self._children = kernel.Children()
 
     def wait(self) -> None:
-        """Forks whenever it is told to; returns in the children only.
+        """Forks and buries children when it is told to; returns in the children only.
 
         Ends the process once the referee has closed its end.
         """
-        read, orders, fork = os.read, self._orders, kernel.fork_for_our_parent
-        while read(orders, 1):
-            if not fork():
+        read, orders, children = os.read, self._orders, self._children
+        while order := read(orders, 1):
+            if order == _BURY:
+                children.bury(self._births)
+            elif children.fork():
                 return
         os._exit(0)
 
@@ -153,23 +158,39 @@ class Zygote:
         try:
             for birth, given in zip(births, descriptors, strict=True):
                 socket.send_fds(self._births, [_WORKER.pack(*birth)], list(given))
-            os.write(self._orders, bytes(len(births)))
+            os.write(self._orders, _FORK * len(births))
             while len(pids) < len(births):
                 token, pid = self._hello()
                 pids[token] = pid
             return [pids[birth.token] for birth in births]
-        except (OSError, KeyError) as error:
+        except (OSError, KeyError, struct.error) as error:
+            raise BoxBroken(f"the zygote does not answer: {error!r}") from error
+
+    def bury(self) -> kernel.Burial:
+        """Waits until one more of its children has ended.
+
+        Raises:
+          BoxBroken: the zygote does not answer.
+        """
+        try:
+            os.write(self._orders, _BURY)
+            return kernel.Burial.parse(self._receive()[0])
+        except (OSError, struct.error) as error:
             raise BoxBroken(f"the zygote does not answer: {error!r}") from error
 
     def _hello(self) -> tuple[bytes, int]:
-        room = socket.CMSG_SPACE(_CREDENTIALS.size)
-        message, ancillary, _, _ = self._births.recvmsg(_HELLO.size, room)
-        if len(message) != _HELLO.size:
-            raise BoxBroken("the zygote ended")
+        message, ancillary = self._receive()
         token, pid = _HELLO.unpack(message)
         for _, _, data in ancillary:
             pid, _, _ = _CREDENTIALS.unpack(data)
         return token, pid
+
+    def _receive(self) -> tuple[bytes, list[tuple[int, int, bytes]]]:
+        room = socket.CMSG_SPACE(_CREDENTIALS.size)
+        message, ancillary, _, _ = self._births.recvmsg(_LARGEST_MESSAGE, room)
+        if not message:
+            raise BoxBroken("the zygote ended")
+        return message, ancillary
 
 
 def first_zygote() -> Zygote | Cradle:

@@ -14,6 +14,7 @@ from .allowance import Allowance, BoxBroken, WorkerFault
 from .births import Zygote
 from .budget import resident_bytes
 from .frames import BROKE_PROTOCOL, DIED, TIMED_OUT
+from .kernel import Burial
 from .nursery import Nursery
 from .watch import Watch
 from .worker import ASK_TEXT, LENGTH, SEALED, TEXT_HEADER
@@ -25,13 +26,16 @@ class Worker:
     """One sealed process as the referee sees it.
 
     Attributes:
+      zygote: what it was forked from.
       seats: flat numbers of the seats that it plays; none where it compiles.
       instances: how many times the limits of one instance it has.
       due: the worker and the processor time for one tick, as the watch wants to know it.
       down, up: the referee's ends of the pipes.
       pid: its process number.
       verdict: why the watch killed it, if it did.
-      gone: it was buried.
+      burial: how it ended, once it is buried.
+      gone: it was buried, or never born.
+      closed: nobody reads from it or writes to it any more.
       resident_before: bytes that it shared with its zygote when it was forked.
       playing: it is loaded, so the limits of the match hold.
       waited: seconds that the referee has waited for it.
@@ -39,7 +43,8 @@ class Worker:
       cpu_before, starved_before, crowd_before: clocks when its matches began.
     """
 
-    def __init__(self, seats: tuple[int, ...], call_seconds: float) -> None:
+    def __init__(self, zygote: Zygote, seats: tuple[int, ...], call_seconds: float) -> None:
+        self.zygote = zygote
         self.seats = seats
         self.instances = max(len(seats), 1)
         self.due = (self, call_seconds)
@@ -47,10 +52,11 @@ class Worker:
         self.up, self.far_write = os.pipe()
         self.pid = 0
         self.verdict: WorkerFault | None = None
+        self.burial: Burial | None = None
         self.gone = False
+        self.closed = False
         self.resident_before = 0
         self.playing = False
-        self.status = 0
         self.waited = 0.0
         self.cpu_total = 0.0
         self.cpu_before = 0.0
@@ -65,6 +71,7 @@ class Worker:
 
     def close(self) -> None:
         """Gives back the descriptors."""
+        self.closed = True
         ends = (self.up, self.down)
         for descriptor in ends if self.pid else (*ends, self.far_read, self.far_write):
             os.close(descriptor)
@@ -96,7 +103,8 @@ class Crew:
         hired = []
         alike: dict[tuple[Zygote, int], list[Worker]] = {}
         for zygote, seats in wanted:
-            worker = Worker(seats, allowance.shared(allowance.act_seconds, max(len(seats), 1)))
+            call_seconds = allowance.shared(allowance.act_seconds, max(len(seats), 1))
+            worker = Worker(zygote, seats, call_seconds)
             self.workers.append(worker)
             hired.append(worker)
             alike.setdefault((zygote, worker.instances), []).append(worker)
@@ -213,24 +221,26 @@ class Crew:
         return text.decode("utf-8", "replace")[: self.allowance.message_chars]
 
     def dismiss(self, workers: Sequence[Worker]) -> None:
-        """Kills workers and notes how they ended and what they used."""
-        killed = []
-        for worker in workers:
-            if worker.gone:
-                continue
-            self._watch.release(worker)
-            worker.close()
-            if worker.pid:
-                with suppress(ProcessLookupError):
-                    os.kill(worker.pid, signal.SIGKILL)
-                killed.append(worker)
-        for worker in killed:
-            try:
-                _, worker.status, used = os.wait4(worker.pid, 0)
-                worker.cpu_total = used.ru_utime + used.ru_stime
-            except ChildProcessError:  # where a zygote cannot fork for its parent
-                worker.status = signal.SIGKILL
-            self._nursery.buried(worker.pid)
+        """Kills workers, buries them, and notes how they ended and what they used."""
+        killed = [worker for worker in workers if not worker.closed]
+        with self._watch.paused():  # it must not touch a process number that may be given away
+            for worker in killed:
+                worker.close()
+                if worker.pid and not worker.gone:
+                    with suppress(ProcessLookupError):
+                        os.kill(worker.pid, signal.SIGKILL)
+            for worker in killed:
+                while worker.pid and not worker.gone:
+                    self._note(worker.zygote.bury())
+                worker.gone = True
+
+    def _note(self, burial: Burial) -> None:
+        """One of our workers has ended; it need not be the one that we wait for."""
+        for worker in self.workers:
+            if worker.pid == burial.pid and not worker.gone:
+                worker.burial, worker.gone = burial, True
+                worker.cpu_total = burial.cpu_seconds
+                self._nursery.buried(worker.pid)
 
     def dismiss_all(self) -> None:
         """Kills every worker that is left."""
@@ -260,12 +270,13 @@ class Crew:
         limit = self.allowance.match_cpu(worker.instances)
         if worker.cpu_total - worker.cpu_before > limit:
             return WorkerFault(TIMED_OUT, f"the match took more than {limit:g} s of processor time")
-        if os.WIFEXITED(worker.status):
-            how = f"ended with exit code {os.WEXITSTATUS(worker.status)}"
-        elif os.WTERMSIG(worker.status) == signal.SIGKILL:
+        burial = worker.burial
+        if burial is None or (not burial.exited and burial.status == signal.SIGKILL):
             how = "closed its channel or was killed"  # by `dismiss` at the latest
+        elif burial.exited:
+            how = f"ended with exit code {burial.status}"
         else:
-            how = f"ended by {_signal_name(os.WTERMSIG(worker.status))}"
+            how = f"ended by {_signal_name(burial.status)}"
         return WorkerFault(DIED, f"the policy's process {how}")
 
     @staticmethod

@@ -15,8 +15,8 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from . import clocks
@@ -85,10 +85,11 @@ class Watch:
         with self._lock:
             self._workers, self._allowance, self._charged = workers, allowance, charged
 
-    def release(self, worker: Worker) -> None:
-        """Promises never to touch a worker again: its process number may be given away."""
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Touches no worker meanwhile: whoever ends may have its process number given away."""
         with self._lock:
-            worker.gone = True
+            yield
 
     def _run(self) -> None:
         seen: tuple[object, int] = (None, -1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import sys
 import time
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from sandbox.box import budget as budget_module
 from sandbox.box import watch as watch_module
 from sandbox.box.allowance import Allowance, WorkerFault
+from sandbox.box.births import Zygote
 from sandbox.box.budget import Budget
 from sandbox.box.crew import Worker
 from sandbox.box.frames import OUT_OF_MEMORY
@@ -203,7 +205,8 @@ def test_a_box_whose_killed_workers_do_not_end_falls_silent(
     monkeypatch.setattr(watch_module, "LAST_WORDS_SECONDS", 0.2)
     pulses: list[float] = []
     watch = Watch(lambda: pulses.append(time.monotonic()), Budget(None))
-    worker = Worker((0,), 600.0)
+    left, right = socket.socketpair()
+    worker = Worker(Zygote(-1, left, 0), (0,), 600.0)
     try:
         allowance = Allowance(1 << 16, 1.0, 600.0, 600.0, 600.0, 256, 2000)
         watch.guard([worker], allowance, charged=True)
@@ -218,6 +221,8 @@ def test_a_box_whose_killed_workers_do_not_end_falls_silent(
         watch.waiting = None
         watch.guard((), None, charged=False)
         worker.close()
+        left.close()
+        right.close()
 
 
 def _wait_for_pulse(pulses: list[float]) -> None:
