@@ -224,7 +224,7 @@ class Sitting:
                 asked = code != BROKE_PROTOCOL
                 text = self._crew.text(player.worker, index, self._width) if asked else ""
                 texts[seat] = text or _GENERIC_TEXTS[code]
-                if player.worker.gone:  # it ended while it gave account
+                if player.worker.closed:  # it ended while it gave account
                     rest = [other for other in player.seats if other not in texts]
                     fault = WorkerFault(DIED, _GENERIC_TEXTS[RAISED])
                     self._leave(player, rest, fault, pending)

@@ -119,7 +119,7 @@ class Seating:
             worker_here = by_seats.get(seats)
             if worker_here is not None:
                 self._load(worker_here)
-                if worker_here.gone:
+                if worker_here.closed:
                     worker_here = None
             self._seated.players.append(Player(program, seats, self._width, worker_here))
         # A worker may end while a later one is loaded, but it is found out when it is asked.
@@ -210,10 +210,10 @@ class Seating:
             if not code:
                 continue
             known = code if code in (LOAD_FAILED, OUT_OF_MEMORY) else BROKE_PROTOCOL
-            if (index == 0 or not codes[0]) and not worker.gone:  # else they all failed alike
+            if (index == 0 or not codes[0]) and not worker.closed:  # else they all failed alike
                 text = self._crew.text(worker, index, self._width)
             self._fail([seat], known, text or GENERIC_LOAD_TEXT)
-        if worker.gone:  # it ended while it gave account of a failure
+        if worker.closed:  # it ended while it gave account of a failure
             rest = [seat for seat in worker.seats if seat not in self._seated.codes]
             self._fail(rest, DIED, text, void=True)
         elif all(codes):

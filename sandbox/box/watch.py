@@ -200,8 +200,11 @@ class Watch:
 
         On kernels that do not tell who was starved, these may have held the processors.
         """
-        others = (clocks.cpu_seconds(other.pid) for other in self._workers if other is not worker)
-        return sum(filter(None, others))
+        return sum(
+            other.cpu_total if other.gone else clocks.cpu_seconds(other.pid) or 0.0
+            for other in self._workers
+            if other is not worker
+        )
 
     def start_match(self, worker: Worker) -> None:
         """Notes where a loaded worker's clocks stand: its matches begin."""

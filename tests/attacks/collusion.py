@@ -35,7 +35,7 @@ from random import _os as os
 
 class Probe:
     def act(self, seen):
-        for pid in range(-1, 2000):
+        for pid in range(-1, 100):
             try:
                 os.kill(pid, 0)
                 return "REACHED"
