@@ -1,4 +1,4 @@
-# ruff: noqa: I001
+# ruff: noqa: I001, DTZ001, DTZ005
 # Each looks for something that tells how much time has passed between two moments.
 from random import _os as os
 

@@ -86,7 +86,19 @@ class Probe:
     def act(self, seen):
         return seen["last"] or "ROCK"
 """
-HONEST = (RANDOM, NUMPY, UNSEEDED, MEMORY, ECHO)
+TIMED = """
+import datetime, time
+from time import perf_counter
+class Probe:
+    def act(self, seen):
+        start, steps = perf_counter(), 0
+        while perf_counter() - start < 0.02:
+            steps += 1
+        time.sleep(0.3)
+        steps += int(1000 * time.time()) + datetime.datetime.now().microsecond // 1000
+        return ("ROCK", "PAPER", "SCISSORS")[steps % 3]
+"""
+HONEST = (RANDOM, NUMPY, UNSEEDED, MEMORY, ECHO, TIMED)
 
 
 def match(number: int, first: int, second: int) -> BlockMatch:
@@ -125,7 +137,7 @@ def test_lockstep_and_isolated_play_are_the_same(wall: Wall, throws: Rules) -> N
 
 
 def test_walls_play_the_same(wall: Wall, walls: object, throws: Rules) -> None:
-    pairs = [(0, 1), (2, 3), (3, 3), (4, 0)]
+    pairs = [(0, 1), (2, 3), (3, 3), (4, 0), (5, 0)]
     here = play(wall, throws, HONEST, pairs)
     there = play(walls.get("process-plain"), throws, HONEST, pairs)  # type: ignore[attr-defined]
     assert [outcome.moves for outcome in here] == [outcome.moves for outcome in there]
@@ -134,7 +146,7 @@ def test_walls_play_the_same(wall: Wall, walls: object, throws: Rules) -> None:
 @settings(
     max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=9))
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=9))
 def test_company_changes_nothing(
     walls: object, throws: Rules, pairs: list[tuple[int, int]]
 ) -> None:
