@@ -13,7 +13,7 @@ from typing import Any
 from .allowance import Allowance, BoxBroken, WorkerFault
 from .births import Zygote
 from .budget import resident_bytes
-from .frames import BROKE_PROTOCOL, DIED, TIMED_OUT
+from .frames import BROKE_PROTOCOL, DIED, LOAD_FAILED, TIMED_OUT
 from .kernel import Burial
 from .nursery import Nursery
 from .watch import Watch
@@ -152,7 +152,8 @@ class Crew:
             head += self._read(worker, TEXT_HEADER.size - len(head), _TEXT_SECONDS)
         code, size = TEXT_HEADER.unpack(head)
         if size > most:
-            raise WorkerFault(BROKE_PROTOCOL, f"the program compiles to {size} bytes")
+            text = f"the program compiles to {size} bytes; {most} are allowed"
+            return LOAD_FAILED, text.encode()
         parts, missing = [], size
         while missing:
             parts.append(self._read(worker, min(missing, 1 << 20), _TEXT_SECONDS))

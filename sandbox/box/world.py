@@ -189,9 +189,15 @@ class World:
             clone.take_over()
 
     def share(self) -> None:
-        """There are to be other worlds: undoes what `prepare` did to the modules themselves."""
+        """There are to be other worlds: undoes what `prepare` did to the modules themselves.
+
+        What the modules' own generators say, to other modules that ask them, is then nobody's.
+        """
         for clone in self._clones.values():
             clone.give_back()
+        random._inst.seed(0)
+        if "numpy.random" in self._clones:
+            sys.modules["numpy.random"].mtrand._rand.seed(0)
 
     def begin(self, seed: int) -> None:
         """Puts the clones to where an instance with that seed (63 bits) finds them."""

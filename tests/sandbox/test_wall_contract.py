@@ -321,6 +321,27 @@ def test_a_workers_fault_settles_nothing_in_lockstep(wall: Wall, throws: Rules, 
     assert outcomes[2].fault.seat == 1
 
 
+def test_compiling_is_limited(wall: Wall, throws: Rules) -> None:
+    """The compiler copies a `finally` block into each way out of it; these double, 24 times."""
+    depth = 24
+    lines = []
+    for level in range(depth):
+        pad = " " * level
+        lines += [f"{pad}try:", f"{pad} x = 1", f"{pad}finally:"]
+    lines.append(" " * depth + "x = 2")
+    bomb = "\n".join(lines) + "\nclass Probe:\n    def act(self, seen): return 'ROCK'\n"
+    outcome = play_against_echo(wall, throws, bomb)
+    assert outcome.fault is not None
+    assert outcome.fault.kind in (
+        FaultKind.LOAD_FAILED,
+        FaultKind.OUT_OF_MEMORY,
+        FaultKind.TIMED_OUT,
+        FaultKind.DIED,
+    )
+    assert outcome.final
+    assert play_against_echo(wall, throws, RANDOM).fault is None
+
+
 def test_texts_show_the_authors_own_lines(wall: Wall, throws: Rules) -> None:
     source = """
 def helper(seen):
