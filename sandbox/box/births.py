@@ -17,8 +17,8 @@ import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from . import kernel
 from .allowance import BoxBroken
+from .children import BURY, FORK, Burial, Children
 from .frames import read_exactly
 
 TOKEN_BYTES = 16
@@ -33,7 +33,6 @@ _DESCRIPTORS = struct.Struct("=iii")
 _ROOM = socket.CMSG_SPACE(_DESCRIPTORS.size)
 _LARGEST_MESSAGE = 1024
 _NO_USER = -1
-_FORK, _BURY = b"F", b"B"
 _KERNEL_TELLS = sys.platform == "linux"
 _KIND = socket.SOCK_SEQPACKET if _KERNEL_TELLS else socket.SOCK_DGRAM
 
@@ -94,20 +93,14 @@ class Cradle:
     def __init__(self, orders: int, births: socket.socket) -> None:
         self._orders, self._births = orders, births
         self._births_number = -1
-        self._children = kernel.Children()
+        self._children = Children()
 
     def wait(self) -> None:
         """Forks and buries children when it is told to; returns in the children only.
 
         Ends the process once the referee has closed its end.
         """
-        read, orders, children = os.read, self._orders, self._children
-        while order := read(orders, 1):
-            if order == _BURY:
-                children.bury(self._births)
-            elif children.fork():
-                return
-        os._exit(0)
+        self._children.obey(self._orders, self._births)
 
     def take(self) -> tuple[Birth, tuple[int, int, int]]:
         """In a child: what it is to become, and the descriptors that came along; says hello.
@@ -158,7 +151,7 @@ class Zygote:
         try:
             for birth, given in zip(births, descriptors, strict=True):
                 socket.send_fds(self._births, [_WORKER.pack(*birth)], list(given))
-            os.write(self._orders, _FORK * len(births))
+            os.write(self._orders, FORK * len(births))
             while len(pids) < len(births):
                 token, pid = self._hello()
                 pids[token] = pid
@@ -166,15 +159,15 @@ class Zygote:
         except (OSError, KeyError, struct.error) as error:
             raise BoxBroken(f"the zygote does not answer: {error!r}") from error
 
-    def bury(self) -> kernel.Burial:
+    def bury(self) -> Burial:
         """Waits until one more of its children has ended.
 
         Raises:
           BoxBroken: the zygote does not answer.
         """
         try:
-            os.write(self._orders, _BURY)
-            return kernel.Burial.parse(self._receive()[0])
+            os.write(self._orders, BURY)
+            return Burial.parse(self._receive()[0])
         except (OSError, struct.error) as error:
             raise BoxBroken(f"the zygote does not answer: {error!r}") from error
 

@@ -13,8 +13,8 @@ from typing import Any
 from .allowance import Allowance, BoxBroken, WorkerFault
 from .births import Zygote
 from .budget import resident_bytes
+from .children import Burial
 from .frames import BROKE_PROTOCOL, DIED, LOAD_FAILED, TIMED_OUT
-from .kernel import Burial
 from .nursery import Nursery
 from .watch import Watch
 from .worker import ASK_TEXT, LENGTH, SEALED, TEXT_HEADER

@@ -9,22 +9,11 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
-import platform
 import signal
-import socket
-import struct
 import sys
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
-_CLONE_NUMBER = {"x86_64": 56, "aarch64": 220}
-_WAITID_NUMBER = {"x86_64": 247, "aarch64": 95}
-_CLONE_PARENT_SETTID = 0x00100000
-_P_ALL, _WEXITED = 0, 4
-_INFO_BYTES = 128
-_RECORD = struct.Struct("=iiixxxxiii100xqqqq112x")
-"""A `siginfo_t` (signal, error, code, pid, user, status), then a `struct rusage` (user and system
-time, each in seconds and microseconds)."""
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_SECCOMP = 1, 4, 22
 _PR_SET_TSC, _PR_SET_NO_NEW_PRIVS = 26, 38
 _PR_TSC_SIGSEGV = 2
@@ -57,6 +46,13 @@ def _library() -> Any:
     return library
 
 
+def system_call() -> Any:
+    """The function that makes any system call, of up to five arguments; tells no outcome."""
+    call = _library()["syscall"]
+    call.restype, call.argtypes = None, [ctypes.c_long] * 6
+    return call
+
+
 def _refused(what: str) -> KernelError:
     return KernelError(f"{what} failed: {os.strerror(ctypes.get_errno())}")
 
@@ -71,93 +67,6 @@ def _prctl(option: int, first: int = 0, second: int = 0) -> None:
         return
     if _library().prctl(option, first, second, 0, 0) != 0:
         raise _refused(f"prctl {option}")
-
-
-class Burial(NamedTuple):
-    """How a child ended.
-
-    Attributes:
-      pid: its process number.
-      exited: by itself, with `status` as its exit code; otherwise by that signal.
-      status: see `exited`.
-      cpu_seconds: processor time that it used.
-    """
-
-    pid: int
-    exited: bool
-    status: int
-    cpu_seconds: float
-
-    @classmethod
-    def parse(cls, record: bytes) -> Burial:
-        """What `Undertaker.bury` sent."""
-        _, _, how, pid, _, status, *used = _RECORD.unpack(record)
-        seconds, micros = used[0] + used[2], used[1] + used[3]
-        return cls(pid, how == os.CLD_EXITED, status, seconds + micros / 1e6)
-
-
-class Children:
-    """Forks and buries this process's children, and remembers nothing of them.
-
-    A child inherits whatever is in its parent's memory.  It is not to learn how many there were
-    before it, or how they fared.  So what the kernel says about a child is written to one place,
-    which is wiped.
-    """
-
-    def __init__(self) -> None:
-        machine = platform.machine() if sys.platform == "linux" else ""
-        self._clone, self._waitid = _CLONE_NUMBER.get(machine), _WAITID_NUMBER.get(machine)
-        self._record = ctypes.create_string_buffer(_RECORD.size)
-        self._number = ctypes.c_int.from_buffer(self._record)
-        self._call = _library()["syscall"]
-        self._call.restype, self._call.argtypes = None, [ctypes.c_long] * 6
-
-    def fork(self) -> bool:
-        """Forks; returns whether this is the child.
-
-        The raw call leaves out everything that Python and the C library do after a fork: they
-        would write the child's process number into its memory.  So a child that may not ask for
-        it does not know it.
-
-        Raises:
-          KernelError: there can be no more processes.
-        """
-        if self._clone is None:
-            return os.fork() == 0
-        ctypes.set_errno(0)
-        place = ctypes.addressof(self._record)
-        self._call(self._clone, _CLONE_PARENT_SETTID | signal.SIGCHLD, 0, place, 0, 0)
-        if ctypes.get_errno():
-            raise _refused("fork")
-        is_parent = bool(self._number)  # no copy is made of it
-        self._wipe()
-        return not is_parent
-
-    def bury(self, tell: socket.socket) -> None:
-        """Waits for the next child that ends, and sends how it ended: see `Burial.parse`.
-
-        Raises:
-          KernelError: there is no child.
-        """
-        if self._waitid is None:
-            self._write_record(*os.wait4(-1, 0))
-        else:
-            ctypes.set_errno(0)
-            place = ctypes.addressof(self._record)
-            self._call(self._waitid, _P_ALL, 0, place, _WEXITED, place + _INFO_BYTES)
-            if ctypes.get_errno():
-                raise _refused("waiting for a child")
-        tell.send(self._record)
-        self._wipe()
-
-    def _wipe(self) -> None:
-        ctypes.memset(self._record, 0, _RECORD.size)
-
-    def _write_record(self, pid: int, status: int, used: Any) -> None:
-        code = os.waitstatus_to_exitcode(status)
-        how = os.CLD_EXITED if code >= 0 else os.CLD_KILLED
-        micros = round((used.ru_utime + used.ru_stime) * 1e6)
-        _RECORD.pack_into(self._record, 0, 0, 0, how, pid, 0, abs(code), 0, micros, 0, 0)
 
 
 def die_with_parent() -> None:
