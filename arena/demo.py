@@ -25,13 +25,13 @@ def steps(home: Path, matches: int) -> list[list[str]]:
     rrps, leduc = EXAMPLES / "rrps_patterns.py", EXAMPLES / "leduc_counter.py"
     return [
         ["doctor", "--quick"],
-        ["submit", str(rrps), "--game", "rrps", "--name", "demo/patterns", *at],
-        ["submit", str(leduc), "--game", "leduc", "--name", "demo/counter", *at],
+        ["submit", str(rrps), "--game", "rrps", "--name", "me/patterns", *at],
+        ["submit", str(leduc), "--game", "leduc", "--name", "me/counter", *at],
         ["play", "--game", "rrps", "--matches", str(matches), *at],
         ["play", "--game", "leduc", "--matches", str(5 * matches), *at],
         ["leaderboard", "--game", "rrps", "--limit", "12", *at],
         ["leaderboard", "--game", "leduc", *at],
-        ["evaluate", "demo/patterns", "--game", "rrps", "--matches", str(matches), *at],
+        ["evaluate", "me/patterns", "--game", "rrps", "--matches", str(matches), *at],
     ]
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from arena.errors import HomeTooNew, HomeUnusable
 from arena.house import house_submissions
+from arena.seeds import Seeds
 from arena.store import MatchStore
 from registry import Registry, digest_of
 
@@ -37,6 +38,16 @@ class Home:
     path: Path
     registry: Registry
     writable: bool
+
+    def seeds(self, season: int | None = None) -> Seeds:
+        """The seeds of a season; of the one that is open where none is named.
+
+        Raises:
+          UnknownSeason: there is none of that number.
+        """
+        if season is None:
+            return Seeds(self.registry.current_season())
+        return Seeds(self.registry.season(season))
 
     @cached_property
     def store(self) -> MatchStore:
@@ -72,17 +83,21 @@ def _create(path: Path) -> None:
         ) from error
 
 
-def open_home(path: Path, registry_url: str | None = None) -> Home:
+def open_home(
+    path: Path, registry_url: str | None = None, *, seed_key: bytes | None = None
+) -> Home:
     """Opens a home, creating it and enrolling the house on first use.
 
     Args:
       path: the folder.
       registry_url: SQLAlchemy URL of a shared registry; by default a SQLite file in the folder.
+      seed_key: 32 bytes that all seeds follow from, for matches that others can repeat; by
+        default a new home draws a secret.
 
     Raises:
       HomeTooNew: a newer version of the arena wrote it; nothing is touched.
       HomeUnusable: it cannot be created or read.
-      RegistryError: the registry cannot be opened.
+      RegistryError: the registry cannot be opened, or has another key.
     """
     found = _format_of(path)
     if found is not None and found > FORMAT:
@@ -96,6 +111,9 @@ def open_home(path: Path, registry_url: str | None = None) -> Home:
     target = registry_url or path / "registry.sqlite"
     home = Home(path, Registry.open(target, read_only=not writable), writable)
     if writable:
+        if seed_key is not None:
+            home.registry.open_first_season(seed_key)
+        home.registry.current_season()
         _enrol_house(home.registry)
     return home
 
@@ -106,4 +124,4 @@ def _enrol_house(registry: Registry) -> None:
     known = {version.digest for version in registry.find(author=HOUSE)}
     missing = [one for digest, one in house.items() if digest not in known]
     if missing:
-        registry.submit_many(missing)
+        registry.submit_many(missing, reserved=True)

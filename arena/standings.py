@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,6 +14,7 @@ from arena.games.protocol import Game
 from arena.home import Home
 from arena.house.population import Population
 from arena.payoffs import PayoffTable
+from arena.tally import Pair
 from registry.values import Status
 
 
@@ -21,6 +23,20 @@ def payoff_table(home: Home, game: Game, digests: Sequence[str]) -> PayoffTable:
     chosen = list(dict.fromkeys(digests))
     stats = home.store.pair_stats(game.name, game.version, among=chosen)
     return PayoffTable.from_pair_stats(stats, chosen)
+
+
+def exact_payoffs(
+    home: Home, game: Game, digests: Sequence[str], wanted: Mapping[Pair, int]
+) -> PayoffTable:
+    """The payoffs of some policies from exactly the wanted matches that are stored.
+
+    Args:
+      home: where the matches are.
+      game: what was played.
+      digests: the policies, in the order of the table.
+      wanted: how many matches of each pair count; pairs that are not named do not.
+    """
+    return PayoffTable.from_pair_stats(home.store.exact_pair_stats(game, wanted), tuple(digests))
 
 
 def ratings(home: Home, game: Game, table: PayoffTable) -> dict[str, Rating]:
@@ -35,10 +51,29 @@ def ratings(home: Home, game: Game, table: PayoffTable) -> dict[str, Rating]:
     return true_skill(returns.filter(inside))
 
 
+@dataclass(frozen=True, slots=True)
+class Leaderboard:
+    """All qualified policies of a game, best first.
+
+    Attributes:
+      game: name of the game.
+      unit: of all scores, per match.
+      population: name of the evaluation population.
+      by: what it is ordered by.
+      rows: one for each version.
+    """
+
+    game: str
+    unit: str
+    population: str
+    by: str
+    rows: tuple[Row, ...]
+
+
 def standings(
     home: Home, game: Game, population: Population, *, by: str = "agg_score", more: bool = False
-) -> tuple[Row, ...]:
-    """The leaderboard of all qualified policies, best first.
+) -> Leaderboard:
+    """The leaderboard of all qualified policies.
 
     Args:
       home: whose registry and matches.
@@ -50,4 +85,5 @@ def standings(
     versions = home.registry.find(game.name, status=Status.QUALIFIED)
     table = payoff_table(home, game, [*(v.digest for v in versions), *population.digests])
     options = Options(RankBy(by), ratings(home, game, table), more)
-    return leaderboard(versions, table, population, options)
+    rows = leaderboard(versions, table, population, options)
+    return Leaderboard(game.name, game.unit, population.name, by, rows)

@@ -6,10 +6,11 @@ from arena.enrol import enrol
 from arena.games import game as game_named
 from arena.home import Home
 from arena.house.starters import STARTERS
+from arena.runner import Runner
 from arena.submission import prepare
-from sandbox.choose import WallChoice, open_wall
+from registry.values import Submission
+from sandbox.choose import WallChoice
 from sandbox.errors import SandboxError
-from sandbox.values import Limits
 
 
 def enrol_starters(home: Home) -> None:
@@ -23,22 +24,18 @@ def enrol_starters(home: Home) -> None:
     if not missing:
         return
     try:
-        wall = open_wall(WallChoice("process"))
+        with Runner(home, wall=WallChoice("process"), workers=1) as runner:
+            for starter in missing:
+                game = game_named(starter.game)
+                prepared = prepare(
+                    game,
+                    starter.path,
+                    name=starter.name,
+                    description=starter.description,
+                    provenance=starter.provenance,
+                )
+                # A trial that a busy machine cut short is made again by the next command.
+                if isinstance(prepared, Submission):
+                    enrol(runner, game, [prepared], ours=True)
     except SandboxError:
         return
-    try:
-        for starter in missing:
-            game = game_named(starter.game)
-            prepared = prepare(
-                game,
-                starter.path,
-                name=starter.name,
-                description=starter.description,
-                provenance=starter.provenance,
-            )
-            # A trial that a busy machine cut short is made again by the next command.
-            enrol(home.registry, game, prepared, wall, Limits())
-    except SandboxError:
-        return
-    finally:
-        wall.close()

@@ -1,8 +1,9 @@
 """The values that the arena passes around: what is to be played, and what came of it.
 
 A match is identified by its content: game, version of its rules, the two policies and a
-repetition number.  Seeds follow from that identity, so nobody's numbers depend on who else
-takes part, and playing again is recognised as playing the same match.
+repetition number.  So nobody's numbers depend on who else takes part, and playing again is
+recognised as playing the same match.  Its seeds follow from that identity and from a secret of
+the arena (`arena.seeds`).
 """
 
 from __future__ import annotations
@@ -43,10 +44,6 @@ class Termination(enum.StrEnum):
 def _digest(*parts: object, size: int = 16) -> bytes:
     text = "\x1f".join(str(part) for part in parts)
     return hashlib.blake2b(text.encode(), digest_size=size).digest()
-
-
-def _seed(*parts: object) -> int:
-    return int.from_bytes(_digest(*parts, size=8), "big") >> (64 - SEED_BITS)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -91,13 +88,12 @@ class Match:
         return self.repetition // 2
 
     @property
-    def deal_seed(self) -> int:
-        """Seed of everything that chance decides in the game (63 bits)."""
-        return _seed("deal", self.game, self.game_version, self.low, self.high, self.deal)
-
-    def seat_seed(self, seat: int) -> int:
-        """Seed of the random choices of the policy in that seat (63 bits)."""
-        return _seed("seat", self.id, seat)
+    def public_deal_seed(self) -> int:
+        """Seed of the deal of a match of season 0, before there were secrets (63 bits)."""
+        digest = _digest(
+            "deal", self.game, self.game_version, self.low, self.high, self.deal, size=8
+        )
+        return int.from_bytes(digest) >> (64 - SEED_BITS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +102,7 @@ class Result:
 
     Attributes:
       match: what was played.
+      season: whose secret the seeds came from; 0 for matches from before there were secrets.
       returns: of seats 0 and 1, in the game's unit; they add up to 0.
       termination: why the match ended.
       fault_seat: 0 or 1 where a seat forfeited, else None.
@@ -115,9 +112,11 @@ class Result:
         (trusted policies in the arena's process), or the sandbox's wall and its version.
       seconds: wall-clock time, shared evenly among matches that were played together.
       cpu_seconds: processor time of the policies in seats 0 and 1, 0 where not measured.
+      playings: 2 where a shared worker failed and the match was played once more by itself.
     """
 
     match: Match
+    season: int
     returns: tuple[float, float]
     termination: Termination
     fault_seat: int | None
@@ -126,6 +125,7 @@ class Result:
     wall: str
     seconds: float
     cpu_seconds: tuple[float, float] = (0.0, 0.0)
+    playings: int = 1
 
     @property
     def return_low(self) -> float:

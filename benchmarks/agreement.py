@@ -15,11 +15,11 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from arena.play import PlayOptions, play
 
 from arena.games import game as game_named
 from arena.home import open_home
 from arena.house.population import default_population
-from arena.play import PlayOptions, play
 from arena.standings import payoff_table, standings
 
 GOLDEN = Path(__file__).resolve().parent.parent / "tests" / "golden"

@@ -82,6 +82,7 @@ def results(digests: list[str], repetitions: int, seed: int) -> Iterator[Result]
                 won, moves = made[place]
                 yield Result(
                     match,
+                    1,
                     (won, 0.0 - won),
                     Termination.COMPLETED,
                     None,

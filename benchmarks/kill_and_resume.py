@@ -19,9 +19,10 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from arena.play import PlayOptions, play
+
 from arena.games import game as game_named
 from arena.home import Home, open_home
-from arena.play import PlayOptions, play
 
 BOTS = 16
 """The first so many of the house, in alphabetical order."""

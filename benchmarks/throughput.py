@@ -24,10 +24,10 @@ from pathlib import Path
 from statistics import median
 
 import pyspiel
+from arena.play import PlayOptions, play, processors
 
 from arena.games import game as game_named
 from arena.home import open_home
-from arena.play import PlayOptions, play, processors
 
 GAME = "repeated_game(stage_game=matrix_rps(),num_repetitions=1000)"
 

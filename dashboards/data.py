@@ -20,12 +20,12 @@ from arena.analysis.meta_strategy import SOLVERS, MetaStrategy
 from arena.analysis.metrics import Evaluation, evaluate
 from arena.games import game as game_named
 from arena.games.protocol import Game
-from arena.home import Home, open_home
+from arena.home import Home
 from arena.house.population import Population, default_population
 from arena.kinds.tabular import states_of
+from arena.local import Arena
 from arena.payoffs import PayoffTable
 from arena.standings import payoff_table
-from arena.starters import enrol_starters
 from dashboards.charts.lineage import Family
 from dashboards.desk import Desk
 from dashboards.rating import LiveRatings, Ratings
@@ -45,16 +45,21 @@ def settings() -> Settings:
 
 
 @st.cache_resource(show_spinner=False, max_entries=4)
-def _home(path: Path, registry_url: str | None) -> Home:
-    home = open_home(path, registry_url)
-    if home.writable:
-        enrol_starters(home)
-    return home
+def _arena(path: Path, registry_url: str | None) -> Arena:
+    return Arena(path, registry=registry_url)
+
+
+def arena() -> Arena:
+    """The arena that the pages show; made, with the house enrolled, on first use.
+
+    All visitors share it, so it is only read through; the submission desk plays with its own.
+    """
+    return _arena(settings().home, settings().registry_url)
 
 
 def home() -> Home:
-    """The home that the pages show; made, with the house enrolled, on first use."""
-    return _home(settings().home, settings().registry_url)
+    """Where the arena's registry and matches are."""
+    return arena().home
 
 
 @st.cache_resource(ttl=SECONDS, max_entries=16, show_spinner=False)
@@ -371,7 +376,7 @@ def exact_leduc(game: Game) -> ExactValues:
 
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _desk(path: Path) -> Desk:
-    return Desk(home(), settings())
+    return Desk(settings())
 
 
 def desk() -> Desk:

@@ -15,29 +15,23 @@ from collections import OrderedDict, deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from arena.enrol import enrol, trial
 from arena.errors import ArenaError
 from arena.games.protocol import Game
-from arena.home import Home
 from arena.house.population import default_population
-from arena.play import PlayOptions, play_pairs
+from arena.local import Arena
 from arena.rejection import Rejection
 from arena.store import StoreError
-from arena.submission import prepare
 from dashboards.settings import Settings, Submitting
-from registry import RegistryError
-from registry.values import PolicyVersion, Submission
-from sandbox.choose import WallChoice, open_wall
+from registry import MalformedName, RegistryError
+from registry.values import PolicyVersion
+from sandbox.choose import WallChoice
 from sandbox.errors import SandboxError
-from sandbox.values import Limits
 
 HOUR_SECONDS = 3_600.0
 KEPT = 200
 """Tickets that are remembered."""
 ORIGIN = "page"
 """Value of `submitted_through` in the provenance of what came in here."""
-RESERVED = ("house", "starter", "csro", "demo")
-"""Authors that nobody may call himself on a page."""
 _KNOWN = (ArenaError, RegistryError, SandboxError, StoreError)
 
 
@@ -111,18 +105,20 @@ class Opening:
 class Desk:
     """Takes submissions.  Safe to use from many threads."""
 
-    def __init__(
-        self, home: Home, settings: Settings, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, settings: Settings, clock: Callable[[], float] = time.monotonic) -> None:
         """Starts to look which wall works; `clock` counts seconds."""
-        self._home, self._settings, self._clock = home, settings, clock
+        self._settings, self._clock = settings, clock
+        self._arena = Arena(
+            settings.home,
+            registry=settings.registry_url,
+            sandbox=WallChoice(require_gvisor=settings.submitting is Submitting.GVISOR),
+        )
         self._lock = threading.Lock()
         self._tickets: OrderedDict[int, Ticket] = OrderedDict()
         self._numbers = itertools.count(1)
         self._accepted: deque[float] = deque()
         self._queue: queue.SimpleQueue[tuple[int, Entry]] = queue.SimpleQueue()
         self._opening = Opening(None, "", "looking which sandbox works here")
-        self._choice = WallChoice(require_gvisor=settings.submitting is Submitting.GVISOR)
         threading.Thread(target=self._work, daemon=True, name="submission-desk").start()
 
     @property
@@ -176,9 +172,11 @@ class Desk:
         author = entry.name.partition("/")[0]
         if not entry.keep:
             return
-        if author.lower() in RESERVED:
-            raise Refused(f"the author {author!r} is the arena's own; call yourself otherwise")
-        taken = self._home.registry.find(entry.game.name, author=author)
+        try:
+            self._arena.home.registry.check_author(author)
+        except MalformedName as error:
+            raise Refused(str(error)) from error
+        taken = self._arena.policies(entry.game, author=author)
         if any(one.provenance.get("submitted_through") != ORIGIN for one in taken):
             raise Refused(
                 f"the author {author!r} submits from the command line; call yourself otherwise, "
@@ -199,63 +197,42 @@ class Desk:
     def _look(self) -> Opening:
         if self._settings.submitting is Submitting.OFF:
             return Opening(False, "", "the operator has switched submissions off")
-        if not self._home.writable:
+        if not self._arena.home.writable:
             return Opening(False, "", "this home is read-only here")
         try:
-            wall = open_wall(self._choice)
+            return Opening(True, self._arena.wall, "")
         except SandboxError as error:
             return Opening(False, "", str(error))
-        wall.close()
-        kind = wall.name.partition("/")[0]
-        self._choice = replace(self._choice, kind=kind)
-        return Opening(True, wall.name, "")
 
     def _serve(self, number: int, entry: Entry) -> None:
-        self._change(number, stage=Stage.CHECKING)
-        prepared = prepare(
-            entry.game,
+        self._change(number, stage=Stage.CHECKING, wall=self._arena.wall)
+        if not entry.keep:
+            failed = self._arena.check(entry.source, entry.game)
+            stage = Stage.DONE if failed is None else Stage.REJECTED
+            self._change(number, stage=stage, rejection=failed)
+            return
+        outcome = self._arena.submit(
             entry.source,
-            name=entry.name if entry.keep else "check/check",
+            entry.game,
+            entry.name,
             description=entry.description,
             provenance={"submitted_through": ORIGIN},
         )
-        if isinstance(prepared, Rejection):
-            self._change(number, stage=Stage.REJECTED, rejection=prepared)
-            return
-        version = self._try(number, entry, prepared)
-        if version is not None:
-            self._play(number, entry.game, version)
-
-    def _try(self, number: int, entry: Entry, prepared: Submission) -> PolicyVersion | None:
-        """The trial; returns the version that is to be played, if any."""
-        wall = open_wall(self._choice)
-        try:
-            self._change(number, wall=wall.name)
-            if not entry.keep:
-                failed = trial(entry.game, prepared.payload, wall, Limits())
-                stage = Stage.DONE if failed is None else Stage.REJECTED
-                self._change(number, stage=stage, rejection=failed)
-                return None
-            outcome = enrol(self._home.registry, entry.game, prepared, wall, Limits())
-        finally:
-            wall.close()
         if isinstance(outcome, Rejection):
             self._change(number, stage=Stage.REJECTED, rejection=outcome)
-            return None
+            return
         self._change(number, version=outcome.version, created=outcome.created)
-        return outcome.version
+        self._play(number, entry.game, outcome.version)
 
     def _play(self, number: int, game: Game, version: PolicyVersion) -> None:
         members = default_population(game.name).digests
-        pairs = [(version.digest, other) for other in members if other != version.digest]
-        wanted = len(pairs) * self._settings.matches
-        self._change(number, stage=Stage.PLAYING, wanted=wanted)
-        play_pairs(
-            self._home,
+        matches = self._settings.matches
+        pairs = {(version.digest, other): matches for other in members if other != version.digest}
+        self._change(number, stage=Stage.PLAYING, wanted=len(pairs) * matches)
+        self._arena.play_pairs(
             game,
             pairs,
-            PlayOptions(self._settings.matches, wall=self._choice),
-            lambda played, total: self._change(number, played=played, wanted=total),
+            progress=lambda played, total: self._change(number, played=played, wanted=total),
         )
         self._change(number, stage=Stage.DONE)
 

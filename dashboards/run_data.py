@@ -45,7 +45,7 @@ def records(game: Game) -> tuple[RunRecord, ...]:
 
 @st.cache_resource(max_entries=24, show_spinner=False)
 def _facts(path: str, name: str, stamp: str, state: str, iterations: int) -> RunFacts:
-    return gather(data.home(), Runs(data.home().path), name)
+    return gather(data.arena(), Runs(data.home().path), name)
 
 
 def facts(name: str) -> RunFacts:

@@ -20,6 +20,8 @@ class Rejected(enum.StrEnum):
     BLOCKED = "blocked"
     """The model's provider withheld the reply."""
     EMPTY = "empty"
+    TOO_LONG = "too-long"
+    """The prompt is longer than the model's server can read."""
     TRUNCATED = "truncated"
     NO_CODE = "no-code"
     NOT_A_POLICY = "not-a-policy"
@@ -209,7 +211,7 @@ class Writer(Protocol):
 
     @property
     def name(self) -> str:
-        """Such as grammar or gemini:gemini-2.5-pro."""
+        """Such as grammar or gemini:gemini-3.8-flash."""
         ...
 
     def write(self, task: Task, draft: Draft) -> Draft:

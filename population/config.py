@@ -9,6 +9,7 @@ from typing import Any
 
 from arena.analysis.meta_strategy import DEFAULT_SOLVER, SOLVERS
 from arena.errors import UsageFault
+from oracle.models.options import Asking
 
 ORACLES = ("zero-shot", "best-of-n", "linear", "alpha-evolve")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,47}")
@@ -21,12 +22,13 @@ class OracleChoice:
 
     Attributes:
       name: one of `ORACLES`.
-      model: what writes the programs, such as "grammar" or "gemini:gemini-2.5-pro".
+      model: what writes the programs, such as "grammar" or "gemini:gemini-3.8-flash".
       opponents: what of the opponents is shown: "none", "code" or "description".
       shown: which opponents are shown: "all", "top-k:5" or "min-support:0.05".
       refinements: M, the most refinements of one candidate (linear); for alpha-evolve, the
         number of generations.
       drafts: N, candidates of best-of-n.
+      asking: how a model is asked.
     """
 
     name: str = "linear"
@@ -35,6 +37,7 @@ class OracleChoice:
     shown: str = "top-k:5"
     refinements: int = 10
     drafts: int = 10
+    asking: Asking = field(default_factory=Asking)
 
     def __post_init__(self) -> None:
         if self.name not in ORACLES:
@@ -101,8 +104,15 @@ class RunConfig:
     def from_document(cls, document: Mapping[str, Any]) -> RunConfig:
         """The inverse of `to_document`."""
         fields = dict(document)
-        oracle = OracleChoice(**fields.pop("oracle"))
+        told = dict(fields.pop("oracle"))
+        asking = Asking(**told.pop("asking", {}))  # runs of before have none
+        oracle = OracleChoice(**told, asking=asking)
         return cls(oracle=oracle, matches=Budget(**fields.pop("matches")), **fields)
+
+    @property
+    def vouched(self) -> bool:
+        """Whether all programs of the run are the grammar's, which we wrote ourselves."""
+        return self.oracle.model.partition(":")[0] == "grammar" and not self.initial
 
     @property
     def variant(self) -> str:
@@ -110,7 +120,8 @@ class RunConfig:
         oracle = self.oracle
         if oracle.model == "grammar":
             return f"{oracle.name}, grammar"
-        return f"{oracle.name}, {oracle.model}, {oracle.opponents}, {oracle.shown}"
+        parts = (oracle.name, oracle.model, oracle.opponents, oracle.shown, str(oracle.asking))
+        return ", ".join(filter(None, parts))
 
 
 def check_run_name(name: str) -> str:

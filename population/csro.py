@@ -82,9 +82,9 @@ class Csro:
           BudgetSpent: of the model; the run can be resumed with a larger budget.
           ArenaError, RegistryError, SandboxError, StoreError: it can be resumed.
         """
-        config, home = self.config, self.matches.home
+        config, arena = self.config, self.matches.arena
         stored = {iteration.k: iteration for iteration in self.runs.iterations(self.name)}
-        members = [initial_member(home, self.matches.game, config)]  # P <- {pi_initial}
+        members = [initial_member(arena, self.matches.game, config)]  # P <- {pi_initial}
         self.runs.begin(self.name, members[0].digest)
         for k in range(1, config.iterations + 1):  # for k <- 1 to K
             if k not in stored:
@@ -100,10 +100,10 @@ class Csro:
                 self.watcher.ends(stored[k])
             digest = stored[k].accepted
             if digest and digest not in {member.digest for member in members}:
-                members.append(accept(home, self.name, digest, k))  # P <- P + {pi'}
+                members.append(accept(arena, self.name, digest, k))  # P <- P + {pi'}
         self.watcher.begins(config.iterations + 1, config.iterations)
         sigma = self.meta_equilibrium(self.payoff_matrix(members))
-        mixture = register_mixture(home, self.name, config, sigma)
+        mixture = register_mixture(arena, self.name, config, sigma)
         self.runs.finish(self.name, sigma, mixture.digest)
         return Result(tuple(members), sigma, mixture)  # return P, sigma
 

@@ -1,10 +1,10 @@
 """Scores programs against a meta-strategy: `oracle.values.Evaluate`, played by the arena.
 
-A program first passes the static checks and one match against itself; only then is it registered,
-as a candidate, and plays.  Its score comes from the first n_i repetitions against each member i
-of the support, with n_i in proportion to the member's weight, so all candidates of an iteration
-are measured by the same repetitions.  (Seeds follow from the identities of both policies, so the
-cards of a candidate's matches are its own; errors are computed for that.)
+A program first passes the static checks and its trial against one of the opponents; only then is
+it registered, as a candidate, and plays.  Its score comes from the first n_i repetitions against
+each member i of the support, with n_i in proportion to the member's weight, so all candidates of
+an iteration are measured by the same repetitions.  (Seeds follow from the identities of both
+policies, so the cards of a candidate's matches are its own; errors are computed for that.)
 """
 
 from __future__ import annotations
@@ -16,18 +16,20 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from arena.payoffs import PayoffTable
-from arena.rejection import Rejection
+from arena.rejection import Rejection, RejectionKind
 from arena.submission import prepare
-from arena.values import Result, Termination, short
+from arena.tally import Pair
+from arena.values import short
 from oracle.values import Against, Failure, Rejected, Score, Task
 from population.matches import Matches
-from population.payoff import Wanted
 from registry import digest_of
 from registry.values import Parent, Status, Submission
 
 LEAST_MATCHES = 4
 """Against each opponent, so that an error can be estimated from two deals."""
 _LONGEST_REASON = 1_500
+_STATIC = frozenset(RejectionKind) - {RejectionKind.DOES_NOT_REPEAT}
+"""Kinds of rejection for which nothing had to be played."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,14 +140,11 @@ class Evaluator:
                 )
             else:
                 submissions[source] = prepared
-        registry = self._matches.home.registry
-        new = {_digest(one): one for one in registry.missing(submissions.values())}
-        tried = self._matches.trials({digest: one.payload for digest, one in new.items()})
-        faults = {digest: _fault(result) for digest, result in tried.items()}
-        registry.submit_many([one for digest, one in new.items() if faults[digest] is None])
-        for source, submission in submissions.items():
-            digest = _digest(submission)
-            self._admitted[source] = faults.get(digest) or digest
+        entered = self._matches.enter(list(submissions.values()), self._support)
+        for source, outcome in zip(submissions, entered, strict=True):
+            self._admitted[source] = (
+                _failure(outcome) if isinstance(outcome, Rejection) else outcome.version.digest
+            )
 
     def _prepared(self, source: str) -> Submission | Failure:
         lineage = self._lineage_of(source)
@@ -162,10 +161,12 @@ class Evaluator:
             status=Status.CANDIDATE,
         )
         if isinstance(prepared, Rejection):
-            return Failure(Rejected.NOT_A_POLICY, f"{prepared.kind}: {prepared.message}")
+            return _failure(prepared)
         return replace(prepared, description=prepared.description or "no docstring")
 
-    def _scored(self, table: PayoffTable, digest: str, wanted: Wanted) -> Score | Failure:
+    def _scored(
+        self, table: PayoffTable, digest: str, wanted: Mapping[Pair, int]
+    ) -> Score | Failure:
         row = table.index()[digest]
         if table.forfeits[row].any():
             return self._forfeit(digest, wanted)
@@ -181,12 +182,10 @@ class Evaluator:
             float(weights @ mean), float(np.sqrt(np.square(weights * error).sum())), against
         )
 
-    def _forfeit(self, digest: str, wanted: Wanted) -> Failure:
+    def _forfeit(self, digest: str, wanted: Mapping[Pair, int]) -> Failure:
         """Why a candidate forfeited one of its matches: the first one, whenever it was played."""
         game = self._matches.game
-        rows = self._matches.home.store.matches(
-            game.name, game.version, of=digest, faults_only=True
-        )
+        rows = self._matches.arena.matches(game, digest, faults_only=True, limit=None)
         limits = {frozenset(pair): count for pair, count in wanted.items()}
         own = [
             row
@@ -209,12 +208,8 @@ def _digest(submission: Submission) -> str:
     return digest_of(submission.game, submission.kind, submission.payload)
 
 
-def _fault(result: Result) -> Failure | None:
-    """Why a program failed its trial; None where it did not."""
-    if result.termination is Termination.COMPLETED:
-        return None
-    where = f"after {len(result.moves)} moves of a trial match against itself"
-    return Failure(
-        Rejected.FAULTY,
-        f"{result.termination.value}: {result.fault_message[:_LONGEST_REASON]} ({where})",
-    )
+def _failure(rejection: Rejection) -> Failure:
+    """Why a program was not taken in: it is no policy, or it failed its trial."""
+    static = rejection.kind in _STATIC
+    kind = Rejected.NOT_A_POLICY if static else Rejected.FAULTY
+    return Failure(kind, f"{rejection.kind}: {rejection.message[:_LONGEST_REASON]}")

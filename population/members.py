@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from arena.errors import ArenaError, UsageFault
 from arena.games.protocol import Game
-from arena.home import Home
 from arena.kinds.mixture import payload_of
+from arena.local import Arena
 from arena.submission import KIND, Rejection, prepare
 from oracle.values import Opponent, Task
 from population.config import RunConfig
@@ -20,7 +20,7 @@ from population.initial import INITIAL
 from population.records import Sigma
 from population.seeds import seed_of
 from registry import AliasProtected
-from registry.values import Parent, PolicyVersion, Status, Submission
+from registry.values import Parent, PolicyVersion, Submission
 
 AUTHOR = "csro"
 INITIAL_NAME = f"{AUTHOR}/initial"
@@ -54,7 +54,7 @@ def name_of(run: str, k: int) -> str:
     return f"{AUTHOR}/{run}-{label_of(k)}"
 
 
-def initial_member(home: Home, game: Game, config: RunConfig) -> Member:
+def initial_member(arena: Arena, game: Game, config: RunConfig) -> Member:
     """The policy that a run starts from, registered.
 
     Raises:
@@ -62,7 +62,7 @@ def initial_member(home: Home, game: Game, config: RunConfig) -> Member:
       UnknownPolicy: there is none of that name.
     """
     if config.initial:
-        version = home.registry.get(game.name, config.initial)
+        version = arena.policy(config.initial, game)
         if version.kind != KIND:
             raise UsageFault(
                 f"{version.ref} is of kind {version.kind}: a run starts from a program, because "
@@ -77,15 +77,15 @@ def initial_member(home: Home, game: Game, config: RunConfig) -> Member:
     )
     if isinstance(prepared, Rejection):  # the package's own file
         raise AssertionError(f"{INITIAL[game.name]}: {prepared.message}")
-    version, _ = home.registry.submit(prepared)
-    return Member(version.digest, "initial", version.payload)
+    (entered,) = arena.enter(game, [prepared], ours=True)
+    if isinstance(entered, Rejection):
+        raise AssertionError(f"{INITIAL[game.name]}: {entered.message}")
+    return Member(entered.version.digest, "initial", entered.version.payload)
 
 
-def accept(home: Home, run: str, digest: str, k: int) -> Member:
+def accept(arena: Arena, run: str, digest: str, k: int) -> Member:
     """Makes the candidate that joins an entrant of the arena."""
-    version = home.registry.by_digests([digest])[digest]
-    if version.status is Status.CANDIDATE:
-        home.registry.set_status(digest, Status.QUALIFIED, f"joined in {run}, iteration {k}")
+    version = arena.admit(digest, f"joined in {run}, iteration {k}")
     return Member(digest, label_of(k), version.payload)
 
 
@@ -109,7 +109,7 @@ class MixtureRefused(ArenaError):
     """The meta-strategy cannot be called by its run's name."""
 
 
-def register_mixture(home: Home, run: str, config: RunConfig, sigma: Sigma) -> PolicyVersion:
+def register_mixture(arena: Arena, run: str, config: RunConfig, sigma: Sigma) -> PolicyVersion:
     """Registers a run's meta-strategy as `csro/RUN`, of kind mixture.
 
     Where the same mixture is registered already (another run found it), the alias RUN names it.
@@ -128,10 +128,10 @@ def register_mixture(home: Home, run: str, config: RunConfig, sigma: Sigma) -> P
         provenance={"run": run, "config": config.to_document(), "solver": sigma.solver},
         parents=tuple(Parent(digest, "mixes") for digest in weights),
     )
-    version, _ = home.registry.submit(submission)
+    version = arena.register(submission, ours=True)
     if version.name != submission.name:
         try:
-            home.registry.set_alias(config.game, run, version.ref)
+            arena.call(config.game, run, version.ref)
         except AliasProtected as error:
             raise MixtureRefused(
                 f"the run's meta-strategy is {version.ref} already, and the alias {run!r} that "

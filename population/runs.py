@@ -28,6 +28,8 @@ from population.config import RunConfig, check_run_name
 from population.errors import RunBusy, RunExists, RunsUnusable, UnknownRun
 from population.records import Effort, Iteration, RunRecord, RunState, Sigma
 from population.schema import VERSION, AttemptRow, IterationRow, RunRow, prepare
+from registry import RegistryUnavailable
+from registry.sqlite_file import check_files
 
 FILE = "runs.sqlite"
 _PATIENCE_SECONDS = 60.0
@@ -62,6 +64,10 @@ class Runs:
         """
         self.path = folder / FILE
         self._folder = folder
+        try:
+            check_files(self.path)
+        except RegistryUnavailable as error:
+            raise RunsUnusable(f"the file of runs cannot be used: {error}") from error
         self._engine = _engine(self.path)
         self._prepare()
 

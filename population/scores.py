@@ -19,10 +19,9 @@ from numpy.typing import NDArray
 from arena.analysis.estimates import Estimate, Floats
 from arena.analysis.metrics import Meetings, agg_score, meetings, pop_expl, pop_return
 from arena.games.protocol import Game
-from arena.home import Home
 from arena.house.population import Population
+from arena.local import Arena
 from arena.payoffs import PayoffTable
-from arena.standings import payoff_table
 from population.matches import Matches
 from population.members import drawn
 from population.records import Sigma
@@ -110,10 +109,10 @@ def _mixed(mix: Floats, mean: Floats, stderr: Floats, freedom: Floats) -> tuple[
     return mix @ mean, np.sqrt(total), pooled
 
 
-def measured(home: Home, game: Game, digests: Sequence[str], population: Population) -> Measured:
+def measured(arena: Arena, game: Game, digests: Sequence[str], population: Population) -> Measured:
     """What the stored matches tell about some policies against a population."""
     chosen = tuple(dict.fromkeys(digests))
-    return measured_in(payoff_table(home, game, [*chosen, *population.digests]), chosen, population)
+    return measured_in(arena.payoffs(game, [*chosen, *population.digests]), chosen, population)
 
 
 def measured_in(table: PayoffTable, digests: Sequence[str], population: Population) -> Measured:
@@ -154,4 +153,4 @@ def measure(matches: Matches, wanted: Mapping[str, int], population: Population)
             if one != bot
         }
     )
-    return measured(matches.home, matches.game, list(wanted), population)
+    return measured(matches.arena, matches.game, list(wanted), population)

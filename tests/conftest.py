@@ -1,8 +1,14 @@
 """What all tests share."""
 
 import os
+import shutil
 
 import pytest
+
+from arena import Arena
+
+SEED_KEY = bytes(range(32))
+"""Of every arena that the tests make: a match comes out the same in each of them."""
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -18,3 +24,42 @@ def a_quick_wall():
         del os.environ["ARENA_SANDBOX"]
     else:
         os.environ["ARENA_SANDBOX"] = before
+
+
+@pytest.fixture(scope="session")
+def house(tmp_path_factory):
+    """A home with the house's entrants and the starters in it, to be copied."""
+    folder = tmp_path_factory.mktemp("house") / "home"
+    Arena(folder, seed_key=SEED_KEY, sandbox="process").close()
+    return folder
+
+
+@pytest.fixture
+def new_home(house, tmp_path):
+    """Makes homes: copies of the house's, with the tests' seed key."""
+
+    def make(place="home"):
+        return shutil.copytree(house, tmp_path / place)
+
+    return make
+
+
+@pytest.fixture
+def new_arena(new_home):
+    """Opens arenas on new homes, on one worker behind the process wall unless told otherwise."""
+    opened = []
+
+    def make(place="home", **options):
+        arena = Arena(new_home(place), **{"sandbox": "process", "workers": 1, **options})
+        opened.append(arena)
+        return arena
+
+    yield make
+    for arena in opened:
+        arena.close()
+
+
+@pytest.fixture
+def arena(new_arena):
+    """An arena on a new home."""
+    return new_arena()

@@ -50,7 +50,7 @@ def dashboard(session: Session, port: int) -> None:
 
     The pages are a client of the arena, so they run as a program of their own.
     """
-    session.home()
+    session.arena()
     command = [sys.executable, "-m", "dashboards", "--home", str(session.home_path)]
     environment = dict(os.environ)
     if session.registry_url:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -15,17 +15,15 @@ from rich.table import Table
 
 from arena.analysis.estimates import Estimate
 from arena.analysis.leaderboard import RANKINGS, Row
-from arena.analysis.metrics import AgainstOpponent, Evaluation, evaluate
+from arena.analysis.metrics import AgainstOpponent
 from arena.analysis.ratings import Rating
-from arena.audit import LOCKSTEP, audit_newest
+from arena.cli.matches import report_document, say_audit
 from arena.cli.session import Session, game_option, notice, plain, progress_bar, session_options
-from arena.cli.walls import sandbox_options
+from arena.cli.walls import sandbox_options, sharing_option
 from arena.errors import UsageFault
+from arena.evaluation import Evaluated
 from arena.games.protocol import Game
-from arena.house.population import Population, default_population, population
 from arena.payoffs import PayoffTable
-from arena.play import PlayOptions, play_pairs
-from arena.standings import payoff_table, standings
 from registry.values import Status
 from sandbox.choose import WallChoice
 
@@ -104,31 +102,18 @@ def leaderboard(
     population_name: str | None,
 ) -> None:
     """Ranks all qualified policies by their scores against the evaluation population."""
-    measured_on = _population(game, population_name)
-    rows = standings(session.home(), game, measured_on, by=by, more=more)
-    shown = rows[:limit]
+    board = session.arena().leaderboard(game, by=by, against=population_name, more=more)
+    shown = board.rows[:limit]
     document = {
-        "game": game.name,
-        "population": measured_on.name,
-        "by": by,
-        "unit": game.unit,
+        "game": board.game,
+        "population": board.population,
+        "by": board.by,
+        "unit": board.unit,
         "rows": [_plain(row) for row in shown],
     }
     session.answer(
-        document, lambda out: _board(out, game, measured_on.name, shown, len(rows), more)
+        document, lambda out: _board(out, game, board.population, shown, len(board.rows), more)
     )
-
-
-def _population(game: Game, name: str | None) -> Population:
-    """The evaluation population of that name; the game's own where none is named.
-
-    Raises:
-      UsageFault: there is none, or it is another game's.
-    """
-    chosen = population(name) if name else default_population(game.name)
-    if chosen.game != game.name:
-        raise UsageFault(f"{chosen.name} is a population of {chosen.game}, not of {game.name}")
-    return chosen
 
 
 def _board(
@@ -212,10 +197,9 @@ def _worst(row: Row) -> str:
 @session_options
 def payoffs(session: Session, game: Game, csv_file: Path | None) -> None:
     """The payoff table: mean return of row against column, with errors and counts."""
-    home = session.home()
-    versions = home.registry.find(game.name, status=Status.QUALIFIED)
-    names = {version.digest: version.ref for version in versions}
-    table = payoff_table(home, game, list(names))
+    arena = session.arena()
+    names = {one.digest: one.ref for one in arena.policies(game, status=Status.QUALIFIED)}
+    table = arena.payoffs(game, list(names))
     if csv_file is not None:
         _write_matrix(csv_file, table, names)
     refs = [names[digest] for digest in table.digests]
@@ -263,6 +247,7 @@ def _matrix(table: PayoffTable, refs: list[str]) -> Table:
 )
 @click.option("--workers", default=0, type=click.IntRange(0), help="Processes; 0: one per core.")
 @click.option("--against", "population_name", metavar="NAME", help="Evaluation population.")
+@sharing_option
 @sandbox_options
 @session_options
 def evaluate_(
@@ -272,51 +257,42 @@ def evaluate_(
     matches: int,
     workers: int,
     population_name: str | None,
+    shared: bool,
     wall: WallChoice,
 ) -> None:
     """Plays REF against the evaluation population and reports how good it is and why."""
-    home = session.home()
-    version = home.registry.get(game.name, ref)
-    measured_on = _population(game, population_name)
-    pairs = [(version.digest, other) for other in measured_on.digests if other != version.digest]
-    with progress_bar(f"{ref} against {measured_on.name}") as progress:
-        report = play_pairs(home, game, pairs, PlayOptions(matches, workers, wall), progress)
-    quarantined: list[str] = []
-    if any(name.endswith(LOCKSTEP) for name in report.walls):
-        audited = audit_newest(home, game, report.played, wall)
-        quarantined = sorted({one.suspect for one in audited.differences})
-    table = payoff_table(home, game, [version.digest, *measured_on.digests])
-    result = evaluate(table, version.digest, measured_on.digests)
-    refs = {v.digest: v.ref for v in home.registry.by_digests(measured_on.digests).values()}
+    with session.arena(wall, workers) as arena, progress_bar(f"evaluating {ref}") as progress:
+        found = arena.evaluate(
+            ref, game, matches, against=population_name, shared=shared, progress=progress
+        )
+    scores = found.scores
     document = {
-        "ref": version.ref,
-        "digest": version.digest,
-        "population": measured_on.name,
-        "pop_return": document_of(result.pop_return),
-        "pop_expl": document_of(result.pop_expl),
-        "pop_expl_cross_fitted": document_of(result.pop_expl_cross_fitted),
-        "agg_score": document_of(result.agg_score),
-        "walls": report.walls,
-        "quarantined": quarantined,
-        "per_opponent": [_opponent(one, refs) for one in result.per_opponent],
+        "ref": found.version.ref,
+        "digest": found.version.digest,
+        "population": found.population,
+        "pop_return": document_of(scores.pop_return),
+        "pop_expl": document_of(scores.pop_expl),
+        "pop_expl_cross_fitted": document_of(scores.pop_expl_cross_fitted),
+        "agg_score": document_of(scores.agg_score),
+        **report_document(found.report),
+        "per_opponent": [_opponent(one, found.refs) for one in scores.per_opponent],
     }
-    for wall_name, number_of in sorted(report.walls.items()):
+    for wall_name, number_of in sorted(found.report.walls.items()):
         notice(f"{number_of:,} matches played behind: {wall_name}")
-    if quarantined:
-        notice(f"quarantined after an audit: {', '.join(quarantined)}")
-    session.answer(document, lambda out: _say(out, version.ref, measured_on.name, result, refs))
+    session.answer(document, lambda out: _say(out, found))
 
 
-def _opponent(one: AgainstOpponent, refs: dict[str, str]) -> dict[str, Any]:
+def _opponent(one: AgainstOpponent, refs: Mapping[str, str]) -> dict[str, Any]:
     document = {"ref": refs[one.digest], **_plain(asdict(one))}
     document["payoff"] = document_of(one.payoff)
     return document
 
 
-def _say(
-    out: Console, ref: str, measured_on: str, result: Evaluation, refs: dict[str, str]
-) -> None:
-    out.print(f"[bold]{ref}[/] against {measured_on}, mean and 95 % interval a match")
+def _say(out: Console, found: Evaluated) -> None:
+    result, refs = found.scores, found.refs
+    out.print(
+        f"[bold]{found.version.ref}[/] against {found.population}, mean and 95 % interval a match"
+    )
     for title, estimate in (
         ("PopReturn", result.pop_return),
         ("PopExpl", result.pop_expl),
@@ -335,6 +311,7 @@ def _say(
                 str(one.forfeits or ""),
             )
     out.print(table)
+    say_audit(out, found.report)
 
 
 COMMANDS: tuple[click.Command, ...] = (leaderboard, payoffs, evaluate_)

@@ -19,20 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-
-@dataclass(frozen=True, slots=True)
-class AuthorContract:
-    """The class that an author's file defines.
-
-    Attributes:
-      class_name: what the class is called; constructed with no arguments for each match.
-      methods: name of each required method and the number of its arguments after self.
-      optional: methods that are called where they exist.
-    """
-
-    class_name: str
-    methods: Mapping[str, int]
-    optional: Mapping[str, int]
+from arena.contract import AuthorContract as AuthorContract
 
 
 class Seat(Protocol):

@@ -67,5 +67,17 @@ def default_population(game: str) -> Population:
     return population(_DEFAULT[game])
 
 
+def population_of(game: str, name: str | None) -> Population:
+    """The population of that name; the game's own where none is named.
+
+    Raises:
+      UsageFault: there is none, or it is another game's.
+    """
+    chosen = population(name) if name else default_population(game)
+    if chosen.game != game:
+        raise UsageFault(f"{chosen.name} is a population of {chosen.game}, not of {game}")
+    return chosen
+
+
 def _digest(entrant: Submission) -> str:
     return digest_of(entrant.game, entrant.kind, entrant.payload)

@@ -6,10 +6,11 @@ kinds:
 * `play`: bot against bot, in the engine's own C++ loop.  Both bots draw from one random stream,
   which the match seeds;
 * `NativeAgent`: bot against another kind, throw by throw, as if it were an author's class.  Each
-  bot has a random stream of its own, seeded for its seat, so that any number of them can take
-  turns in one process.
+  throw has a random stream of its own, seeded for its seat, so that any number of bots can take
+  turns in one process, and so that nobody can work out the next throw from those before: libc's
+  generator is a sum of its own past, and a hundred throws of a "random" bot would betray it.
 
-The same pair played both ways differs in its moves (one stream or two) but not in distribution.
+The same pair played both ways differs in its moves (one stream or many) but not in distribution.
 
 Care that the engine does not take: the bots draw from libc's process-wide `random()`, which
 nobody seeds, and read it in their constructors too; they hold fixed arrays for 1000 throws and
@@ -21,32 +22,29 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import hashlib
+import itertools
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pyspiel
 
 from arena.games.protocol import Game
 from arena.games.rrps import RRPS, engine_match
-from arena.values import Match, Result, Termination
+from arena.plan import Bout
+from arena.values import Result, Termination
 
 ENGINE = "open_spiel"
 WALL = "native"
 
 _SEED_MASK = 0xFFFF_FFFF
 """libc takes seeds of 32 bits."""
-_STREAM_WORDS = 32
-"""128 bytes: the generator that libc uses unless told otherwise."""
 
 _libc = ctypes.CDLL(None)
 _libc.srandom.argtypes = (ctypes.c_uint,)
 _libc.srandom.restype = None
-_libc.initstate.argtypes = (ctypes.c_uint, ctypes.c_void_p, ctypes.c_size_t)
-_libc.initstate.restype = ctypes.c_void_p
-_libc.setstate.argtypes = (ctypes.c_void_p,)
-_libc.setstate.restype = ctypes.c_void_p
 
 
 def payload_of(bot: str) -> str:
@@ -89,12 +87,12 @@ def _require_rrps(game: Game) -> None:
         raise ValueError(f"native bots play {RRPS.name}, not {game.name}")
 
 
-def play(game: Game, match: Match, payloads: tuple[str, str]) -> Result:
+def play(game: Game, bout: Bout, payloads: tuple[str, str]) -> Result:
     """Plays bot against bot in the engine's loop.
 
     Args:
       game: repeated rock-paper-scissors.
-      match: what is to be played.
+      bout: what is to be played.
       payloads: of the bots in seats 0 and 1.
 
     Raises:
@@ -103,13 +101,14 @@ def play(game: Game, match: Match, payloads: tuple[str, str]) -> Result:
     _require_rrps(game)
     names = (bot_of(payloads[0]), bot_of(payloads[1]))
     started, cpu_started = time.perf_counter(), time.thread_time()
-    _libc.srandom(match.seat_seed(0) & _SEED_MASK)  # before the constructors, which draw too
+    _libc.srandom(bout.seat_seeds[0] & _SEED_MASK)  # before the constructors, which draw too
     bots = [pyspiel.make_roshambo_bot(seat, name) for seat, name in enumerate(names)]
     state = engine_match()
     first, second = pyspiel.evaluate_bots(state, bots, 0)
     cpu = time.thread_time() - cpu_started
     return Result(
-        match=match,
+        match=bout.match,
+        season=bout.season,
         returns=(first, second),
         termination=Termination.COMPLETED,
         fault_seat=None,
@@ -121,22 +120,12 @@ def play(game: Game, match: Match, payloads: tuple[str, str]) -> Result:
     )
 
 
-class _RandomStream:
-    """A stream of libc's `random()` of its own, current inside a `with` block."""
-
-    def __init__(self, seed: int) -> None:
-        self._words = (ctypes.c_int32 * _STREAM_WORDS)()
-        self._address = ctypes.addressof(self._words)
-        self._outer = _libc.initstate(
-            seed & _SEED_MASK, self._address, ctypes.sizeof(self._words)
-        )  # this made the new stream current
-        _libc.setstate(self._outer)
-
-    def __enter__(self) -> None:
-        self._outer = _libc.setstate(self._address)
-
-    def __exit__(self, *_: object) -> None:
-        _libc.setstate(self._outer)
+def _throw_seeds(seed: int) -> Iterator[int]:
+    """32 bits for the constructor and for each throw, which do not follow from one another."""
+    key = seed.to_bytes(8)
+    for number in itertools.count():
+        drawn = hashlib.blake2b(number.to_bytes(4), key=key, digest_size=4).digest()
+        yield int.from_bytes(drawn)
 
 
 class NativeAgent:
@@ -144,7 +133,7 @@ class NativeAgent:
 
     Args:
       bot: its name in the engine.
-      seed: of its random stream.
+      seed: of its random choices.
 
     Raises:
       ValueError: the engine has no such bot.
@@ -152,12 +141,12 @@ class NativeAgent:
 
     def __init__(self, bot: str, seed: int) -> None:
         known = _known(bot)
-        self._stream = _RandomStream(seed)
+        self._seeds = _throw_seeds(seed)
         self._state = engine_match()
         self._mine = -1
         self._left = RRPS.length
-        with self._stream:
-            self._bot = pyspiel.make_roshambo_bot(0, known)
+        _libc.srandom(next(self._seeds))
+        self._bot = pyspiel.make_roshambo_bot(0, known)
 
     def act(self, observation: Mapping[str, Any]) -> str:
         """The bot's next throw.
@@ -173,8 +162,8 @@ class NativeAgent:
             raise ValueError("opponent_action is None in the first throw, and only there")
         if theirs is not None:
             self._state.apply_actions([self._mine, RRPS.actions.index(theirs)])
-        with self._stream:
-            self._mine = self._bot.step(self._state)
+        _libc.srandom(next(self._seeds))
+        self._mine = self._bot.step(self._state)
         self._left -= 1
         return RRPS.actions[self._mine]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,6 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena.values import Match, Termination
+
+LOCKSTEP = "+lockstep"
+"""Ending of a wall's name where the match shared its workers with other matches."""
+TRUSTED = ("native", "inline")
+"""Walls of matches without any sandbox: nobody's code had to be held."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +31,8 @@ class MatchRow:
       wall: what stood between the policies and the host.
       seconds: wall-clock time, to the microsecond.
       played_at: when it was stored, in UTC.
+      season: whose secret seeds it was played with; 0: its seeds were public.
+      playings: how often it was played until it had a result.
     """
 
     match: Match
@@ -35,6 +43,8 @@ class MatchRow:
     wall: str
     seconds: float
     played_at: datetime
+    season: int = 0
+    playings: int = 1
 
     @property
     def id(self) -> str:
@@ -57,6 +67,75 @@ def returns_of(match: Match, return_low: float) -> tuple[float, float]:
     # 0.0 - x rather than -x: a draw is 0.0 for both.
     other = 0.0 - return_low
     return (return_low, other) if match.repetition % 2 == 0 else (other, return_low)
+
+
+class Verdict(enum.StrEnum):
+    """What came of playing a stored match again."""
+
+    SAME = "same"
+    """The same moves and the same end."""
+    DIFFERENT = "different"
+    """Other moves, or another end that a policy answers for."""
+    INCONCLUSIVE = "inconclusive"
+    """The machine's doing cut one of the two short; up to there they are the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """A stored match, and what came when it was played again.
+
+    Attributes:
+      match: which one.
+      verdict: how the two compare.
+      suspect: digest of the policy that answers for the difference, where one does; of the member
+        that played, where a mixture sat down.
+      move: index into the record of moves of the first that differs, where one does.
+      stored: what is stored there, for people (at most 2,000 characters).
+      again: what came instead (likewise).
+      wall: what stood between policies and host the second time.
+      audited_at: when it was played again, with its time zone.
+    """
+
+    match: Match
+    verdict: Verdict
+    suspect: str | None
+    move: int | None
+    stored: str
+    again: str
+    wall: str
+    audited_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class AuditCount:
+    """What came of auditing the matches of one policy; an audited match counts each time.
+
+    An audit that names a suspect counts for the suspect only: the opponent did nothing else.
+
+    Attributes:
+      same: audits that confirmed the match.
+      different: that the policy answers for, or that nobody in particular does.
+      inconclusive: that say nothing.
+    """
+
+    same: int
+    different: int
+    inconclusive: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sharing:
+    """How the matches of one policy were isolated from each other.
+
+    Attributes:
+      sandboxed: stored matches behind any sandbox's wall.
+      shared: of them, those in workers that played other matches of the policy as well.
+      do_overs: stored matches, behind any wall, that were played more than once.
+    """
+
+    sandboxed: int
+    shared: int
+    do_overs: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,7 +124,7 @@ def _one(run: str, found: Sequence[Call]) -> None:
         if call.request.system:
             with st.expander("System"):
                 st.code(readable(call.request.system), language=None, wrap_lines=True)
-        st.code(readable(call.request.prompt), language=None, wrap_lines=True, height=520)
+        st.code(readable(call.sent), language=None, wrap_lines=True, height=520)
     with answered:
         st.markdown("**Reply**")
         said = readable(reply.text) or "(nothing)"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from typing import Literal
 
@@ -11,7 +10,7 @@ import streamlit as st
 
 from arena.games.protocol import Game
 from arena.kinds.mixture import weights_of
-from arena.source_check import docstring_of
+from arena.source_check import difference, docstring_of
 from arena.values import short
 from dashboards import data, navigate, run_data, theme
 from dashboards.charts.lineage import line_styles, lineage_graph
@@ -214,16 +213,12 @@ def _source(game: Game, version: PolicyVersion) -> None:
     against = st.selectbox("Compare with", ["nothing", *labels]) if labels else "nothing"
     if against != "nothing":
         other = others[labels.index(str(against))][1]
-        difference = "\n".join(
-            difflib.unified_diff(
-                readable(_shown(other)).splitlines(),
-                readable(_shown(version)).splitlines(),
-                other.ref,
-                version.ref,
-                lineterm="",
-            )
-        )
-        st.code(difference or "no difference", language="diff", line_numbers=True)
+        texts = readable(_shown(other)), readable(_shown(version))
+        changes = difference(*texts, names=(other.ref, version.ref))
+        if changes is None:
+            st.info("They differ in too many places to be compared line by line.")
+            return
+        st.code(changes or "no difference", language="diff", line_numbers=True)
         return
     st.code(readable(_shown(version)), language="python" if python else "json", line_numbers=True)
 

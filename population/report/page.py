@@ -6,12 +6,12 @@ enters the page, and the page forbids scripts altogether.
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Iterable, Sequence
 from html import escape
 from importlib.resources import files
 
+from arena.source_check import difference
 from oracle.models.budget import Spent
 from oracle.values import Attempt
 from population.paper import reference_lines
@@ -261,9 +261,11 @@ def _member(member: MemberFacts) -> str:
 
 def _diff(before: str, after: str) -> str:
     """A unified diff, each line marked by what it is."""
-    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=2)
+    changes = difference(before, after, context=2)
+    if changes is None:
+        return "too many to be told line by line"
     marks = {"+": "added", "-": "removed", "@": "place"}
     return "\n".join(
         f'<span class="{marks.get(line[:1], "same")}">{escape(line)}</span>'
-        for line in list(lines)[2:]
+        for line in changes.split("\n")[2:]
     )

@@ -34,9 +34,9 @@ def played():
             ]
             seats = hands if repetition % 2 == 0 else hands[::-1]
             moves = np.column_stack(seats).astype(np.uint8).tobytes()
-            returns = game.score(match.deal_seed, moves, None)
+            returns = game.score(match.public_deal_seed, moves, None)
             results.append(
-                Result(match, returns, Termination.COMPLETED, None, "", moves, "native", 0.01)
+                Result(match, 1, returns, Termination.COMPLETED, None, "", moves, "native", 0.01)
             )
     return game, results
 

@@ -8,13 +8,13 @@ import os
 from pathlib import Path
 
 import pytest
+from arena.play import PlayOptions, play_pairs
 
 from arena.analysis.metrics import evaluate
 from arena.enrol import Enrolled, enrol
 from arena.games import game as game_named
 from arena.home import open_home
 from arena.house.population import default_population
-from arena.play import PlayOptions, play_pairs
 from arena.standings import payoff_table
 from arena.submission import prepare
 from sandbox.choose import WallChoice, open_wall

@@ -23,7 +23,7 @@ PAIRS = list(itertools.combinations(DIGESTS, 2))
 
 
 def result(match: Match) -> Result:
-    return Result(match, (0.0, 0.0), Termination.COMPLETED, None, "", b"", "inline", 0.001)
+    return Result(match, 1, (0.0, 0.0), Termination.COMPLETED, None, "", b"", "inline", 0.001)
 
 
 @pytest.fixture(scope="module")

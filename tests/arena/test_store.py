@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from arena.games.protocol import Game
-from arena.store import MatchStore
+from arena.store import MatchStore, Sharing
 from arena.values import Match, Result, Termination
 
 POLICIES = ("aa" * 32, "bb" * 32, "cc" * 32)
@@ -51,6 +51,9 @@ def result(
     fault_seat: int | None = None,
     message: str = "",
     millis: int = 4,
+    wall: str = "inline",
+    season: int = 0,
+    playings: int = 1,
 ) -> Result:
     returns = (return_low, -return_low) if match.repetition % 2 == 0 else (-return_low, return_low)
     return Result(
@@ -60,9 +63,11 @@ def result(
         fault_seat=fault_seat,
         fault_message=message,
         moves=bytes(int(digit) for digit in f"{match.repetition & 63:03b}01101"),
-        wall="inline",
+        wall=wall,
         seconds=millis / 1000,
         cpu_seconds=(millis / 2000, millis / 4000),
+        season=season,
+        playings=playings,
     )
 
 
@@ -118,6 +123,17 @@ def stored_tallies(store: MatchStore, played: Game) -> dict[tuple[str, str, int]
     }  # fmt: skip
 
 
+def recomputed_sharing(results: Iterable[Result]) -> dict[str, Sharing]:
+    """How matches were isolated, by definition."""
+    sums: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
+    for one in results:
+        for digest in set(one.match.seats):
+            sums[digest][0] += one.wall.startswith("process")
+            sums[digest][1] += one.wall.endswith("+lockstep")
+            sums[digest][2] += one.playings > 1
+    return {digest: Sharing(*counts) for digest, counts in sums.items()}
+
+
 BATCHES = st.lists(
     st.lists(
         st.tuples(
@@ -126,6 +142,8 @@ BATCHES = st.lists(
             st.integers(-3, 3),
             st.sampled_from([None, None, 0, 1]),
             st.integers(0, 50),
+            st.sampled_from(["native", "process/1", "process/1+lockstep"]),
+            st.integers(1, 2),
         ),
         max_size=9,
     ),
@@ -152,8 +170,16 @@ def test_any_batches_leave_exactly_their_first_results_and_exact_tallies(
     before = shared.fingerprint(played.name, 1)
     for batch in batches:
         results = [
-            result(match(a, b, repetition, played), total, fault_seat=fault, millis=millis)
-            for (a, b), repetition, total, fault, millis in batch
+            result(
+                match(a, b, repetition, played),
+                total,
+                fault_seat=fault,
+                millis=millis,
+                wall=wall,
+                season=repetition,
+                playings=playings,
+            )
+            for (a, b), repetition, total, fault, millis, wall, playings in batch
         ]
         new = {one.match.id for one in results} - kept.keys()
         assert shared.append(played, results) == len(new)
@@ -164,6 +190,7 @@ def test_any_batches_leave_exactly_their_first_results_and_exact_tallies(
             kept.setdefault(one.match.id, one)
 
     assert stored_tallies(shared, played) == recomputed(has_deals, kept.values())
+    assert shared.sharing(played.name, 1) == recomputed_sharing(kept.values())
     rows = shared.matches(played.name, 1)
     assert {row.id: row.returns for row in rows} == {k: one.returns for k, one in kept.items()}
     assert len(rows) == len(kept)
@@ -202,7 +229,8 @@ def _check_repetitions(store: MatchStore, played: Game, kept: list[Match]) -> No
 
 def test_a_result_comes_back_as_it_went_in(store: MatchStore) -> None:
     before = datetime.now(UTC)
-    odd = result(match(1, 0, 3), -2.0, fault_seat=1, message="ZeroDivisionError\n\0 ½ \ud800")
+    message = "ZeroDivisionError\n\0 ½ \ud800"
+    odd = result(match(1, 0, 3), -2.0, fault_seat=1, message=message, season=7, playings=2)
     assert store.append(game(), [odd, result(match(0, 2, 0))]) == 2
     found = store.get(odd.match.id)
     assert found is not None
@@ -210,7 +238,9 @@ def test_a_result_comes_back_as_it_went_in(store: MatchStore) -> None:
     assert (found.match, found.moves, found.returns) == (odd.match, odd.moves, (2.0, -2.0))
     assert (found.termination, found.fault_seat) == (Termination.CRASHED, 1)
     assert (found.seconds, found.cpu_seconds, found.wall) == (0.004, (0.002, 0.001), "inline")
+    assert (found.season, found.playings) == (7, 2)
     (row,) = store.matches("pennies", 1, faults_only=True)
+    assert (row.season, row.playings) == (7, 2)
     assert (row.match, row.returns, row.seats) == (odd.match, odd.returns, odd.match.seats)
     assert before - timedelta(seconds=1) <= row.played_at <= datetime.now(UTC)
     assert store.get("0" * 32) is None
@@ -278,6 +308,11 @@ def _lopsided() -> Iterator[tuple[str, Result]]:
     yield "do not add up to 0", Result(**{**_fields(good), "returns": (float("inf"),) * 2})
     yield "is no match", result(Match("pennies", 1, POLICIES[1], POLICIES[0], 0))
     yield "is no match", result(Match("pennies", 1, POLICIES[0], POLICIES[1], -1))
+    yield "is no name", result(Match("pennies", 1, "\33[2J", POLICIES[0], 0))
+    yield "of season -1", result(match(0, 1, 1), season=-1)
+    yield "played 0 times", result(match(0, 1, 1), playings=0)
+    yield "seat 2 is at fault", result(match(0, 1, 1), fault_seat=2)
+    yield "is no name of a", result(match(0, 1, 1), wall="gvisor\33[2J")
 
 
 def _fields(one: Result) -> dict[str, Any]:
@@ -326,7 +361,9 @@ def test_threads_may_share_a_store(store: MatchStore) -> None:
 
 
 def test_export_writes_parquet_that_others_can_read(store: MatchStore, tmp_path: Path) -> None:
-    results = [result(match(a, b, n)) for a, b in ((0, 1), (1, 2)) for n in range(3)]
+    results = [
+        result(match(a, b, n), season=5, playings=2) for a, b in ((0, 1), (1, 2)) for n in range(3)
+    ]
     store.append(game(), results)
     folder = tmp_path / "it's here"
     files = store.export(folder)
@@ -337,6 +374,7 @@ def test_export_writes_parquet_that_others_can_read(store: MatchStore, tmp_path:
     assert {(row["game"], row["wall"], row["seconds"]) for row in rows} == {
         ("pennies", "inline", 0.004)
     }
+    assert {(row["season"], row["playings"]) for row in rows} == {(5, 2)}
     pairs = pyarrow.parquet.read_table(files[1])
     sums = {(r["low"], r["high"], r["half"]): [r[name] for name in SUMS] for r in pairs.to_pylist()}
     assert sums == {key: value[:-1] for key, value in recomputed(True, results).items()}

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 import streamlit as st
+from arena.play import PlayOptions, play, play_pairs
 from streamlit.testing.v1 import AppTest
 
 from arena.enrol import Enrolled, enrol
 from arena.games import game as game_named
 from arena.home import Home, open_home
 from arena.house.population import default_population
-from arena.play import PlayOptions, play, play_pairs
 from arena.starters import enrol_starters
 from arena.submission import prepare
 from dashboards.settings import Settings, Submitting

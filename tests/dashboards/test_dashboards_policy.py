@@ -10,12 +10,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from arena.play import PlayOptions, play_pairs
 from streamlit.testing.v1 import AppTest
 
 from arena.enrol import enrol
 from arena.games import game as game_named
 from arena.home import Home, open_home
-from arena.play import PlayOptions, play_pairs
 from arena.replay import stored_match
 from arena.submission import prepare
 from dashboards import data, navigate

@@ -9,8 +9,8 @@ import threading
 import pytest
 
 from oracle.models.budget import Spent
+from oracle.models.catalogue import default_model, price_of
 from oracle.models.journal import SqliteJournal
-from oracle.models.prices import price_of
 from tests.oracle.llm_server import LLMServer, Step
 
 CALLS = 9
@@ -92,7 +92,7 @@ def test_nothing_is_paid_twice(tmp_path, kills):
     # What was on its way to a killed process is lost: at most its two replies.
     assert CALLS <= len(server.charged) <= CALLS + 2 * kills
     spent = Spent.on(call.reply for call in calls)
-    price = price_of("gemini-2.5-pro")
+    price = price_of(default_model())
     paid = {charged.prompt_text: charged for charged in server.charged}
     assert spent.cost == pytest.approx(sum(price.cost(c.prompt, c.output) for c in paid.values()))
     assert spent.tokens == sum(c.prompt + c.output for c in paid.values())

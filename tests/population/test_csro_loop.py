@@ -6,20 +6,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from arena.play import PlayOptions, play_pairs
+from population.payoff import exact_payoffs
 
 from arena.analysis.meta_strategy import SOLVERS
 from arena.errors import UsageFault
 from arena.games import game
 from arena.home import Home, open_home
 from arena.kinds.mixture import weights_of
-from arena.play import PlayOptions, play_pairs
 from arena.standings import payoff_table
 from oracle.values import Failure, Rejected, Score
 from population.errors import RunBusy, RunExists, UnknownRun
 from population.evaluator import Evaluator, Lineage
 from population.matches import Matches
 from population.members import task_of
-from population.payoff import exact_payoffs
 from population.records import RunState
 from population.report.facts import gather
 from population.report.page import page

@@ -80,7 +80,8 @@ def test_model_and_sandbox_are_named_and_a_finished_run_needs_neither(
     assert done.exit_code == 0, done.stderr
     lines = done.stderr.splitlines()
     assert lines[0] == "model: gemini:made-up"
-    assert lines[1].startswith("sandbox: process")
+    assert "price is not known" in lines[1]
+    assert lines[2].startswith("sandbox: process")
     walls = json.loads(done.stdout)["walls"]
     assert sum(walls.values()) == 8
     for wall, number in walls.items():
@@ -99,7 +100,7 @@ def test_model_and_sandbox_are_named_and_a_finished_run_needs_neither(
 def test_a_run_that_goes_on_is_tried_again(
     server: LLMServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server.then(Step(status=400, message="the prompt is refused"))
+    server.then(Step(status=402, message="the bill is not paid"))
     assert run(tmp_path, "gemini:made-up").exit_code == 1
     asked = len(server.asked)
     server.models = ()

@@ -1,7 +1,7 @@
-"""Payoffs from an exact set of matches: the first so many repetitions of each pair.
+"""Sums over an exact set of matches: the first so many repetitions of each pair.
 
-More matches of the same pairs may be stored, because somebody else played them.  A run must not
-see those, or its meta-strategy would depend on its company.
+More matches of the same pairs may be stored, because somebody else played them.  Who asks for
+these must not see those, or what follows would depend on its company.
 """
 
 from __future__ import annotations
@@ -10,39 +10,30 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from arena.games.protocol import Game
-from arena.payoffs import PayoffTable
-from arena.store import MatchStore
-
-Wanted = Mapping[tuple[str, str], int]
-"""Pair of digests, in either order, to the number of matches: its repetitions 0 .. n - 1."""
+from arena.store.catalog import Connection
 
 
-def exact_payoffs(
-    store: MatchStore, game: Game, digests: tuple[str, ...], wanted: Wanted
-) -> PayoffTable:
-    """The payoff table of some policies from exactly the wanted matches that are stored.
-
-    Args:
-      store: where the matches are.
-      game: what was played.
-      digests: the policies, in the order of the table.
-      wanted: how many matches of each pair count; pairs that are not named do not.
-    """
+def exact_pair_stats(
+    connection: Connection,
+    game: str,
+    version: int,
+    span: int,
+    wanted: Mapping[tuple[str, str], int],
+) -> pa.Table:
+    """See `MatchStore.exact_pair_stats`; `span` is the number of matches of a deal."""
     limits = {(min(pair), max(pair)): matches for pair, matches in wanted.items()}
     parameters = {
-        "game": game.name,
-        "version": game.version,
+        "game": game,
+        "version": version,
         "low": [low for low, _ in limits],
         "high": [high for _, high in limits],
         "limit": list(limits.values()),
-        "span": 2 if game.has_deals else 1,
+        "span": span,
     }
-    with store.reading() as connection:
-        rows = connection.execute(_SUMS, parameters).fetchall()
+    rows = connection.execute(_SUMS, parameters).fetchall()
     columns = zip(*rows, strict=True) if rows else ([] for _ in _COLUMNS)
     arrays = [pa.array(list(c), f.type) for c, f in zip(columns, _COLUMNS, strict=True)]
-    return PayoffTable.from_pair_stats(pa.Table.from_arrays(arrays, schema=_COLUMNS), digests)
+    return pa.Table.from_arrays(arrays, schema=_COLUMNS)
 
 
 _COLUMNS = pa.schema(

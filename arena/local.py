@@ -1,0 +1,394 @@
+"""An arena: the one object through which policies come in, matches are played and results read.
+
+The command line, CSRO, the pages and a notebook all use it.  What goes in and what comes out are
+values; nothing is a path or an open file but the home that the arena is opened on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self, Unpack
+
+from arena.analysis.leaderboard import RankBy
+from arena.enrol import Enrolled, enrol, try_out
+from arena.errors import UsageFault
+from arena.evaluation import Evaluated, evaluated
+from arena.games import game as game_named
+from arena.games.protocol import Game
+from arena.home import Home, open_home
+from arena.house.population import population_of
+from arena.payoffs import PayoffTable
+from arena.rejection import Rejection
+from arena.replay import Comparison, Stored, compare_again, stored_match
+from arena.runner import Runner
+from arena.standings import Leaderboard, exact_payoffs, payoff_table, standings
+from arena.starters import enrol_starters
+from arena.store import MatchRow
+from arena.submission import KIND as PYTHON
+from arena.submission import prepare
+from arena.tally import Pair, PlayReport, Progress, Request, silent
+from registry.search import Filters
+from registry.values import PolicyVersion, Season, Status, Submission
+from sandbox.choose import WallChoice
+from sandbox.values import Limits
+
+MATCHES = 16
+"""Of a pair, unless somebody asks for another number."""
+
+
+class Arena:
+    """A tournament in a folder.  A context manager; not for several threads at once.
+
+    Args:
+      home: the folder; made, and filled with the house's entrants, where there is none.
+      registry: SQLAlchemy URL of a registry that several homes share.
+      seed_key: 32 bytes that all seeds of a new home follow from, so that others who have them
+        can repeat its matches; by default it draws a secret.
+      sandbox: the wall around untrusted policies.
+      workers: processes; 0 for one per processor.
+      limits: of each policy.
+
+    Raises:
+      ArenaError, RegistryError: the home cannot be opened or made.
+    """
+
+    def __init__(
+        self,
+        home: Path | str = "arena-home",
+        *,
+        registry: str | None = None,
+        seed_key: bytes | None = None,
+        sandbox: WallChoice | str = "auto",
+        workers: int = 0,
+        limits: Limits | None = None,
+    ) -> None:
+        wall = WallChoice(sandbox) if isinstance(sandbox, str) else sandbox
+        self.home: Home = open_home(Path(home), registry, seed_key=seed_key)
+        self.runner = Runner(self.home, workers=workers, wall=wall, limits=limits)
+        if self.home.writable:
+            enrol_starters(self.home)
+
+    @property
+    def wall(self) -> str:
+        """Name of the wall between Python policies and this machine; tries it at first.
+
+        Raises:
+          SandboxRefused: no wall that is strong enough works here.
+        """
+        return self.runner.wall
+
+    # Who takes part.
+
+    def policies(
+        self, game: Game | str | None = None, **filters: Unpack[Filters]
+    ) -> tuple[PolicyVersion, ...]:
+        """Registered versions, in order of registration (see `registry.search.Filters`)."""
+        return self.home.registry.find(None if game is None else _game(game).name, **filters)
+
+    def policy(self, ref: str, game: Game | str | None = None) -> PolicyVersion:
+        """The version that a reference means: author/name, author/name@2, an alias or a digest.
+
+        Raises:
+          MalformedName, UnknownPolicy, AmbiguousRef: it means none, or several.
+        """
+        return self.home.registry.get(None if game is None else _game(game).name, ref)
+
+    def versions(self, digests: Iterable[str]) -> dict[str, PolicyVersion]:
+        """Versions by digest.
+
+        Raises:
+          UnknownPolicy: one is not registered.
+        """
+        return self.home.registry.by_digests(sorted(set(digests)))
+
+    def refs(self, digests: Iterable[str]) -> dict[str, str]:
+        """References of some versions by digest."""
+        return {digest: version.ref for digest, version in self.versions(digests).items()}
+
+    def check(self, source: str, game: Game | str) -> Rejection | None:
+        """What `submit` would object to, None where nothing; registers and stores nothing."""
+        prepared = prepare(_game(game), source, name="check/check")
+        if isinstance(prepared, Rejection):
+            return prepared
+        (found,) = try_out(self.runner, _game(game), {"check": prepared}).values()
+        return found if isinstance(found, Rejection) else None
+
+    def submit(
+        self,
+        source: str,
+        game: Game | str,
+        name: str,
+        *,
+        description: str = "",
+        labels: Mapping[str, str] | None = None,
+        provenance: Mapping[str, object] | None = None,
+    ) -> Enrolled | Rejection:
+        """Checks a policy's source, lets it play its trial, and registers it as "author/name".
+
+        Raises:
+          MalformedName: it is no name, a reserved one, or reads like another author's.
+        """
+        prepared = prepare(
+            _game(game),
+            source,
+            name=name,
+            description=description,
+            labels=labels,
+            provenance=provenance,
+        )
+        return self.enter(game, [prepared])[0]
+
+    def enter(
+        self,
+        game: Game | str,
+        submissions: Sequence[Submission | Rejection],
+        *,
+        opponents: Sequence[str] = (),
+        ours: bool = False,
+    ) -> list[Enrolled | Rejection]:
+        """The same for many that are prepared already; see `arena.enrol.enrol`."""
+        good = [one for one in submissions if isinstance(one, Submission)]
+        entered = iter(enrol(self.runner, _game(game), good, opponents=opponents, ours=ours))
+        return [next(entered) if isinstance(one, Submission) else one for one in submissions]
+
+    def register(self, submission: Submission, *, ours: bool = False) -> PolicyVersion:
+        """Registers a policy of a kind that needs no trial: a mixture of what is registered.
+
+        Raises:
+          UsageFault: it is a program; those come in through `enter`.
+        """
+        if submission.kind == PYTHON:
+            raise UsageFault(f"{submission.name} is a program: it has to pass its trial first")
+        return self.home.registry.submit(submission, reserved=ours).version
+
+    def admit(self, digest: str, reason: str) -> PolicyVersion:
+        """Makes a candidate an entrant; others stay what they are."""
+        version = self.home.registry.by_digests([digest])[digest]
+        if version.status is Status.CANDIDATE:
+            version = self.home.registry.set_status(digest, Status.QUALIFIED, reason)
+        return version
+
+    def call(self, game: Game | str, alias: str, ref: str) -> None:
+        """Points an alias at a version.
+
+        Raises:
+          AliasProtected: it is protected and points elsewhere.
+        """
+        self.home.registry.set_alias(_game(game).name, alias, ref)
+
+    def withdraw(self, ref: str, game: Game | str, reason: str = "") -> PolicyVersion:
+        """Takes a version out of round robins; its matches stay."""
+        digest = self.policy(ref, game).digest
+        return self.home.registry.set_status(digest, Status.YANKED, reason)
+
+    def reinstate(self, ref: str, game: Game | str, reason: str = "") -> PolicyVersion:
+        """Lets a withdrawn or quarantined version take part again."""
+        digest = self.policy(ref, game).digest
+        return self.home.registry.set_status(digest, Status.QUALIFIED, reason)
+
+    # What is played.
+
+    def play(
+        self,
+        game: Game | str,
+        matches: int = MATCHES,
+        *,
+        only: Sequence[str] = (),
+        shared: bool = False,
+        progress: Progress = silent,
+    ) -> PlayReport:
+        """Plays what is missing of the round robin of all qualified policies.
+
+        Args:
+          game: which game.
+          matches: wanted for each pair.
+          only: references; one for that policy against everybody, several for the round robin
+            among them.
+          shared: you vouch for the Python policies: matches of one may share a sealed worker,
+            which is faster.
+          progress: told after every job.
+
+        Raises:
+          UsageFault: a policy is withdrawn or quarantined, or no match is asked for.
+        """
+        game = _game(game)
+        everybody = [version.digest for version in self.policies(game, status=Status.QUALIFIED)]
+        pairs = pairs_among(everybody, [self._entrant(game, ref) for ref in only])
+        wanted = dict.fromkeys(pairs, matches)
+        return self.play_pairs(game, wanted, shared=shared, progress=progress)
+
+    def play_pairs(
+        self,
+        game: Game | str,
+        wanted: Mapping[Pair, int],
+        *,
+        shared: bool = False,
+        processor_seconds: float | None = None,
+        progress: Progress = silent,
+    ) -> PlayReport:
+        """Plays what is missing of some pairs' matches; see `arena.tally.Request`."""
+        request = Request(_game(game), wanted, shared, processor_seconds, progress)
+        return self.runner.play(request)
+
+    def evaluate(
+        self,
+        ref: str,
+        game: Game | str,
+        matches: int = MATCHES,
+        *,
+        against: str | None = None,
+        shared: bool = False,
+        progress: Progress = silent,
+    ) -> Evaluated:
+        """Plays a policy against an evaluation population, and says how good it is and why.
+
+        Args:
+          ref: of the policy.
+          game: which game.
+          matches: wanted against each member.
+          against: name of the population; the game's own where none is named.
+          shared: see `play`.
+          progress: told after every job.
+        """
+        game = _game(game)
+        version, population = self.policy(ref, game), population_of(game.name, against)
+        others = [digest for digest in population.digests if digest != version.digest]
+        wanted = {(version.digest, other): matches for other in others}
+        report = self.play_pairs(game, wanted, shared=shared, progress=progress)
+        return evaluated(self.home, game, version, population, report)
+
+    # What came of it.
+
+    def payoffs(self, game: Game | str, digests: Sequence[str] | None = None) -> PayoffTable:
+        """Payoffs from everything that is stored; of all qualified policies unless named."""
+        game = _game(game)
+        if digests is None:
+            digests = [version.digest for version in self.policies(game, status=Status.QUALIFIED)]
+        return payoff_table(self.home, game, digests)
+
+    def exact_payoffs(
+        self, game: Game | str, digests: Sequence[str], wanted: Mapping[Pair, int]
+    ) -> PayoffTable:
+        """Payoffs from the first so many repetitions of some pairs, whatever else is stored."""
+        return exact_payoffs(self.home, _game(game), digests, wanted)
+
+    def leaderboard(
+        self,
+        game: Game | str,
+        *,
+        by: str = RankBy.AGG_SCORE.value,
+        against: str | None = None,
+        more: bool = False,
+    ) -> Leaderboard:
+        """All qualified policies, best first.
+
+        Args:
+          game: which game.
+          by: one of `arena.analysis.leaderboard.RANKINGS`.
+          against: name of the evaluation population; the game's own where none is named.
+          more: whether to compute Bradley-Terry, Nash mass and alpha-rank.
+        """
+        game = _game(game)
+        return standings(self.home, game, population_of(game.name, against), by=by, more=more)
+
+    def matches(
+        self,
+        game: Game | str,
+        ref: str | None = None,
+        *,
+        against: str | None = None,
+        faults_only: bool = False,
+        limit: int | None = 20,
+    ) -> list[MatchRow]:
+        """Stored matches, newest first, without their moves."""
+        game = _game(game)
+        return self.home.store.matches(
+            game.name,
+            game.version,
+            of=self.policy(ref, game).digest if ref else None,
+            against=self.policy(against, game).digest if against else None,
+            faults_only=faults_only,
+            newest_first=True,
+            limit=limit,
+        )
+
+    def match(self, match_id: str) -> Stored:
+        """A stored match, retold by the engine; the beginning of its id is enough.
+
+        Raises:
+          UsageFault: none, or several, begin like that.
+        """
+        return stored_match(self.home, match_id)
+
+    def replay(self, match_id: str) -> Comparison:
+        """Plays a stored match again, with fresh sealed workers, and compares.
+
+        Raises:
+          UsageFault: see `match`; or it is from before seeds were secret.
+        """
+        return compare_again(self.runner, self.match(match_id))
+
+    # Seasons.
+
+    def seasons(self) -> tuple[Season, ...]:
+        """All seasons, the open one last."""
+        self.home.registry.current_season()
+        return self.home.registry.seasons()
+
+    def reveal_season(self) -> tuple[Season, Season]:
+        """Closes the open season, which opens its key to everybody, and opens another.
+
+        Returns:
+          The season that was closed, and the new one.
+        """
+        return self.home.registry.reveal_season()
+
+    def close(self) -> None:
+        """Ends workers and sandboxes.  Idempotent."""
+        self.runner.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _entrant(self, game: Game, ref: str) -> str:
+        """Digest of a policy that may take part.
+
+        Raises:
+          UsageFault: it is withdrawn, quarantined or no entrant.
+        """
+        version = self.policy(ref, game)
+        if version.status is not Status.QUALIFIED:
+            why = f" ({version.status_reason})" if version.status_reason else ""
+            raise UsageFault(
+                f"{version.ref} is {version.status.value}{why}: it takes part in nothing"
+            )
+        return version.digest
+
+
+def pairs_among(everybody: Sequence[str], only: Sequence[str]) -> list[Pair]:
+    """The unordered pairs to play.
+
+    Args:
+      everybody: digests of all who may play.
+      only: digests; empty for all pairs, one for everybody against it, several for the round
+        robin among them.
+    """
+    chosen = sorted(set(only)) or sorted(everybody)
+    if only and len(chosen) == 1:
+        (one,) = chosen
+        return [(min(one, other), max(one, other)) for other in sorted(everybody) if other != one]
+    return [(a, b) for i, a in enumerate(chosen) for b in chosen[i + 1 :]]
+
+
+def _game(game: Game | str) -> Game:
+    return game_named(game) if isinstance(game, str) else game
