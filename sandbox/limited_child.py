@@ -101,9 +101,7 @@ class Worker:
         return status, used.ru_utime + used.ru_stime
 
 
-def _seal(
-    closing: seal.Seal, question: int, answer: int, memory_bytes: int, cpu: float
-) -> None:
+def _seal(closing: seal.Seal, question: int, answer: int, memory_bytes: int, cpu: float) -> None:
     user = closing.first_user
     if user is not None:
         user += secrets.randbelow(seal.USERS)
