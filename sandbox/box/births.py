@@ -20,9 +20,9 @@ from typing import NamedTuple
 from .allowance import BoxBroken
 from .children import BURY, FORK, Burial, Children
 from .frames import read_exactly
+from .unrest import SALT_BYTES
 
 TOKEN_BYTES = 16
-SALT_BYTES = 12
 HELLO_SECONDS = 50.0
 """How long a child may take until it says hello; a new zygote loads numpy before its first."""
 
@@ -47,7 +47,7 @@ class Birth(NamedTuple):
       cpu_seconds: after which the kernel kills it.
       user: a user number of its own, or -1.
       sealed: with the system call filter.
-      salt: random bytes that shift its memory; see `worker.shift_memory`.
+      salt: random bytes that its memory follows from; see `unrest`.
     """
 
     token: bytes

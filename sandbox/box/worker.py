@@ -30,11 +30,11 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, NoReturn
 
-from .births import SALT_BYTES
 from .complaints import describe, remember_source
 from .frames import IDLE, LOAD_FAILED, NONE, OUT_OF_MEMORY, RAISED
 from .instances import FILE_NAME, construct
 from .seal import INCOMING, OUTGOING
+from .unrest import SALT_BYTES, unrest
 from .world import World
 
 SEALED = b"sealed"
@@ -49,19 +49,6 @@ _REAL_CLOCK = time.clock_gettime
 """Before the module was given a virtual clock."""
 _CLOCKS = (0, 1, 6)
 """Linux's numbers of the time of day, of the time since the start, and of the latter by ticks."""
-
-
-def shift_memory(salt: bytes) -> object:
-    """Takes memory of many sizes, as much of each as the salt says; returns what holds it.
-
-    So no two workers find the same memory free, and a program whose moves depend on where its
-    objects lie (the order of a set of them, say) does not play the same twice.
-    """
-    held: list[object] = [
-        [bytes(31 + 16 * size) for _ in range(count & 7)] for size, count in enumerate(salt)
-    ]
-    held.append(bytes(1024 + 16 * salt[0]))  # more than what Python hands out by itself
-    return held
 
 
 def _read_exactly(incoming: int, size: int) -> bytes:
@@ -156,7 +143,7 @@ class _Program:
         return TEXT_HEADER.pack(ASK_TEXT, len(encoded)) + encoded
 
 
-def _answer_one(program: _Program) -> Callable[[bytes], bytes]:
+def _answer_one(program: _Program, stir: Callable[[], None]) -> Callable[[bytes], bytes]:
     """The function from one message to one reply, for a worker with one instance."""
     reply, failed = program.replies[0], program.failed
     nothing = bytes((NONE,))
@@ -165,6 +152,7 @@ def _answer_one(program: _Program) -> Callable[[bytes], bytes]:
     def answer(message: bytes) -> bytes:
         if message[0] == IDLE:
             return nothing
+        stir()
         try:
             return single(reply(message))
         except BaseException as error:  # noqa: BLE001 - a policy may raise anything
@@ -173,7 +161,9 @@ def _answer_one(program: _Program) -> Callable[[bytes], bytes]:
     return answer
 
 
-def _answer_all(program: _Program, width: int) -> Callable[[bytes], bytes]:
+def _answer_all(
+    program: _Program, width: int, stir: Callable[[], None]
+) -> Callable[[bytes], bytes]:
     """The function from all messages of a tick to all replies."""
     numbered, failed, to_bytes = list(enumerate(program.replies)), program.failed, bytes
 
@@ -181,6 +171,7 @@ def _answer_all(program: _Program, width: int) -> Callable[[bytes], bytes]:
         replies: list[int] = []
         add = replies.append
         at = 0
+        stir()
         for index, reply in numbered:
             end = at + width
             if messages[at] == IDLE:
@@ -205,23 +196,23 @@ def _clock_that_runs() -> int | None:
     return None
 
 
-def serve(table: Any, world: World, shifting: object, sealed: bool) -> NoReturn:
+def serve(table: Any, world: World, stir: Callable[[], None], sealed: bool) -> NoReturn:
     """Runs in the sealed process until the channel closes.
 
     Args:
       table: the game's table module.
       world: of the first instance.
-      shifting: kept, because it keeps memory where it is.
+      stir: see `unrest`.
       sealed: there is a seal, so no clock may run.
     """
     running = _clock_that_runs() if sealed else None
     said = SEALED if running is None else f"the seal leaves clock {running}".encode()
     os.write(OUTGOING, said)
-    work(table, world, INCOMING, OUTGOING)
+    work(table, world, stir, INCOMING, OUTGOING)
     os._exit(0)
 
 
-def work(table: Any, world: World, incoming: int, outgoing: int) -> None:
+def work(table: Any, world: World, stir: Callable[[], None], incoming: int, outgoing: int) -> None:
     """Does one job; returns once the pipe to read from is closed."""
     header, body = _receive_job(incoming)
     sys.path.clear()
@@ -232,7 +223,7 @@ def work(table: Any, world: World, incoming: int, outgoing: int) -> None:
     count, width = header["instances"], table.MESSAGE_BYTES
     program = _Program(table.Seat, header, struct.unpack_from(f"<{count}Q", body))
     write(outgoing, program.load(body[8 * count :], world))
-    answer = _answer_one(program) if count == 1 else _answer_all(program, width)
+    answer = _answer_one(program, stir) if count == 1 else _answer_all(program, width, stir)
     size = count * width + 1
     while True:
         frame = read(incoming, size)
@@ -274,13 +265,13 @@ def rehearse(table: Any, world: World) -> None:
     played = struct.pack("<Q", 1) + LENGTH.pack(len(source)) + source + code
     ticks = bytes((1, *range(table.MESSAGE_BYTES))) * 20
     for task, body, more in (("compile", source, b""), ("play", played, ticks)) * 10:
-        shift_memory(bytes(range(SALT_BYTES)))
+        stir = unrest(bytes(range(SALT_BYTES)))
         text = json.dumps({**header, "task": task, "bytes": len(body)}).encode()
         incoming, script = os.pipe()
         scrap, outgoing = os.pipe()
         os.write(script, LENGTH.pack(len(text)) + text + body + more)
         os.close(script)
-        work(stage, world, incoming, outgoing)
+        work(stage, world, stir, incoming, outgoing)
         for end in (incoming, scrap, outgoing):
             os.close(end)
     sys.modules.pop("policy", None)

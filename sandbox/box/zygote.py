@@ -15,12 +15,14 @@ import os
 import sys
 import traceback
 import types
+from collections.abc import Callable
 from typing import NoReturn
 
 from . import kernel, worker
 from .allowed import PRELOADED, PRELOADED_NUMPY
 from .births import Birth, Cradle, Game
 from .seal import OUTGOING, Seal
+from .unrest import unrest
 from .world import World, still_numpys_entropy
 
 
@@ -53,7 +55,9 @@ def live(cradle: Cradle, seal: Seal) -> NoReturn:
         os._exit(70)
 
 
-def _until_sealed(cradle: Cradle, seal: Seal) -> tuple[types.ModuleType, World, object, bool]:
+def _until_sealed(
+    cradle: Cradle, seal: Seal
+) -> tuple[types.ModuleType, World, Callable[[], None], bool]:
     """Is a zygote; returns in its sealed workers only, with what they serve (`worker.serve`)."""
     table, world = types.ModuleType("none"), World()
     while True:
@@ -62,9 +66,9 @@ def _until_sealed(cradle: Cradle, seal: Seal) -> tuple[types.ModuleType, World, 
         cradle.wait()
         birth, descriptors = cradle.take()
         if birth.worker:
-            shifting = worker.shift_memory(birth.salt)
+            stir = unrest(birth.salt)
             _seal(seal, birth, descriptors)
-            return table, world, shifting, birth.sealed
+            return table, world, stir, birth.sealed
         table, world = _prepare(cradle.exchange(descriptors))
         seal.narrow()
 
