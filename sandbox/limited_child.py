@@ -66,16 +66,20 @@ class Worker:
     def __init__(
         self,
         functions: Sequence[Callable[[Any], Any]],
-        closing: seal.Seal,
-        memory_bytes: int,
-        cpu: float,
+        close_in: Callable[[tuple[int, int]], None],
     ) -> None:
+        """Forks it.
+
+        Args:
+          functions: that it may be asked for.
+          close_in: seals the calling process, but for the descriptors to read from and write to.
+        """
         question, self._to_worker = os.pipe()
         self.answer, answer = os.pipe()
         self.pid = os.fork()
         if self.pid == 0:
             try:
-                _seal(closing, question, answer, memory_bytes, cpu)
+                close_in((question, answer))
                 _answer_one(functions)
             except (MemoryError, RecursionError):
                 os._exit(_OUT_OF_MEMORY)
@@ -99,15 +103,6 @@ class Worker:
             os.kill(self.pid, signal.SIGKILL)
         _, status, used = os.wait4(self.pid, 0)
         return status, used.ru_utime + used.ru_stime
-
-
-def _seal(closing: seal.Seal, question: int, answer: int, memory_bytes: int, cpu: float) -> None:
-    user = closing.first_user
-    if user is not None:
-        user += secrets.randbelow(seal.USERS)
-    null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
-    closing.narrow()
-    closing.close_in((question, answer, null), user, memory_bytes, math.ceil(cpu) + 1)
 
 
 def _answer_one(functions: Sequence[Callable[[Any], Any]]) -> NoReturn:
@@ -157,7 +152,7 @@ class Child:
         ready = {"seal": self._seal.description(sealed=seal.why_not() is None)}
         frames.write_frame(HOST_OUT, Reply.READY, frames.document(ready))
         while True:
-            worker = Worker(self._functions, self._seal, self._memory, self._cpu)
+            worker = Worker(self._functions, self._close_in)
             try:
                 kind, body = frames.read_frame(HOST_IN)
             except frames.FrameError:
@@ -168,6 +163,15 @@ class Child:
             if answer is not None:
                 frames.write_frame(HOST_OUT, Reply.ANSWER, answer)
                 worker.end()
+
+    def _close_in(self, ends: tuple[int, int]) -> None:
+        user = self._seal.first_user
+        if user is not None:
+            user += secrets.randbelow(seal.USERS)
+        null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+        self._seal.narrow()
+        # The kernel's limit is for a worker that nobody watches any more.
+        self._seal.close_in((*ends, null), user, self._memory, math.ceil(self._cpu) + 1)
 
     def _answer_of(self, worker: Worker) -> bytes | None:
         """What the worker answers; None where it does not, and the host was told why."""
