@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -13,8 +15,18 @@ _UNKNOWN_MIB = 2048
 
 
 def memory_for_a_box() -> int:
-    """Half of what is available now, in MiB, within bounds."""
-    return max(LEAST_MIB, min(MOST_MIB, available_mib() // 2))
+    """A box's share of what is available now, in MiB, within bounds.
+
+    There is one box a processor core at most (see `cores.py`), and each has the same share; a
+    single core's box leaves half of it to the rest of the machine.
+    """
+    return max(LEAST_MIB, min(MOST_MIB, available_mib() // max(_cores(), 2)))
+
+
+def _cores() -> int:
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def too_little(memory_mib: int | None) -> str:

@@ -81,8 +81,8 @@ class ProcessWall:
     Args:
       bubblewrap: None looks for it; True insists on it; False does without.
       allow_unsealed: where this platform cannot seal, run the code anyway.
-      memory_mib: what all policies in the box may hold together; None takes half of what the
-        machine has to give.
+      memory_mib: what all policies in the box may hold together; None takes the box's share of
+        what the machine has to give.
 
     Raises:
       SandboxRefused: this platform cannot seal a process, or has no usable bubblewrap.

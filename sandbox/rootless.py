@@ -26,7 +26,7 @@ class RootlessWall:
     """A box under `runsc --rootless run`.  Not safe for use by two threads at once.
 
     There are no control groups without root, so gVisor itself has no memory limit; the policies
-    have theirs (`Limits.memory_mib`), and all together half of what the machine has to give.
+    have theirs (`Limits.memory_mib`), and all together the box's share of what the machine has.
 
     Attributes:
       name: "gvisor-rootless/" and the release of runsc.

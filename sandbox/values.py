@@ -105,7 +105,7 @@ class Block:
     rules: Rules
     programs: tuple[str, ...]
     matches: tuple[BlockMatch, ...]
-    isolate: bool
+    isolate: bool = True
     limits: Limits = field(default_factory=Limits)
 
 

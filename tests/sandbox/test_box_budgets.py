@@ -155,6 +155,16 @@ def test_a_boxs_memory_is_within_bounds() -> None:
     assert available_mib() > 0
 
 
+@pytest.mark.parametrize(("cores", "share"), [(1, 2000), (2, 2000), (4, 1000), (64, LEAST_MIB)])
+def test_boxes_side_by_side_do_not_reserve_the_same_memory(
+    monkeypatch: pytest.MonkeyPatch, cores: int, share: int
+) -> None:
+    monkeypatch.setattr("sandbox.memory.available_mib", lambda: 4000)
+    monkeypatch.setattr("os.sched_getaffinity", lambda pid: set(range(cores)))
+    monkeypatch.setattr("os.cpu_count", lambda: cores)
+    assert memory_for_a_box() == share
+
+
 def test_a_box_that_only_says_that_it_lives_is_given_up(
     throws: Rules, monkeypatch: pytest.MonkeyPatch
 ) -> None:
