@@ -65,8 +65,8 @@ def _chosen_names(tree: ast.Module, contract: AuthorContract) -> frozenset[str]:
 def _names_one(node: ast.AST) -> TypeGuard[ast.Call]:
     """Whether this is `getattr(thing, "name")` or its like: a string names what is meant."""
     match node:
-        case ast.Call(ast.Name(function), [_, ast.Constant(str()), *_]):
-            return function in _BY_NAME
+        case ast.Call(ast.Name(function), [_, ast.Constant(str(name)), *_]):
+            return function in _BY_NAME and not _is_special(name)
     return False
 
 
