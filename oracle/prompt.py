@@ -176,7 +176,7 @@ def _mistake(draft: Draft) -> Failure | None:
 
 def _incumbent(task: Task, view: View) -> str:
     """The program to start from, unless showing it would show an opponent that is to be hidden."""
-    is_opponent = task.incumbent in {one.source for one in task.opponents}
+    is_opponent = task.incumbent in {one.source for one in (*task.opponents, *task.others)}
     if not task.incumbent or (is_opponent and view.form is not OpponentInput.CODE):
         return ""
     return fill("incumbent", program=view.where(task.incumbent) or fenced(task.incumbent))
@@ -273,15 +273,31 @@ def opponents(task: Task, view: View) -> str:
 
 
 def _opponent(one: Shown, form: OpponentInput, text: str) -> str:
-    title = (
-        f"## Opponent {one.number}: weight {one.opponent.weight:.4f}, "
-        f"{one.share:.1%} of those shown"
-    )
+    title = f"## Opponent {one.number}: no weight at present"
+    if one.opponent.weight:
+        title = (
+            f"## Opponent {one.number}: weight {one.opponent.weight:.4f}, "
+            f"{one.share:.1%} of those shown"
+        )
     return f"{title}\n\n{fenced(text) if form is OpponentInput.CODE else text.strip()}"
 
 
 def _coverage(everyone: Sequence[Opponent], shown: Sequence[Shown]) -> str:
-    """Says what share of the meta-strategy the prompt shows."""
+    """Says what share of the meta-strategy the prompt shows, and who is shown besides."""
+    weighty = [one for one in shown if one.opponent.weight]
+    told = _share(everyone, weighty)
+    rest = len(shown) - len(weighty)
+    if not rest:
+        return told
+    who = "One more program is" if rest == 1 else f"{rest} more programs are"
+    return (
+        f"{told} {who} shown after that: from the population that the mixture was made of, the "
+        "newest first, without weight in it at present. Your program is scored against the "
+        "mixture alone, but what beats these as well will last longer."
+    )
+
+
+def _share(everyone: Sequence[Opponent], shown: Sequence[Shown]) -> str:
     if len(everyone) == 1:
         return "It is shown below."
     if len(shown) == len(everyone):

@@ -110,6 +110,8 @@ class Task:
     Attributes:
       game: what is played.
       opponents: the whole support of sigma, heaviest first, unfiltered.
+      others: the members of the population without any weight in sigma, the newest first: what
+        a filter that wants k members fills up with.  Nothing is scored against them.
       incumbent: the program to improve on, as the paper's prompt shows it ("" for none).
       seed: of every random choice of the oracle.
       key: names the task within its run ("k03"); calls are stored under it.
@@ -120,6 +122,7 @@ class Task:
     incumbent: str
     seed: int
     key: str
+    others: tuple[Opponent, ...] = ()
 
 
 class Evaluate(Protocol):

@@ -99,7 +99,7 @@ class ModelWriter:
 
     def prompt(self, task: Task, draft: Draft, variation: int = 0) -> Prompt:
         """The first prompt of a draft; asks for descriptions of opponents where they are shown."""
-        shown = self.options.shown.apply(task.opponents)
+        shown = self.options.shown.apply(task.opponents, task.others)
         texts = {one.opponent.digest: self._text(task, one.opponent) for one in shown}
         view = View(self.options.opponents, shown, texts)
         return compose(task, draft, view, self.options.inspirations, variation)
@@ -144,7 +144,7 @@ def preview(task: Task, draft: Draft, options: WriterOptions) -> Prompt:
 
     Descriptions, which the model itself would write, are only announced.
     """
-    shown = options.shown.apply(task.opponents)
+    shown = options.shown.apply(task.opponents, task.others)
     announced = "(Here stands what the model, asked before, says that this program does.)"
     told = options.opponents is OpponentInput.DESCRIPTION
     texts = {one.opponent.digest: announced if told else one.opponent.source for one in shown}

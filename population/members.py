@@ -102,6 +102,11 @@ def task_of(game: Game, config: RunConfig, members: Sequence[Member], sigma: Sig
         incumbent=opponents[0].source,
         seed=seed_of(config.seed, game.name, label_of(k)),
         key=label_of(k),
+        others=tuple(
+            Opponent(one.digest, one.label, one.source, 0.0)
+            for one in reversed(members)
+            if one.digest not in sigma.support
+        ),
     )
 
 

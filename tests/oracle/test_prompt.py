@@ -400,3 +400,15 @@ def test_equal_prompts_have_equal_digests_and_others_not():
     first = preview(task, so_far(task), ALL)
     assert first.digest == preview(task, so_far(task), ALL).digest
     assert first.digest != preview(task, so_far(task, -4.0), ALL).digest
+
+
+def test_members_without_weight_are_shown_as_such():
+    first, second, third = opponents(0.6, 0.3, 0.1)
+    others = tuple(replace(one, weight=0.0) for one in (second, third))
+    pure = Task(game("rrps"), (replace(first, weight=1.0),), "", 7, "k03", others)
+    text = preview(pure, Draft("a00"), WriterOptions(shown=Filter(top_k=2))).text
+    assert "## Opponent 1: weight 1.0000" in text
+    assert "## Opponent 2: no weight at present" in text
+    assert "One more program is shown after that" in text
+    assert second.source.strip() in text and third.source.strip() not in text
+    assert "no weight" not in preview(pure, Draft("a00"), ALL).text

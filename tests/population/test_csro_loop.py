@@ -15,7 +15,7 @@ from population.errors import RunBusy, RunExists, UnknownRun
 from population.evaluator import Evaluator, Lineage
 from population.matches import Matches
 from population.members import task_of
-from population.records import RunState
+from population.records import RunState, Sigma
 from population.report.facts import gather
 from population.report.page import page
 from population.runs import Runs
@@ -144,6 +144,16 @@ def test_tasks_do_not_depend_on_the_runs_name(finished: Arena) -> None:
     assert sum(opponent.weight for opponent in task.opponents) == pytest.approx(1.0)
     other = task_of(game("rrps"), small_config(2), members, one.sigma, 2)
     assert other.seed != task.seed
+
+
+def test_a_task_names_the_members_that_sigma_does_not_play_newest_first(finished: Arena) -> None:
+    members = run_small(finished, "s1", 1).members
+    pure = Sigma({members[1].digest: 1.0, members[0].digest: 0.0}, 0.0, "nash")
+    task = task_of(game("rrps"), small_config(1), members, pure, 4)
+    assert [one.digest for one in task.opponents] == [members[1].digest]
+    rest = [one.digest for one in members if one.digest != members[1].digest]
+    assert [one.digest for one in task.others] == rest[::-1]
+    assert {one.weight for one in task.others} == {0.0}
 
 
 def test_a_member_that_sigma_does_not_play_cannot_join_again(finished: Arena) -> None:
