@@ -76,11 +76,12 @@ def test_show_prints_provenance(home):
 
 def test_submit_show_source_and_yank(home, file):
     path = file(GOOD)
-    taken = submit(path, home, "--label", "team=a", "--description", "rock [bold]only[/]")
+    taken = submit(path, home, "--label", "team=a", "--description", "rock [bold]only[/] :skull:")
     assert taken["ref"] == "me/bot@1"
     assert taken["status"] == "qualified"
     assert run("show", "me/bot", "--source", home=home).stdout == GOOD
-    assert "rock [bold]only[/]" in run("show", "me/bot", home=home).stdout
+    assert "rock [bold]only[/] :skull:" in run("show", "me/bot", home=home).stdout
+    assert "rock [bold]only[/] :skull:" in run("list", "--author", "me", home=home).stdout
     again = submit(path, home, name="you/other")
     assert (again["ref"], again["digest"]) == ("me/bot@1", taken["digest"])
     assert again["reason"]
