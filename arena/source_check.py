@@ -76,7 +76,7 @@ def normalised_digest(source: str, contract: AuthorContract) -> str:
     """Digest of what the code does, however it is written; finds clones.
 
     Returns:
-      A version, a colon and 32 hexadecimal digits (see `arena/fingerprint`); "" where the source
+      A version, a colon and 32 hexadecimal digits (see `arena/fingerprint.py`); "" where the source
       cannot be compiled.  Digests that were stored without a colon are of version 1: they tell
       names apart, and compare with each other only.
 

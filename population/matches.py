@@ -21,7 +21,7 @@ class Spent:
     """What playing has taken so far.
 
     Attributes:
-      matches: played (not those that were stored before).
+      matches: played, those of trials that are stored included (not those of before).
       trials: programs that were tried.
       seconds: wall-clock time.
       walls: what the matches ran behind, with the number of matches.
@@ -80,5 +80,9 @@ class Matches:
         started = time.perf_counter()
         found = self.arena.enter(self.game, candidates, opponents=tuple(opponents), ours=True)
         self.spent.trials += sum(isinstance(one, Rejection) or one.created for one in found)
+        tried = {one.version.digest: one.trial for one in found if isinstance(one, Enrolled)}
+        for trial in tried.values():
+            self.spent.matches += len(trial)
+            self.spent.walls.update(result.wall for result in trial)
         self.spent.seconds += time.perf_counter() - started
         return found

@@ -80,7 +80,7 @@ class Worker:
             except (MemoryError, RecursionError):
                 os._exit(_OUT_OF_MEMORY)
             except BaseException as error:  # noqa: BLE001 - told as long as anybody listens
-                _tell(error)
+                _tell(error, (OUTGOING, answer))
             finally:
                 os._exit(1)
         os.close(question)
@@ -109,14 +109,19 @@ def _answer_one(functions: Sequence[Callable[[Any], Any]]) -> NoReturn:
     os._exit(0)
 
 
-def _tell(error: BaseException) -> None:
-    """Says what went wrong and where; the lines themselves cannot be read any more."""
+def _tell(error: BaseException, descriptors: Sequence[int]) -> None:
+    """Says what went wrong and where, on the first descriptor that takes it.
+
+    The lines themselves cannot be read any more.
+    """
     told = [f"{type(error).__name__}: {error}"]
     for frame, line in traceback.walk_tb(error.__traceback__):
         told.append(f"{frame.f_code.co_filename}:{line} in {frame.f_code.co_name}")
-    with suppress(OSError):
-        said = "\n".join(told).encode("utf-8", "replace")
-        frames.write_frame(OUTGOING, Reply.BROKEN, said[:_SAID_BYTES])
+    said = "\n".join(told).encode("utf-8", "replace")[:_SAID_BYTES]
+    for descriptor in descriptors:
+        with suppress(OSError):
+            frames.write_frame(descriptor, Reply.BROKEN, said)
+            return
 
 
 class Child:

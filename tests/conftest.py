@@ -45,6 +45,12 @@ def new_home(house, tmp_path):
 
 
 @pytest.fixture
+def home(new_home):
+    """The folder of a new home."""
+    return new_home()
+
+
+@pytest.fixture
 def new_arena(new_home):
     """Opens arenas on new homes, on one worker behind the process wall unless told otherwise."""
     opened = []

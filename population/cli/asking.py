@@ -125,7 +125,7 @@ def show_first(session: Session, config: RunConfig) -> None:
 
 def show_calls(session: Session, run: str) -> None:
     """Lists what a run asked its model."""
-    arena = session.arena()
+    session.arena()
     runs = Runs(session.home_path)
     runs.get(run)  # says so where there is none
     calls = journal_of(runs, run).calls()

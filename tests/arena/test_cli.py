@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -152,13 +153,21 @@ def test_usage_errors_exit_with_2_and_say_what_to_do(home, arguments):
 
 
 @pytest.mark.parametrize("by", RANKINGS)
-def test_a_leaderboard_without_any_match(home, by):
+def test_a_leaderboard_before_anybody_played(home, by):
+    """Nothing was played but the starter's trial, which ranks by no score on the population."""
     rows = document("leaderboard", "--game", "rrps", "--by", by, "--more", home=home)["rows"]
     assert len(rows) >= 43
-    assert all(row["agg_score"] is row["rank"] is row["rank_low"] is None for row in rows)
-    assert [row["ref"] for row in rows] == sorted(row["ref"] for row in rows)
-    table = run("leaderboard", "--game", "rrps", "--by", by, home=home).stdout.splitlines()
-    assert all(line.split()[0] == "-" for line in table if "house/" in line)
+    assert all(row["agg_score"] is None for row in rows)
+    met = [row["ref"] for row in rows if row["matches"]]
+    ranked = [row["ref"] for row in rows if row["rank"] is not None]
+    assert "starter/rrps@1" in met
+    assert set(ranked) == (set(met) if by in ("rating", "mean_return") else set())
+    rest = [row["ref"] for row in rows[len(ranked) :]]
+    assert rest == sorted(rest)
+    assert all(row["rank"] is row["rank_low"] is None for row in rows[len(ranked) :])
+    shown = run("leaderboard", "--game", "rrps", "--by", by, home=home).stdout.splitlines()
+    numbers = [line.split()[0] for line in shown if "house/" in line or "starter/" in line]
+    assert numbers[len(ranked) :] == ["-"] * len(rest)
 
 
 def test_the_names_of_the_house_are_taken(home, file):
@@ -187,7 +196,8 @@ def test_a_malformed_name_is_a_usage_error(home, file):
 def test_play_leaderboard_payoffs_matches_replay_export(home, tmp_path):
     """One pass over a small Leduc tournament, every answer as JSON and for people."""
     report = document("play", "--game", "leduc", "--matches", "4", "--workers", "1", home=home)
-    assert report["played"] == 6 * 4
+    # The starter's trial was played before.
+    assert (report["played"], report["skipped"]) == (6 * 4 - 2, 2)
     assert set(report) >= {"played", "skipped", "forfeits", "seconds"}
     board = document("leaderboard", "--game", "leduc", home=home)["rows"]
     assert [row["rank"] for row in board] == [1, 2, 3, 4]
@@ -274,9 +284,8 @@ def read_only(folder):
             path.chmod(0o755)
 
 
-def test_a_read_only_home_can_be_read_and_refuses_writing(tmp_path, file):
-    folder = tmp_path / "home"
-    run("list", home=folder)
+def test_a_read_only_home_can_be_read_and_refuses_writing(new_home, file):
+    folder = new_home()
     run("play", "--game", "leduc", "--matches", "2", "--workers", "1", home=folder)
     policy = file(GOOD)
     with read_only(folder):
@@ -294,7 +303,7 @@ def test_a_read_only_home_can_be_read_and_refuses_writing(tmp_path, file):
     assert run("play", "--game", "leduc", "--matches", "4", home=folder).exit_code == 0
 
 
-def test_a_full_disk_loses_nothing(tmp_path):
+def test_a_full_disk_loses_nothing(tmp_path, house):
     """On a small file system of its own; only root can make one."""
     if os.getuid() != 0:
         pytest.skip("mounting a small file system takes root")
@@ -302,9 +311,10 @@ def test_a_full_disk_loses_nothing(tmp_path):
     place.mkdir()
     mounted("-t", "tmpfs", "-o", "size=6m", "tmpfs", place)
     try:
-        folder = place / "home"
-        assert run("list", home=folder).exit_code == 0
-        played = ("play", "--game", "leduc", "--workers", "1", "--matches")
+        folder = shutil.copytree(house, place / "home")
+        tables = ("house/CFR+", "house/AlwaysCall", "house/AlwaysFold")
+        only = [word for ref in tables for word in ("--only", ref)]
+        played = ("play", "--game", "leduc", *only, "--workers", "1", "--matches")
         before = document(*played, "20", home=folder)["played"]
         filler = place / "filler"
         with suppress(OSError), filler.open("wb", buffering=0) as stream:
@@ -316,7 +326,7 @@ def test_a_full_disk_loses_nothing(tmp_path):
         filler.unlink()
         after = document(*played, "400", home=folder)
         assert after["skipped"] >= before
-        assert after["played"] + after["skipped"] == 6 * 400
+        assert after["played"] + after["skipped"] == 3 * 400
     finally:
         subprocess.run(["umount", "-l", place], check=True)
 

@@ -156,7 +156,7 @@ def test_a_bot_that_draws_fares_as_it_does_in_the_engines_loop() -> None:
 
 
 def test_nobody_predicts_the_next_random_throw_from_those_before() -> None:
-    """libc's generator is r[i] = r[i - 3] + r[i - 31]: with one stream, thirds add up."""
+    """Libc's generator is r[i] = r[i - 3] + r[i - 31]: with one stream, thirds add up."""
     throws = agent_moves(("randbot", "rockbot"), 11)[0::2]
     sums = Counter((throws[n] - throws[n - 3] - throws[n - 31]) % 3 for n in range(31, len(throws)))
     assert chisquare([sums[n] for n in range(3)]).pvalue > 1e-4

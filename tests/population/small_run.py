@@ -10,15 +10,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from arena.games import game
-from arena.home import Home, open_home
+from arena import Arena, game
 from population.config import Budget, OracleChoice, RunConfig
 from population.csro import Csro, Result
 from population.evaluator import Lineage
 from population.matches import Matches
 from population.records import Iteration
 from population.runs import Runs
-from sandbox.choose import WallChoice
 from tests.population.scripted_oracles import SmallOracle
 
 ITERATIONS = 2
@@ -55,7 +53,7 @@ def small_config(seed: int, iterations: int = ITERATIONS) -> RunConfig:
 
 
 def run_small(
-    home: Home,
+    arena: Arena,
     name: str,
     seed: int,
     *,
@@ -64,27 +62,25 @@ def run_small(
     watcher: Silent | None = None,
 ) -> Result:
     """Runs to the end, from wherever it was left."""
-    runs = Runs(home.path)
+    runs = Runs(arena.home.path)
     config = small_config(seed, iterations)
     runs.start(name, config)
     watcher = watcher or Silent()
-    wall = WallChoice("process")
-    with Matches(home, game("rrps"), workers=1, wall=wall, progress=watcher.plays) as matches:
-        loop = Csro(
-            name,
-            config,
-            oracle or SmallOracle(),
-            lambda source: Lineage({"run": name}),
-            matches,
-            runs,
-            watcher,
-        )
-        return loop.run()
+    matches = Matches(arena, game("rrps"), progress=watcher.plays)
+    return Csro(
+        name,
+        config,
+        oracle or SmallOracle(),
+        lambda source: Lineage({"run": name}),
+        matches,
+        runs,
+        watcher,
+    ).run()
 
 
-def told(home: Home, name: str) -> dict[str, Any]:
+def told(home: Path, name: str) -> dict[str, Any]:
     """Everything that two equal runs have in common: all but names and times."""
-    runs = Runs(home.path)
+    runs = Runs(home)
     record = runs.get(name)
     return {
         "initial": record.initial,
@@ -99,7 +95,8 @@ def told(home: Home, name: str) -> dict[str, Any]:
 
 def main() -> None:
     folder, name, seed = sys.argv[1:]
-    run_small(open_home(Path(folder)), name, int(seed), watcher=Loud())
+    with Arena(folder, sandbox="process", workers=1) as arena:
+        run_small(arena, name, int(seed), watcher=Loud())
     print("finished", flush=True)
 
 
