@@ -25,7 +25,6 @@ from arena.values import Match, Result, Termination
 from registry import Registry, digest_of
 from registry.values import PolicyVersion, Status, Submission
 
-
 Judge = Callable[[tuple[Result, ...]], Rejection | None]
 """Looks at the two matches of a trial that was passed; what it objects to is not taken in."""
 
@@ -99,7 +98,8 @@ def try_out(
       runner: plays.
       game: what they play.
       submissions: by digest.
-      opponents, judge: as for `enrol`.
+      opponents: as for `enrol`.
+      judge: as for `enrol`.
 
     Returns:
       By digest: the two matches, or why the policy cannot be taken in.

@@ -11,7 +11,7 @@ DEAL = 2
 """Matches of one deal: its two halves, with the seats swapped."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Budget:
     """What the operator allows, in seconds of a held processor.
 

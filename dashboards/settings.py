@@ -46,7 +46,7 @@ class Settings:
     per_hour: int = 30
     waiting: int = 5
     live_seconds: float = 4.0
-    budget: Budget = Budget()
+    budget: Budget = field(default_factory=Budget)
     seed_key: bytes | None = field(default=None, repr=False)
 
     def to_environment(self) -> dict[str, str]:

@@ -19,6 +19,7 @@ from arena.errors import ArenaError
 from arena.home import Home
 from arena.local import Arena
 from arena.store import StoreError
+from dashboards.budgets import Budget, Plan
 from dashboards.intake import Intake, Receipt, Refused
 from dashboards.settings import Settings, Submitting
 from dashboards.slices import Playing, Slices
@@ -142,6 +143,19 @@ class SubmissionQueue:
         """How many slices come before a ticket's next one, if nobody else comes."""
         order = [one.number for one in self._order()]
         return order.index(ticket.number) if ticket.number in order else 0
+
+    @property
+    def budget(self) -> Budget:
+        """What submissions may cost."""
+        return self._settings.budget
+
+    def plan(self, ticket: Ticket) -> Plan:
+        """How far its budget goes; an estimate once a match of it was measured."""
+        return self._slices.plan(ticket)
+
+    def used_today(self, ticket: Ticket) -> float:
+        """Seconds that its author has used today; 0 for a check."""
+        return self._slices.used_today([ticket]).get(ticket.author, 0.0)
 
     def waits_for_tomorrow(self, ticket: Ticket) -> bool:
         """Whether its author has used up what may be used in a day."""

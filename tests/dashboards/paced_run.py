@@ -6,6 +6,7 @@ python -m tests.dashboards.paced_run HOME NAME SEED ITERATIONS
 from __future__ import annotations
 
 import sys
+
 from arena import Arena
 from population.runs import Runs
 from tests.population.small_run import Silent, run_small

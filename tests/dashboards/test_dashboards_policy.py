@@ -10,7 +10,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from arena.play import PlayOptions, play_pairs
 from streamlit.testing.v1 import AppTest
 
 from arena import Arena

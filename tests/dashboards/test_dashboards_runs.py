@@ -12,7 +12,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from arena.analysis.estimates import Estimate
-from arena import Arena
 from arena.home import open_home
 from dashboards.comparing import over_seeds, published, variants
 from dashboards.news import Phase, ago, news_of, phase_of
