@@ -75,7 +75,7 @@ def duration(seconds: float) -> str:
         return f"{seconds:.0f} s"
     if seconds < 5_400.0:
         return f"{seconds / 60:.0f} minutes"
-    return f"{seconds / 3_600:.1f} h"
+    return f"{round(seconds / 3_600, 1):g} h"
 
 
 def told(plan: Plan, step_seconds: float, step: str) -> str:

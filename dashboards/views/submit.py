@@ -24,7 +24,7 @@ NAME_CHARS, TOKEN_CHARS = 200, 100
 """What the fields take; which names there can be, the registry says."""
 _DRAFT = "_draft"
 _STYLE = """<style>
-.st-key-source textarea { font-family: "Source Code Pro", monospace; font-size: 0.85rem; }
+[class*="st-key-source_"] textarea { font-family: monospace; font-size: 0.85rem; }
 .st-key-upload [data-testid="stFileUploaderDropzoneInstructions"] { display: none; }
 </style>"""
 """Code in a face of fixed width.  The uploader counts in whole MB, and would promise too much."""
@@ -32,7 +32,7 @@ _STYLE = """<style>
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What a visit handed in last, so that it can be mended and handed in again."""
+    """What a visit handed in last: it can be mended and handed in again."""
 
     game: str
     name: str

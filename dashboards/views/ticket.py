@@ -158,6 +158,7 @@ def _numbers(queue: SubmissionQueue, game: Game, ticket: Ticket) -> None:
         )
     if ticket.match_seconds:
         values[f"A {step_of(game)}"] = duration(ticket.match_seconds / game.length)
+        notes[f"A {step_of(game)}"] = "measured"
         values["All matches need"] = duration(plan.needed)
         notes["All matches need"] = f"{plan.opponents} x {plan.wanted} matches"
     if not ticket.checks_only:
@@ -221,6 +222,7 @@ def _standing(game: Game, ticket: Ticket) -> None:
 def _place(row: Row, ranked: int) -> None:
     metrics = {"AggScore": row.agg_score, "PopReturn": row.pop_return, "PopExpl": row.pop_expl}
     notes = {name: f"95 %: {interval(one)}" for name, one in metrics.items() if one}
+    notes["Forfeits"] = f"of {row.matches:,} matches"
     if row.rank_low != row.rank_high:
         notes["Rank"] = f"between {row.rank_low} and {row.rank_high}"
     tiles(
@@ -258,7 +260,6 @@ def _line(game: Game, version: PolicyVersion, one: AgainstOpponent, ref: str) ->
             continue
         at = replay.lost_at(row.id, seat)
         watch = navigate.address("replay", game=game.name, match=row.id, at=str(at))
-        said += (
-            f" · [watch where it lost {-row.returns[seat]:,.0f}: {step_of(game)} {at:,}]({watch})"
-        )
+        loss = f"{-row.returns[seat]:,.0f} from {step_of(game)} {at:,}"
+        said += f" · [watch it lose {loss}]({watch})"
     return said
