@@ -15,6 +15,7 @@ from arena.analysis.estimates import Estimate
 from arena.analysis.leaderboard import Row
 from arena.games import game as game_named
 from dashboards import cards, theme
+from dashboards.budgets import Budget
 from dashboards.charts.intervals import (
     APART,
     MOST_REFERENCES,
@@ -303,7 +304,9 @@ def test_relations_have_styles_of_their_own() -> None:
 
 
 def test_settings_survive_the_environment() -> None:
-    settings = Settings(Path("/somewhere"), "sqlite://", Submitting.ANY_WALL, 3, 4, 5, 0.5)
+    settings = Settings(
+        Path("/somewhere"), "sqlite://", Submitting.ANY_WALL, 3, 4, 5, 0.5, Budget(6, 7), bytes(32)
+    )
     assert Settings.from_environment(settings.to_environment()) == settings
     assert Settings.from_environment({}).submitting is Submitting.GVISOR
     with pytest.raises(ValueError):

@@ -119,7 +119,7 @@ def test_what_is_refused_is_said_and_runs_nowhere(address: str) -> None:
             ("", "needs a name"),
             ("house/better", "own"),
             ("x" * 190 + "/y", "at most"),
-            (HOSTILE, "author/name"),
+            (HOSTILE, "is not a policy's name"),
         ):
             hand_in(browser, name, source("refused"))
             browser.wait_for(said)
