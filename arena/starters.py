@@ -1,11 +1,12 @@
-"""Enrols the starter policies of a new home, through the same door as anyone's."""
+"""Puts the starter policies into a new home."""
 
 from __future__ import annotations
 
-from arena.enrol import enrol
+from arena.enrol import try_out
 from arena.games import game as game_named
 from arena.home import Home
 from arena.house.starters import STARTERS
+from arena.rejection import Rejection
 from arena.runner import Runner
 from arena.submission import prepare
 from registry.values import Submission
@@ -14,10 +15,11 @@ from sandbox.errors import SandboxError
 
 
 def enrol_starters(home: Home) -> None:
-    """Submits the starters that the registry lacks.
+    """Registers the starters that the registry lacks, where they play well.
 
     They are our own code, so the sealed process is wall enough.  On a host without any sandbox
-    they stay out: nothing Python could play there anyway.
+    they stay out: nothing Python could play there anyway.  Their trials are not stored: a home
+    in which nobody asked for a match has none.
     """
     known = {version.name for version in home.registry.find(author="starter")}
     missing = [starter for starter in STARTERS.values() if starter.name not in known]
@@ -34,8 +36,10 @@ def enrol_starters(home: Home) -> None:
                     description=starter.description,
                     provenance=starter.provenance,
                 )
+                assert isinstance(prepared, Submission), prepared
+                (tried,) = try_out(runner, game, {starter.name: prepared}).values()
                 # A trial that a busy machine cut short is made again by the next command.
-                if isinstance(prepared, Submission):
-                    enrol(runner, game, [prepared], ours=True)
+                if not isinstance(tried, Rejection):
+                    home.registry.submit(prepared, reserved=True)
     except SandboxError:
         return

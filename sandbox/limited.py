@@ -15,6 +15,7 @@ import enum
 import json
 import os
 import select
+import signal
 import subprocess
 import threading
 import time
@@ -30,13 +31,15 @@ from sandbox.errors import SandboxUnavailable
 from sandbox.limited_child import Reply
 from sandbox.process import base_python
 
-START_SECONDS = 30.0
+_START_SECONDS = 30.0
 _SPARE_SECONDS = 15.0
 """How much longer than the child the host waits."""
 _END_SECONDS = 3.0
 _TRIES = 3
 """A child that somebody kills is started again; what it was asked may not be to blame."""
 _SAID_CHARS = 2_000
+_NAME = "the limited process that reads untrusted text"
+_CANNOT_START = f"{_NAME} cannot be started, and nothing is read without it"
 _ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -95,11 +98,6 @@ class LimitedCalls:
         os.register_at_fork(after_in_child=lambda: (call := forget()) and call())
 
     @property
-    def budget(self) -> Budget:
-        """What one question may cost."""
-        return self._budget
-
-    @property
     def pid(self) -> int | None:
         """Process number of the child; None where none runs."""
         return self._child.pid if self._child is not None else None
@@ -136,7 +134,7 @@ class LimitedCalls:
             self._drop()
 
     def _exchange(self, kind: int, body: bytes) -> tuple[int, bytes] | None:
-        """The child's reply; None where somebody killed it."""
+        """The child's reply; None where somebody killed it, or its worker."""
         if self._child is None:
             self._child = _Child(self._functions, self._budget, self._folder)
         try:
@@ -160,7 +158,7 @@ class LimitedCalls:
                 f"{function} got less than {self._budget.cpu_seconds:g} s of processor time in "
                 f"{self._budget.wall_seconds:g} s; the machine is too busy"
             )
-        raise SandboxUnavailable(f"{function} broke: {body.decode('utf-8', 'replace')}")
+        raise SandboxUnavailable(f"{function} broke: {_readable(body)}")
 
     def _drop(self) -> None:
         if self._child is not None:
@@ -207,15 +205,19 @@ class _Child:
             os.set_blocking(descriptor, False)
         self.pid = self._process.pid
         self.close = weakref.finalize(self, _end, self._process, os.getpid())
-        ready = self._receive(time.monotonic() + START_SECONDS)
-        if ready is None or ready[0] != Reply.READY:
-            raise SandboxUnavailable(f"{_CANNOT_START}: {self._last_words()}")
+        try:
+            ready = self._receive(time.monotonic() + _START_SECONDS)
+            if ready is None or ready[0] != Reply.READY:
+                raise SandboxUnavailable(f"{_CANNOT_START}: {self._last_words()}")
+        except BaseException:
+            self.close()
+            raise
 
     def ask(self, kind: int, body: bytes, seconds: float) -> tuple[int, bytes] | None:
-        """Its reply as (kind, body); None once it has ended.
+        """Its reply as (kind, body); None where it was killed.
 
         Raises:
-          SandboxUnavailable: it says nothing.
+          SandboxUnavailable: it ended by itself, or says nothing.
         """
         deadline = time.monotonic() + seconds
         rest = memoryview(frames.pack(kind, body))
@@ -226,8 +228,16 @@ class _Child:
             except BlockingIOError:
                 continue
             except OSError:
-                return None
-        return self._receive(deadline)
+                break  # it has ended
+        reply = self._receive(deadline)
+        if reply is None and not self._was_killed():
+            raise SandboxUnavailable(f"{_NAME} broke: {self._last_words()}")
+        return reply
+
+    def _was_killed(self) -> bool:
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_END_SECONDS)
+        return self._process.returncode == -signal.SIGKILL
 
     def leave(self) -> None:
         """Closes this process's copies of the descriptors; the child is somebody else's."""
@@ -266,7 +276,7 @@ class _Child:
         for descriptor in writing:
             waiting.register(descriptor, select.POLLOUT)
         if left <= 0 or not waiting.poll(left * 1000):
-            raise SandboxUnavailable("the process that reads untrusted text does not answer")
+            raise SandboxUnavailable(f"{_NAME} does not answer")
 
     def _last_words(self) -> str:
         with suppress(subprocess.TimeoutExpired):
@@ -274,14 +284,13 @@ class _Child:
         assert self._process.stderr is not None
         os.set_blocking(self._process.stderr.fileno(), False)
         said = self._process.stderr.read() or b""
-        self.close()
-        return said.decode("utf-8", "replace")[-_SAID_CHARS:].strip() or "it says nothing"
+        return _readable(said)[-_SAID_CHARS:].strip() or "it says nothing"
 
 
-_CANNOT_START = (
-    "the limited process that reads untrusted text cannot be started, and nothing is read "
-    "without it"
-)
+def _readable(said: bytes) -> str:
+    """What is said about a text may quote it: nothing in it steers a terminal."""
+    text = said.decode("utf-8", "replace")
+    return "".join(one if one.isprintable() or one == "\n" else "\ufffd" for one in text)
 
 
 def _end(process: subprocess.Popen[bytes], owner: int) -> None:

@@ -65,17 +65,20 @@ class Worker:
     def __init__(
         self,
         functions: Sequence[Callable[[Any], Any]],
-        closing: seal.Seal,
-        number: int,
-        memory_bytes: int,
-        cpu: float,
+        close_in: Callable[[tuple[int, int]], None],
     ) -> None:
+        """Forks it.
+
+        Args:
+          functions: that it may be asked for.
+          close_in: seals the calling process, but for the descriptors to read from and write to.
+        """
         question, self._to_worker = os.pipe()
         self.answer, answer = os.pipe()
         self.pid = os.fork()
         if self.pid == 0:
             try:
-                closing.close_in((question, answer), number, memory_bytes, math.ceil(cpu) + 1)
+                close_in((question, answer))
                 _answer_one(functions)
             except (MemoryError, RecursionError):
                 os._exit(_OUT_OF_MEMORY)
@@ -150,7 +153,7 @@ class Child:
         frames.write_frame(HOST_OUT, Reply.READY, frames.document(ready))
         while True:
             self._forked += 1
-            worker = Worker(self._functions, self._seal, self._forked, self._memory, self._cpu)
+            worker = Worker(self._functions, self._close_in)
             try:
                 kind, body = frames.read_frame(HOST_IN)
             except frames.FrameError:
@@ -161,6 +164,10 @@ class Child:
             if answer is not None:
                 frames.write_frame(HOST_OUT, Reply.ANSWER, answer)
                 worker.end()
+
+    def _close_in(self, ends: tuple[int, int]) -> None:
+        # The kernel's limit is for a worker that nobody watches any more.
+        self._seal.close_in(ends, self._forked, self._memory, math.ceil(self._cpu) + 1)
 
     def _answer_of(self, worker: Worker) -> bytes | None:
         """What the worker answers; None where it does not, and the host was told why."""

@@ -153,21 +153,13 @@ def test_usage_errors_exit_with_2_and_say_what_to_do(home, arguments):
 
 
 @pytest.mark.parametrize("by", RANKINGS)
-def test_a_leaderboard_before_anybody_played(home, by):
-    """Nothing was played but the starter's trial, which ranks by no score on the population."""
+def test_a_leaderboard_without_any_match(home, by):
     rows = document("leaderboard", "--game", "rrps", "--by", by, "--more", home=home)["rows"]
     assert len(rows) >= 43
-    assert all(row["agg_score"] is None for row in rows)
-    met = [row["ref"] for row in rows if row["matches"]]
-    ranked = [row["ref"] for row in rows if row["rank"] is not None]
-    assert "starter/rrps@1" in met
-    assert set(ranked) == (set(met) if by in ("rating", "mean_return") else set())
-    rest = [row["ref"] for row in rows[len(ranked) :]]
-    assert rest == sorted(rest)
-    assert all(row["rank"] is row["rank_low"] is None for row in rows[len(ranked) :])
-    shown = run("leaderboard", "--game", "rrps", "--by", by, home=home).stdout.splitlines()
-    numbers = [line.split()[0] for line in shown if "house/" in line or "starter/" in line]
-    assert numbers[len(ranked) :] == ["-"] * len(rest)
+    assert all(row["agg_score"] is row["rank"] is row["rank_low"] is None for row in rows)
+    assert [row["ref"] for row in rows] == sorted(row["ref"] for row in rows)
+    table = run("leaderboard", "--game", "rrps", "--by", by, home=home).stdout.splitlines()
+    assert all(line.split()[0] == "-" for line in table if "house/" in line)
 
 
 def test_the_names_of_the_house_are_taken(home, file):
@@ -196,8 +188,7 @@ def test_a_malformed_name_is_a_usage_error(home, file):
 def test_play_leaderboard_payoffs_matches_replay_export(home, tmp_path):
     """One pass over a small Leduc tournament, every answer as JSON and for people."""
     report = document("play", "--game", "leduc", "--matches", "4", "--workers", "1", home=home)
-    # The starter's trial was played before.
-    assert (report["played"], report["skipped"]) == (6 * 4 - 2, 2)
+    assert (report["played"], report["skipped"]) == (6 * 4, 0)
     assert set(report) >= {"played", "skipped", "forfeits", "seconds"}
     board = document("leaderboard", "--game", "leduc", home=home)["rows"]
     assert [row["rank"] for row in board] == [1, 2, 3, 4]

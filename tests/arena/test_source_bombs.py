@@ -16,6 +16,7 @@ from arena.contract import AuthorContract
 from arena.rejection import Rejection, RejectionKind
 from arena.source_check import BUDGET, MAX_BYTES, Reading, difference, find_program, read_program
 from oracle.extract import code_blocks, extract_program
+from oracle.grammar.genome import MARK, NotGrammarMade, read_source
 from oracle.values import Failure
 from sandbox.errors import SandboxUnavailable
 from sandbox.limited import Excess, LimitedCalls
@@ -245,6 +246,12 @@ def test_a_fence_is_found_in_no_time(line: str) -> None:
     cpu = time.process_time()
     assert len(code_blocks(line)) <= 1
     assert time.process_time() - cpu < 1.0
+
+
+def test_a_program_that_says_it_is_the_grammars_is_not_believed() -> None:
+    for text in ("[" * 50_000, "9" * 50_000, '{"game":' * 9_000):
+        with pytest.raises(NotGrammarMade):
+            read_source(f"{AGENT}{MARK}\n# {text}\n")
 
 
 def test_a_difference_that_takes_too_long_is_not_shown() -> None:

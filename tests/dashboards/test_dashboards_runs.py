@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from arena import Arena
 from arena.analysis.estimates import Estimate
 from arena.home import open_home
 from dashboards.comparing import over_seeds, published, variants
@@ -54,9 +55,8 @@ def test_runs_are_listed_and_compared(page: Page, runs_home: Path) -> None:
 
 def test_the_table_by_variant_is_that_of_the_command_line(page: Page, runs_home: Path) -> None:
     app = page(runs_home, "runs")
-    home = open_home(runs_home)
-    runs = Runs(home.path)
-    facts = [gather(home, runs, f"s{seed}") for seed in (1, 2, 3)]
+    with Arena(runs_home) as arena:
+        facts = [gather(arena, Runs(runs_home), f"s{seed}") for seed in (1, 2, 3)]
     (row,) = our_rows((one.record, one.measured) for one in facts)
     shown = app.dataframe[1].value
     assert shown["Seeds"].tolist() == ["1, 2, 3"]
@@ -67,10 +67,10 @@ def test_the_table_by_variant_is_that_of_the_command_line(page: Page, runs_home:
 
 def test_the_list_scores_a_run_as_its_report_does(page: Page, runs_home: Path) -> None:
     app = page(runs_home, "runs")
-    home = open_home(runs_home)
     shown = dict(zip(*(app.dataframe[0].value[name] for name in ("Run", "AggScore")), strict=True))
     for name, shown_score in shown.items():
-        scores = gather(home, Runs(home.path), name).scores
+        with Arena(runs_home) as arena:
+            scores = gather(arena, Runs(runs_home), name).scores
         assert scores is not None
         assert shown_score == pytest.approx(scores.agg_score.value)
 

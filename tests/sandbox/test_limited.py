@@ -107,6 +107,8 @@ def test_a_fault_of_ours_is_an_error(ask: Asking) -> None:
         SandboxUnavailable, match=r"fault broke: ValueError: 'hm'\n(?s:.)* in fault"
     ):
         ask("fault", "'hm'")
+    with pytest.raises(SandboxUnavailable, match="ValueError: \ufffd]0;title\ufffd"):
+        ask("fault", "\x1b]0;title\a")
     assert ask("echo", 1) == 1
 
 
@@ -205,11 +207,16 @@ def cpu_of(pid: int) -> float:
 @linux
 def test_a_worker_that_somebody_kills_is_not_the_texts_fault() -> None:
     ask = Asking(calls(Budget(cpu_seconds=20.0)))
-    assert ask("echo", 1) == 1
     answer, killed = killed_in_the_middle(ask, 1.5, 1)
     assert (answer, len(killed)) == (1.5, 1)
+    ask.child.close()
+
+
+@linux
+def test_a_machine_that_kills_every_worker_is_told() -> None:
+    ask = Asking(calls(Budget(cpu_seconds=20.0)))
     answer, killed = killed_in_the_middle(ask, 1000, 3)
-    assert isinstance(answer, SandboxUnavailable) and len(killed) == 3
+    assert isinstance(answer, SandboxUnavailable) and len(killed) == 3, (answer, killed)
     assert "was killed 3 times; does the machine run out of memory?" in str(answer)
     assert ask("echo", 1) == 1
     ask.child.close()
@@ -300,6 +307,15 @@ def test_a_child_that_cannot_be_started_says_why(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(limited, "base_python", lambda: "/bin/true")
     with pytest.raises(SandboxUnavailable, match=r"cannot be started, .* says nothing"):
         child.call("nowhere:nothing", 1)
+
+
+def test_a_child_that_ends_by_itself_says_why(ask: Asking) -> None:
+    ask("echo")
+    assert ask.child.pid is not None
+    os.kill(ask.child.pid, signal.SIGINT)  # a KeyboardInterrupt, in the child
+    with pytest.raises(SandboxUnavailable, match=r"text broke: (?s:.)*KeyboardInterrupt"):
+        ask("echo")
+    assert ask("echo", 1) == 1
 
 
 def test_nothing_is_left_open(ask: Asking) -> None:
