@@ -65,8 +65,10 @@ class Plan:
 
 def duration(seconds: float) -> str:
     """A time span in the unit that suits it: "40 µs", "18 ms", "2.5 s", "12 minutes", "1.7 h"."""
+    if seconds <= 0:
+        return "0 s"
     if seconds < 0.001:
-        return f"{1_000_000 * max(seconds, 0.0):.0f} µs"
+        return f"{1_000_000 * seconds:.0f} µs"
     if seconds < 1.0:
         return f"{1_000 * seconds:.0f} ms"
     if seconds < 10.0:

@@ -167,7 +167,7 @@ def test_plans_say_the_numbers() -> None:
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [
-        (0.0, "0 µs"),
+        (0.0, "0 s"),
         (0.00004, "40 µs"),
         (0.018, "18 ms"),
         (2.54, "2.5 s"),
