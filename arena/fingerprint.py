@@ -17,6 +17,7 @@ import builtins
 import hashlib
 import re
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from arena.contract import AuthorContract
 
@@ -24,9 +25,8 @@ VERSION = 2
 """Rises when a program could get another digest.  Digests of version 1 have no prefix."""
 
 _LAYOUT = frozenset({"ctx", "kind", "type_comment", "type_ignores", "returns"})
-_MIRRORS = frozenset(
-    {"getattr", "setattr", "hasattr", "delattr", "vars", "dir", "globals", "locals", "eval", "exec"}
-)
+_BY_NAME = frozenset({"getattr", "setattr", "hasattr", "delattr"})
+_MIRRORS = _BY_NAME | {"vars", "dir", "globals", "locals", "eval", "exec"}
 _PLAIN = frozenset({"self", "__init__", "__getitem__", "__setitem__", "__len__", "__iter__"})
 _WORD = re.compile(r"\w+")
 
@@ -62,10 +62,19 @@ def _chosen_names(tree: ast.Module, contract: AuthorContract) -> frozenset[str]:
     return frozenset(name for name in chosen - kept if not _is_special(name))
 
 
+def _names_one(node: ast.AST) -> TypeGuard[ast.Call]:
+    """Whether this is `getattr(thing, "name")` or its like: a string names what is meant."""
+    match node:
+        case ast.Call(ast.Name(function), [_, ast.Constant(str(name)), *_]):
+            return function in _BY_NAME and not _is_special(name)
+    return False
+
+
 def _looks_at_names(tree: ast.Module) -> bool:
     """Whether the program may ask what something of its own is called."""
+    harmless = {node.func for node in ast.walk(tree) if _names_one(node)}
     return any(
-        (isinstance(node, ast.Name) and node.id in _MIRRORS)
+        (isinstance(node, ast.Name) and node.id in _MIRRORS and node not in harmless)
         or (isinstance(node, ast.Attribute) and _is_special(node.attr) and node.attr not in _PLAIN)
         for node in ast.walk(tree)
     )

@@ -10,15 +10,9 @@ import html
 import re
 
 from arena.analysis.estimates import Estimate
+from registry import shown as readable
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$:&^=@/])")
-
-
-def readable(text: str) -> str:
-    """The text with control characters and invisible direction marks replaced."""
-    return "".join(
-        c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text
-    )
 
 
 def in_markdown(text: str) -> str:

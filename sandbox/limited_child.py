@@ -17,6 +17,7 @@ import importlib
 import json
 import math
 import os
+import secrets
 import select
 import signal
 import sys
@@ -142,17 +143,15 @@ class Child:
         self._wall: float = options["wall_seconds"]
         self._memory = options["memory_mib"] * 2**20
         self._largest: int = options["answer_bytes"]
-        self._seal = seal.Seal(sealed=seal.why_not() is None)
-        self._forked = 0
+        self._seal = seal.Seal()
 
     def serve(self) -> NoReturn:
         """Answers questions, one after the other."""
         gc.collect()
         gc.freeze()  # keeps the collector from touching, and so copying, shared pages
-        ready = {"seal": self._seal.description}
+        ready = {"seal": self._seal.description(sealed=seal.why_not() is None)}
         frames.write_frame(HOST_OUT, Reply.READY, frames.document(ready))
         while True:
-            self._forked += 1
             worker = Worker(self._functions, self._close_in)
             try:
                 kind, body = frames.read_frame(HOST_IN)
@@ -166,8 +165,13 @@ class Child:
                 worker.end()
 
     def _close_in(self, ends: tuple[int, int]) -> None:
+        user = self._seal.first_user
+        if user is not None:
+            user += secrets.randbelow(seal.USERS)
+        null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+        self._seal.narrow()
         # The kernel's limit is for a worker that nobody watches any more.
-        self._seal.close_in(ends, self._forked, self._memory, math.ceil(self._cpu) + 1)
+        self._seal.close_in((*ends, null), user, self._memory, math.ceil(self._cpu) + 1)
 
     def _answer_of(self, worker: Worker) -> bytes | None:
         """What the worker answers; None where it does not, and the host was told why."""

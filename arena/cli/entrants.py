@@ -18,13 +18,13 @@ from arena.cli.session import (
     notice,
     optional_game,
     plain,
-    readable,
     session_options,
 )
 from arena.cli.walls import sandbox_options
 from arena.enrol import Enrolled
 from arena.games.protocol import Game
 from arena.submission import Rejection, read_source
+from registry import shown
 from registry.values import PolicyVersion, Status
 from sandbox.choose import WallChoice
 
@@ -207,7 +207,7 @@ def show(session: Session, ref: str, game: Game | None, source: bool) -> None:
     def human(out: Console) -> None:
         if source:
             if out.is_terminal and version.kind == "python":
-                out.print(coloured(readable(version.payload)), soft_wrap=True)
+                out.print(coloured(shown(version.payload)), soft_wrap=True)
             else:
                 click.echo(version.payload, nl=not version.payload.endswith("\n"))
             return

@@ -29,7 +29,7 @@ from arena.games import game as game_named
 from arena.games.protocol import Game
 from arena.local import Arena
 from arena.store import StoreError
-from registry import AmbiguousRef, MalformedName, RegistryError, UnknownPolicy
+from registry import AmbiguousRef, MalformedName, RegistryError, UnknownPolicy, shown
 from sandbox.choose import WallChoice
 from sandbox.errors import SandboxError
 
@@ -75,7 +75,7 @@ def terminal(stderr: bool = False) -> Console:
     stream = sys.stderr if stderr else sys.stdout
     columns = os.environ.get("COLUMNS", "")
     width = None if stream.isatty() else int(columns) if columns.isdecimal() else 200
-    return Console(stderr=stderr, width=width, highlight=False)
+    return Console(stderr=stderr, width=width, highlight=False, emoji=False)
 
 
 @contextmanager
@@ -98,16 +98,9 @@ def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
         yield tell
 
 
-def readable(text: str) -> str:
-    """Text that nobody vouches for, without characters that steer a terminal."""
-    return "".join(
-        c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text
-    )
-
-
 def plain(text: str) -> str:
     """Text that nobody vouches for, safe to print through rich."""
-    return escape(readable(text))
+    return escape(shown(text))
 
 
 def notice(text: str) -> None:

@@ -11,7 +11,7 @@ from click.core import ParameterSource
 from rich.console import Console
 from rich.table import Table
 
-from arena.cli.session import Session, notice, plain, readable
+from arena.cli.session import Session, notice, plain
 from arena.errors import UsageFault
 from arena.games import game as game_named
 from arena.local import Arena
@@ -22,6 +22,7 @@ from population.config import RunConfig
 from population.members import Member, initial_member, label_of
 from population.oracles import first_prompt, journal_of, prompt_against
 from population.runs import Runs
+from registry import shown
 
 _PACE = (
     click.option(
@@ -165,7 +166,7 @@ def show_call(session: Session, run: str, key: str) -> None:
         call = found[-1]  # a key may have been asked again with another prompt
         _show(session, Prompt(call.request.system, call.sent), _told(call))
         answered = call.reply.model or call.model
-        notice(f"{call.request.key}: as it was sent; answered by {readable(answered)}")
+        notice(f"{call.request.key}: as it was sent; answered by {shown(answered)}")
         return
     sigmas = {label_of(one.k): (one.k, one.sigma) for one in runs.iterations(run)}
     if key not in sigmas:

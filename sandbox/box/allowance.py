@@ -36,8 +36,8 @@ class Allowance:
     message_chars: int
 
     def memory_bytes(self, instances: int) -> int:
-        """Address space of a worker: a sixteenth more for every further instance."""
-        return int(self.memory_mib * 1024 * 1024 * (1 + (instances - 1) / 16))
+        """Address space of a worker: as much for every instance as it would have alone."""
+        return self.memory_mib * 1024 * 1024 * instances
 
     def shared(self, seconds: float, instances: int) -> float:
         """A time limit of one call, for a call that many instances answer together.

@@ -15,8 +15,8 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from . import clocks
@@ -53,8 +53,8 @@ class Watch:
     """The thread that watches one referee.
 
     The referee sets `waiting` (the worker and the processor seconds of this call) before it
-    reads, counts `steps` up with every read, and sets `waiting` to None when it does not wait
-    for workers.
+    reads, counts `steps` up whenever it may wait for the same worker again, and sets `waiting`
+    to None when it does not wait for workers.
 
     Args:
       pulse: called while the referee is making progress or is being watched.
@@ -69,31 +69,43 @@ class Watch:
         self._lock = threading.Lock()
         self._workers: Sequence[Worker] = ()
         self._allowance: Allowance | None = None
+        self._charged = False
         threading.Thread(target=self._run, daemon=True).start()
 
-    def guard(self, workers: Sequence[Worker], allowance: Allowance | None) -> None:
-        """From now on watches these workers; none where `allowance` is None."""
-        with self._lock:
-            self._workers, self._allowance = workers, allowance
+    def guard(
+        self, workers: Sequence[Worker], allowance: Allowance | None, *, charged: bool
+    ) -> None:
+        """From now on watches these workers; none where `allowance` is None.
 
-    def release(self, worker: Worker) -> None:
-        """Promises never to touch a worker again: its process number may be given away."""
+        Args:
+          workers: whom.
+          allowance: what each of their instances may use.
+          charged: they are held to the box's budget of memory, too.
+        """
         with self._lock:
-            worker.gone = True
+            self._workers, self._allowance, self._charged = workers, allowance, charged
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Touches no worker meanwhile: whoever ends may have its process number given away."""
+        with self._lock:
+            yield
 
     def _run(self) -> None:
-        steps, looks, call = -1, 0, None
+        seen: tuple[object, int] = (None, -1)
+        looks, call = 0, None
         before = time.perf_counter()
         while True:
             time.sleep(SLICE)
             now = time.perf_counter()
             # A box that was stopped as a whole wakes up late; nobody is charged for that.
             elapsed, before = min(now - before, 2 * SLICE), now
-            waiting = self.waiting
+            waiting, steps = self.waiting, self.steps
             looks += 1
-            if looks % AUDIT_EVERY == 0 or self._budget.tight:
+            if self._charged and (looks % AUDIT_EVERY == 0 or self._budget.tight):
                 self._audit_memory()
-            if waiting is None and steps == self.steps:
+            stuck, seen = seen == (waiting, steps), (waiting, steps)
+            if waiting is None and stuck:
                 continue
             # The host gives up a box that falls silent: one whose killed workers do not end.
             if call is None or call.since_verdict < LAST_WORDS_SECONDS:
@@ -101,7 +113,6 @@ class Watch:
             with self._lock:
                 if self._allowance is None:
                     continue
-                stuck, steps = steps == self.steps, self.steps
                 if waiting is not None:
                     waiting[0].waited += elapsed
                 call = None if waiting is None or not stuck else self._look(call, waiting, elapsed)
@@ -143,7 +154,6 @@ class Watch:
         """
         with self._lock:
             for worker, text in self._budget.excess(self._workers):
-                worker.crowded_out = True
                 self._condemn(worker, OUT_OF_MEMORY, text)
 
     def _idle_limit(self, cpu_limit: float) -> float:
@@ -156,7 +166,7 @@ class Watch:
         if used is None or self._allowance is None:
             return
         used -= worker.cpu_before
-        limit = self._allowance.match_cpu(len(worker.seats))
+        limit = self._allowance.match_cpu(worker.instances)
         idle_limit = self._allowance.match_wall_seconds
         idle = worker.waited - used
         if used > limit:
@@ -190,8 +200,11 @@ class Watch:
 
         On kernels that do not tell who was starved, these may have held the processors.
         """
-        others = (clocks.cpu_seconds(other.pid) for other in self._workers if other is not worker)
-        return sum(filter(None, others))
+        return sum(
+            other.cpu_total if other.gone else clocks.cpu_seconds(other.pid) or 0.0
+            for other in self._workers
+            if other is not worker
+        )
 
     def start_match(self, worker: Worker) -> None:
         """Notes where a loaded worker's clocks stand: its matches begin."""

@@ -133,6 +133,9 @@ def test_what_it_does_counts(old, new):
         ("def f(xs):\n    xs.sort = 1\n    xs.sort()",
          "def f(xs):\n    xs.reverse = 1\n    xs.reverse()"),
         ("a = 1\nprint(vars())", "b = 1\nprint(vars())"),
+        ("def f(): pass\nprint(getattr(f, '__name__'))",
+         "def g(): pass\nprint(getattr(g, '__name__'))"),
+        ("def f(name):\n    return getattr(f, name)", "def g(name):\n    return getattr(g, name)"),
         ("def f(a, b):\n    return a - b", "def f(a, b):\n    return b - a"),
         ("x = 1\ny = x", "x = 1\ny = y0 = 1"),
         ("def max(a):\n    return a", "def min(a):\n    return a"),
@@ -143,6 +146,11 @@ def test_what_it_does_counts(old, new):
 )  # fmt: skip
 def test_names_that_something_else_goes_by_count(one, other):
     assert digest(one) != digest(other)
+
+
+def test_asking_for_an_attribute_by_a_string_hides_nothing():
+    ask = "import math\ndef f(seen):\n    math.n = getattr(math, 'n', 0) + seen\n    return math.n"
+    assert digest(ask) == digest(renamed(ask, "seen", "looked_at"))
 
 
 def test_the_contracts_names_count():

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import socket
 import sys
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from sandbox.box import budget as budget_module
 from sandbox.box import watch as watch_module
 from sandbox.box.allowance import Allowance, WorkerFault
+from sandbox.box.births import Zygote
 from sandbox.box.budget import Budget
-from sandbox.box.control import pair
 from sandbox.box.crew import Worker
 from sandbox.box.frames import OUT_OF_MEMORY
 from sandbox.box.watch import Watch
@@ -21,36 +25,47 @@ from sandbox.patience import longest_block
 from sandbox.process import ProcessWall, usable_bubblewrap
 from sandbox.values import EXTERNAL, Block, BlockMatch, FaultKind, Limits, Rules, SeatPlan
 
-ROOM = Limits(act_seconds=2.0, match_seconds=10.0, match_wall_seconds=20.0, memory_mib=256)
+ROOM = Limits(act_seconds=2.0, match_seconds=10.0, match_wall_seconds=5.0, memory_mib=256)
 HOARDER = """
-import time
 class Probe:
     def __init__(self):
         self.hoard = []
     def act(self, seen):
-        if len(self.hoard) < 10:
+        if len(self.hoard) < {pieces}:
             self.hoard.append(b"x" * (16 << 20))
-        else:
-            time.sleep(0.06)
+        for _ in range(400_000):  # stays a while, so that somebody looks
+            pass
         return "ROCK"
 """
+HOARDER_MIB = 160
 PLAIN = "class Probe:\n    def act(self, seen):\n        return 'PAPER'\n"
 BUBBLEWRAP = [False] if usable_bubblewrap() is None else [False, True]
 HOARDERS = 8
 BUDGET_MIB = 300
-"""Holds one hoarder's 160 MiB, and not two."""
+"""Holds one hoarder, and not two."""
+
+
+def hoarder(mebibytes: int, name: str = "") -> str:
+    """A policy that comes to hold so much."""
+    return HOARDER.replace("{pieces}", str(mebibytes // 16)) + f"# {name}\n"
 
 
 def hoarding_block(rules: Rules, hoarders: int, *, isolate: bool) -> Block:
     """Each hoarder meets an honest policy of its own; the last match is an honest pair."""
-    sources = tuple(f"{HOARDER}# {number}\n" for number in range(hoarders))
+    sources = tuple(hoarder(HOARDER_MIB, str(number)) for number in range(hoarders))
     honest = hoarders
     pairs = [*((number, honest) for number in range(hoarders)), (honest, honest)]
+    return block_of(rules, (*sources, PLAIN), pairs, isolate=isolate)
+
+
+def block_of(
+    rules: Rules, sources: tuple[str, ...], pairs: list[tuple[int, int]], *, isolate: bool
+) -> Block:
     matches = tuple(
         BlockMatch(number, (SeatPlan(one, 1), SeatPlan(other, 2)))
         for number, (one, other) in enumerate(pairs)
     )
-    return Block(rules, (*sources, PLAIN), matches, isolate, ROOM)
+    return Block(rules, sources, matches, isolate, ROOM)
 
 
 @pytest.mark.parametrize("bubblewrap", BUBBLEWRAP)
@@ -66,33 +81,88 @@ def test_hoarders_together_do_not_break_the_box(throws: Rules, bubblewrap: bool)
             assert f"{BUDGET_MIB} MiB" in outcome.fault.message
             assert not outcome.final
         assert (honest.fault, honest.final, len(honest.moves)) == (None, True, 40)
-        # Alone, each of them is within its limits.
-        outcomes = wall.play(hoarding_block(throws, 3, isolate=True))
-        assert [(o.fault, o.final, len(o.moves)) for o in outcomes] == [(None, True, 40)] * 4
     finally:
         wall.close()
 
 
-def test_who_exceeds_the_budget_alone_is_out_of_memory(throws: Rules) -> None:
-    wall = ProcessWall(bubblewrap=False, memory_mib=100)
-    match = BlockMatch(1, (SeatPlan(0, 1), SeatPlan(1, 2)))
+@pytest.mark.parametrize("memory_mib", [100, 300, 600, 2000])
+def test_isolated_matches_leave_each_other_their_memory(throws: Rules, memory_mib: int) -> None:
+    """Each is within its limits, and however little the box has, none is ended for another."""
+    wall = ProcessWall(bubblewrap=False, memory_mib=memory_mib)
+    assert ("one at a time" in wall.remark) == (memory_mib < 1024)
     try:
-        (outcome,) = wall.play(Block(throws, (HOARDER, PLAIN), (match,), True, ROOM))
-        assert outcome.fault is not None
-        assert (outcome.fault.seat, outcome.fault.kind) == (0, FaultKind.OUT_OF_MEMORY)
-        assert outcome.final
-        host = BlockMatch(1, (SeatPlan(0, 1), SeatPlan(EXTERNAL, 0)))
-        block = Block(throws, (HOARDER, PLAIN), (host, match, match), True, ROOM)
-        outcomes = wall.play(block, lambda messages: bytes(len(messages)))
-        assert [o.fault.kind for o in outcomes if o.fault] == [FaultKind.OUT_OF_MEMORY] * 3
-        assert all(outcome.final for outcome in outcomes)
+        outcomes = wall.play(hoarding_block(throws, 6, isolate=True))
+        assert [(o.fault, o.final, len(o.moves)) for o in outcomes] == [(None, True, 40)] * 7
     finally:
         wall.close()
+
+
+def test_who_holds_no_more_than_its_share_is_never_ended_for_another(throws: Rules) -> None:
+    """Two hogs below their own limit, two honest policies that want 96 MiB each: 400 for all."""
+    hogs = (hoarder(208, "a hog"), hoarder(208, "another"))
+    honest = (hoarder(96, "honest"), hoarder(96, "honest, too"))
+    pairs = [(0, 2), (1, 3)]
+    wall = ProcessWall(bubblewrap=False, memory_mib=400)
+    try:
+        block = block_of(throws, (*hogs, *honest), pairs, isolate=False)
+        outcomes = wall.play(block)
+    finally:
+        wall.close()
+    faults = {(number, o.fault.seat) for number, o in enumerate(outcomes) if o.fault}
+    assert faults, "it was too much for the box"
+    assert faults <= {(0, 0), (1, 0)}, "only hogs are ended"
+
+
+def test_the_largest_go_first_and_only_above_an_even_share(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    held = [10, 90, 200, 55, 45]
+    workers = [_FakeWorker(number) for number in range(len(held))]
+    monkeypatch.setattr(budget_module, "resident_bytes", lambda pid: held[pid] << 20)
+    found = Budget(250).excess(workers)  # type: ignore[arg-type]
+    assert [worker.pid for worker, _ in found] == [2]
+    assert "200 MiB; an even share is 50 MiB" in found[0][1]
+    assert [worker.pid for worker, _ in Budget(150).excess(workers)] == [2, 1]  # type: ignore[arg-type]
+    assert not Budget(400).excess(workers)  # type: ignore[arg-type]
+    assert not Budget(None).excess(workers)  # type: ignore[arg-type]
+
+
+class _FakeWorker:
+    def __init__(self, pid: int) -> None:
+        self.pid, self.gone, self.verdict, self.resident_before = pid, False, None, 0
+
+
+@given(st.lists(st.integers(0, 300), min_size=1, max_size=12), st.integers(1, 1000))
+def test_nobody_below_the_share_of_all_is_ended(held: list[int], most: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(budget_module, "resident_bytes", lambda pid: held[pid] << 20)
+        workers = [_FakeWorker(number) for number in range(len(held))]
+        found = {worker.pid for worker, _ in Budget(most).excess(workers)}  # type: ignore[arg-type]
+    assert all(held[pid] > most / len(held) for pid in found)
+    assert sum(size for pid, size in enumerate(held) if pid not in found) <= most
+
+
+def test_workers_are_reserved_for() -> None:
+    assert Budget(4096).workers_at_once(512, 16) == 8
+    assert Budget(600).workers_at_once(512, 16) == 2
+    assert Budget(100).workers_at_once(512, 16) == 2
+    assert Budget(100_000).workers_at_once(512, 16) == 16
+    assert Budget(None).workers_at_once(512, 16) == 16
 
 
 def test_a_boxs_memory_is_within_bounds() -> None:
     assert LEAST_MIB <= memory_for_a_box() <= MOST_MIB
     assert available_mib() > 0
+
+
+@pytest.mark.parametrize(("cores", "share"), [(1, 2000), (2, 2000), (4, 1000), (64, LEAST_MIB)])
+def test_boxes_side_by_side_do_not_reserve_the_same_memory(
+    monkeypatch: pytest.MonkeyPatch, cores: int, share: int
+) -> None:
+    monkeypatch.setattr("sandbox.memory.available_mib", lambda: 4000)
+    monkeypatch.setattr("os.sched_getaffinity", lambda pid: set(range(cores)))
+    monkeypatch.setattr("os.cpu_count", lambda: cores)
+    assert memory_for_a_box() == share
 
 
 def test_a_box_that_only_says_that_it_lives_is_given_up(
@@ -135,7 +205,7 @@ def test_an_error_of_the_hosts_seats_closes_the_box(throws: Rules) -> None:
     with pytest.raises(SandboxUnavailable, match="another box"):
         wall.play(Block(throws, (PLAIN,), (match,), True, ROOM), answer)
     with pytest.raises(SandboxUnavailable, match="closed"):
-        wall.check(throws, PLAIN, ROOM)
+        wall.play(Block(throws, (PLAIN,), (match,), True, ROOM), lambda messages: bytes(1))
     wall.close()
 
 
@@ -145,11 +215,12 @@ def test_a_box_whose_killed_workers_do_not_end_falls_silent(
     monkeypatch.setattr(watch_module, "LAST_WORDS_SECONDS", 0.2)
     pulses: list[float] = []
     watch = Watch(lambda: pulses.append(time.monotonic()), Budget(None))
-    ours, theirs = pair()
-    worker = Worker(ours, (0,))
+    left, right = socket.socketpair()
+    worker = Worker(Zygote(-1, left, 0), (0,), 600.0)
     try:
-        watch.guard([worker], Allowance(1 << 16, 1.0, 600.0, 600.0, 600.0, 256, 2000))
-        watch.waiting = (worker, 600.0)
+        allowance = Allowance(1 << 16, 1.0, 600.0, 600.0, 600.0, 256, 2000)
+        watch.guard([worker], allowance, charged=True)
+        watch.waiting = worker.due
         _wait_for_pulse(pulses)
         worker.verdict = WorkerFault(OUT_OF_MEMORY, "killed, but it hangs")
         deadline = time.monotonic() + 20
@@ -158,10 +229,10 @@ def test_a_box_whose_killed_workers_do_not_end_falls_silent(
             time.sleep(0.05)
     finally:
         watch.waiting = None
-        watch.guard((), None)
+        watch.guard((), None, charged=False)
         worker.close()
-        ours.close()
-        theirs.close()
+        left.close()
+        right.close()
 
 
 def _wait_for_pulse(pulses: list[float]) -> None:
