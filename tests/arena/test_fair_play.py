@@ -250,12 +250,19 @@ def test_a_match_has_nobody_to_exchange_cards_with(walled):
 
 
 def test_halves_of_a_deal_exchange_no_cards_where_matches_share_workers(walled):
-    """It does find notes, but those of other deals: they do not help."""
+    """It does find notes, but those of other deals: they help no more than invented ones."""
+    deals = 48
     twins = unchecked(walled, TWINS, "me/twins", "leduc")
+    invented = TWINS.replace("notes.get((self.hand, 1 - self.me), mine)", "random.randrange(3)")
+    guesses = unchecked(walled, invented.replace("math", "random, math", 1), "me/guess", "leduc")
     call = walled.policy("house/AlwaysCall", "leduc").digest
-    won = halves_of(walled, twins, call, 12, shared=True)
-    assert any(won), "it found no note at all"
-    assert statistics.fmean(won) <= STANDARD_ERRORS * statistics.stdev(won) / math.sqrt(12)
+    with_notes, without = (
+        halves_of(walled, policy, call, deals, shared=True) for policy in (twins, guesses)
+    )
+    assert any(with_notes), "it found no note at all"
+    gained = statistics.fmean(with_notes) - statistics.fmean(without)
+    spread = math.hypot(statistics.stdev(with_notes), statistics.stdev(without))
+    assert gained <= 3 * spread / math.sqrt(deals)
 
 
 def test_who_plays_another_way_when_alone_is_found_by_its_audit(walled, monkeypatch):
