@@ -43,7 +43,7 @@ def headers(page: str) -> list[tuple[str, str]]:
         "script-src": f"'self' blob: 'wasm-unsafe-eval' {inline}".strip(),
         "style-src": "'self' 'unsafe-inline'",
         "img-src": "'self' data: blob:",
-        "font-src": "'self'",
+        "font-src": "'self' data:",
         "connect-src": "'self'",
         "worker-src": "'self' blob:",
         "object-src": "'none'",
