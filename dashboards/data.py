@@ -46,7 +46,7 @@ def settings() -> Settings:
 
 @st.cache_resource(show_spinner=False, max_entries=4)
 def _arena(path: Path, registry_url: str | None) -> Arena:
-    return Arena(path, registry=registry_url, seed_key=settings().seed_key)
+    return Arena(path, registry=registry_url)
 
 
 def arena() -> Arena:

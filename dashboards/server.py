@@ -90,7 +90,7 @@ def serve(
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     with closing(listener(address, port)) as open_one:
         os.environ.update(settings.to_environment())
-        submissions = _warm_up()
+        submissions = _warm_up(settings)
         port = open_one.getsockname()[1]
         flags = {name.replace(".", "_"): value for name, value in options(port, address).items()}
         bootstrap.load_config_options(flags)
@@ -152,7 +152,7 @@ def listener(address: str, port: int) -> socket.socket:
     return opened
 
 
-def _warm_up() -> SubmissionQueue:
+def _warm_up(settings: Settings) -> SubmissionQueue:
     """Opens the home, and begins to work out what the first visitor will ask for.
 
     Returns:
@@ -161,10 +161,15 @@ def _warm_up() -> SubmissionQueue:
     Raises:
       ArenaError, RegistryError, StoreError: the home cannot be opened.
     """
+    from arena import Arena
     from arena.games import GAMES
     from dashboards import app, data, run_data
 
     assert app  # its imports take longer than all the rest
+    if settings.seed_key is not None:
+        # A new home is made with it; nobody needs it afterwards, and no environment has it.
+        url, key = settings.registry_url, settings.seed_key
+        Arena(settings.home, registry=url, seed_key=key).close()
     data.home().store.counts()
     submissions = data.submissions()
 

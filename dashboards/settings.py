@@ -50,7 +50,7 @@ class Settings:
     seed_key: bytes | None = field(default=None, repr=False)
 
     def to_environment(self) -> dict[str, str]:
-        """As environment variables, for the process that draws the pages."""
+        """As environment variables, for what draws the pages; without the key, a secret."""
         variables = {
             "ARENA_HOME": str(self.home),
             "ARENA_SUBMITTING": self.submitting.value,
@@ -63,18 +63,15 @@ class Settings:
         }
         if self.registry_url:
             variables["ARENA_REGISTRY"] = self.registry_url
-        if self.seed_key is not None:
-            variables["ARENA_SEED_KEY"] = self.seed_key.hex()
         return variables
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Settings:
-        """The inverse of `to_environment`; what is not set has its default.
+        """The inverse of `to_environment`; what is not set has its default.  There is no key.
 
         Raises:
           ValueError: a variable has a value that means nothing.
         """
-        key = environment.get("ARENA_SEED_KEY")
         return cls(
             home=Path(environment.get("ARENA_HOME", "./arena-home")),
             registry_url=environment.get("ARENA_REGISTRY") or None,
@@ -87,5 +84,4 @@ class Settings:
                 float(environment.get("ARENA_SUBMIT_SECONDS", Budget.submission)),
                 float(environment.get("ARENA_AUTHOR_SECONDS", Budget.day)),
             ),
-            seed_key=bytes.fromhex(key) if key else None,
         )

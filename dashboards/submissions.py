@@ -79,7 +79,6 @@ class SubmissionQueue:
         self._arena = arena or Arena(
             settings.home,
             registry=settings.registry_url,
-            seed_key=settings.seed_key,
             sandbox=wall,
         )
         home = self._arena.home

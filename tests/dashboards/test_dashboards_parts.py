@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -305,9 +306,11 @@ def test_relations_have_styles_of_their_own() -> None:
 
 def test_settings_survive_the_environment() -> None:
     settings = Settings(
-        Path("/somewhere"), "sqlite://", Submitting.ANY_WALL, 3, 4, 5, 0.5, Budget(6, 7), bytes(32)
+        Path("/somewhere"), "sqlite://", Submitting.ANY_WALL, 3, 4, 5, 0.5, Budget(6, 7)
     )
     assert Settings.from_environment(settings.to_environment()) == settings
+    secret = replace(settings, seed_key=b"0123456789abcdef" * 2)
+    assert secret.to_environment() == settings.to_environment()
     assert Settings.from_environment({}).submitting is Submitting.GVISOR
     with pytest.raises(ValueError):
         Settings.from_environment({"ARENA_SUBMITTING": "everybody"})
