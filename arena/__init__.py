@@ -16,6 +16,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from arena.conduct import Conduct
     from arena.enrol import Enrolled
     from arena.evaluation import Evaluated
     from arena.games import GAMES, Game, game
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Arena": "arena.local",
     "Comparison": "arena.replay",
+    "Conduct": "arena.conduct",
     "Enrolled": "arena.enrol",
     "Evaluated": "arena.evaluation",
     "GAMES": "arena.games",
@@ -49,6 +51,7 @@ _HOMES = {
 __all__ = [
     "Arena",
     "Comparison",
+    "Conduct",
     "Enrolled",
     "Evaluated",
     "GAMES",

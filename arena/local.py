@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Self, Unpack
 
 from arena.analysis.leaderboard import RankBy
+from arena.conduct import Conduct, conduct_of
 from arena.enrol import Enrolled, Judge, enrol, try_out
 from arena.errors import UsageFault
 from arena.evaluation import Evaluated, evaluated
@@ -23,6 +24,7 @@ from arena.payoffs import PayoffTable
 from arena.rejection import Rejection
 from arena.replay import Comparison, Stored, compare_again, stored_match
 from arena.runner import Runner
+from arena.schedule import pairs_among
 from arena.standings import Leaderboard, exact_payoffs, payoff_table, standings
 from arena.starters import enrol_starters
 from arena.store import MatchRow
@@ -318,6 +320,11 @@ class Arena:
             limit=limit,
         )
 
+    def conduct(self, ref: str, game: Game | str) -> Conduct:
+        """How a policy's matches were played, and what audits found."""
+        game = _game(game)
+        return conduct_of(self.home, self.policy(ref, game), game.version)
+
     def match(self, match_id: str) -> Stored:
         """A stored match, retold by the engine; the beginning of its id is enough.
 
@@ -377,21 +384,6 @@ class Arena:
                 f"{version.ref} is {version.status.value}{why}: it takes part in nothing"
             )
         return version.digest
-
-
-def pairs_among(everybody: Sequence[str], only: Sequence[str]) -> list[Pair]:
-    """The unordered pairs to play.
-
-    Args:
-      everybody: digests of all who may play.
-      only: digests; empty for all pairs, one for everybody against it, several for the round
-        robin among them.
-    """
-    chosen = sorted(set(only)) or sorted(everybody)
-    if only and len(chosen) == 1:
-        (one,) = chosen
-        return [(min(one, other), max(one, other)) for other in sorted(everybody) if other != one]
-    return [(a, b) for i, a in enumerate(chosen) for b in chosen[i + 1 :]]
 
 
 def _game(game: Game | str) -> Game:

@@ -7,6 +7,7 @@ played twice (`arena.audit`); whoever does not repeat is quarantined, whoever as
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -27,6 +28,8 @@ from arena.values import Match, Result
 from arena.workers import WorkerPool
 from sandbox.choose import WallChoice, open_settled
 from sandbox.values import Limits
+
+_log = logging.getLogger(__name__)
 
 SMALL = 2
 """So few jobs are played by this process itself: to start workers takes longer."""
@@ -79,6 +82,8 @@ class Runner:
         if not self._wall_name:
             opened = open_settled(self._choice)
             self._choice, self._wall_name = opened.choice, opened.wall.name
+            if opened.wall.remark:
+                _log.warning("sandbox %s: %s", opened.wall.name, opened.wall.remark)
             # Not kept: workers have boxes of their own, and this one would hold a core of theirs.
             opened.wall.close()
         return self._wall_name

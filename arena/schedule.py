@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,3 +125,18 @@ def _aligned(
     beyond = {a * width + b: repetitions for (a, b), repetitions in stored.scattered.items()}
     positions = np.flatnonzero(np.isin(wanted, list(beyond)))
     return prefix, {int(k): beyond[int(wanted[k])] for k in positions}
+
+
+def pairs_among(everybody: Sequence[str], only: Sequence[str]) -> list[tuple[str, str]]:
+    """The unordered pairs to play.
+
+    Args:
+      everybody: digests of all who may play.
+      only: digests; empty for all pairs, one for everybody against it, several for the round
+        robin among them.
+    """
+    chosen = sorted(set(only)) or sorted(everybody)
+    if only and len(chosen) == 1:
+        (one,) = chosen
+        return [(min(one, other), max(one, other)) for other in sorted(everybody) if other != one]
+    return [(a, b) for i, a in enumerate(chosen) for b in chosen[i + 1 :]]

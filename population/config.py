@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from arena.analysis.meta_strategy import DEFAULT_SOLVER, SOLVERS
@@ -44,6 +44,20 @@ class OracleChoice:
             raise UsageFault(f"no oracle is called {self.name!r}; there are {', '.join(ORACLES)}")
         _at_least(0, refinements=self.refinements)
         _at_least(1, drafts=self.drafts)
+
+    @property
+    def writes_with_a_model(self) -> bool:
+        """Whether a language model writes the programs, and not the grammar."""
+        return self.model != "grammar"
+
+    def idle_options(self) -> tuple[str, ...]:
+        """Names of the fields that do nothing for this oracle."""
+        idle = [] if self.name == "best-of-n" else ["drafts"]
+        if self.name in ("zero-shot", "best-of-n"):
+            idle.append("refinements")
+        if not self.writes_with_a_model:
+            idle += ["opponents", "shown", "asking"]
+        return tuple(idle)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,12 +130,28 @@ class RunConfig:
 
     @property
     def variant(self) -> str:
-        """What runs that differ only in their seed have in common."""
+        """The oracle with all that its answers depend on, in words."""
         oracle = self.oracle
-        if oracle.model == "grammar":
-            return f"{oracle.name}, grammar"
-        parts = (oracle.name, oracle.model, oracle.opponents, oracle.shown, str(oracle.asking))
+        rounds = {"linear": f"M {oracle.refinements}", "best-of-n": f"N {oracle.drafts}"}
+        rounds["alpha-evolve"] = rounds["linear"]
+        parts = [oracle.name, rounds.get(oracle.name, ""), oracle.model]
+        if oracle.writes_with_a_model:
+            parts += [oracle.opponents, oracle.shown, str(oracle.asking)]
         return ", ".join(filter(None, parts))
+
+    @property
+    def pool(self) -> RunConfig:
+        """What runs that differ in nothing but their seed have in common; a key to group by.
+
+        Options that do nothing for the oracle have their defaults in it.
+        """
+        oracle, usual = self.oracle, OracleChoice()
+        idle = oracle.idle_options()
+        return replace(
+            self,
+            seed=0,
+            oracle=replace(oracle, **{name: getattr(usual, name) for name in idle}),
+        )
 
 
 def check_run_name(name: str) -> str:

@@ -18,6 +18,7 @@ DOCUMENTS = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 NAMES = {
     "Arena",
     "Comparison",
+    "Conduct",
     "Enrolled",
     "Evaluated",
     "GAMES",
@@ -38,6 +39,7 @@ METHODS = {
     "call",
     "check",
     "close",
+    "conduct",
     "enter",
     "evaluate",
     "exact_payoffs",

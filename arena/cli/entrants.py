@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -21,6 +22,7 @@ from arena.cli.session import (
     session_options,
 )
 from arena.cli.walls import sandbox_options
+from arena.conduct import in_words
 from arena.enrol import Enrolled
 from arena.games.protocol import Game
 from arena.submission import Rejection, read_source
@@ -194,10 +196,13 @@ def list_(
 @session_options
 def show(session: Session, ref: str, game: Game | None, source: bool) -> None:
     """Shows a policy: who wrote it, when, from what, and where it stands."""
-    version = session.arena().policy(ref, game)
+    arena = session.arena()
+    version = arena.policy(ref, game)
+    conduct = arena.conduct(version.digest, version.game)
     document = {
         **_summary(version),
         "status_reason": version.status_reason,
+        "conduct": asdict(conduct),
         "provenance": dict(version.provenance),
         "parents": [{"digest": p.digest, "relation": p.relation} for p in version.parents],
     }
@@ -211,7 +216,7 @@ def show(session: Session, ref: str, game: Game | None, source: bool) -> None:
             else:
                 click.echo(version.payload, nl=not version.payload.endswith("\n"))
             return
-        for key, value in _facts(version):
+        for key, value in (*_facts(version), *in_words(conduct).items()):
             out.print(f"[bold]{key:12}[/] {plain(value)}")
 
     session.answer(document, human)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib.metadata import version
 
+import pyarrow as pa
 import streamlit as st
 
 from arena.games import GAMES
 from arena.games.protocol import Game
 from dashboards import data
 from dashboards.text import demoted, in_markdown, readable
+from registry.values import Season
 
 PACKAGES = ("policy-arena", "open_spiel", "duckdb", "numpy", "scipy", "streamlit")
 
@@ -93,8 +95,29 @@ def _machine() -> None:
     else:
         first = next(iter(GAMES))
         st.info(f"Nothing was played yet: run  `arena play --game {first}`")
+    st.subheader("Seasons", anchor=False)
+    st.markdown(
+        "All seeds and deals of a season follow from a secret key. Its commitment is fixed from "
+        "the start; once the season is closed (`arena seed reveal`) everybody can check it."
+    )
+    st.dataframe(_seasons(data.home().registry.seasons()), hide_index=True)
     st.subheader("Versions", anchor=False)
     st.markdown(_table(("Package", "Version"), [(name, version(name)) for name in PACKAGES]))
+
+
+def _seasons(seasons: Sequence[Season]) -> pa.Table:
+    return pa.table(
+        {
+            "Season": [one.number for one in seasons],
+            "Opened": [one.opened for one in seasons],
+            "Closed": pa.array([one.closed for one in seasons], pa.timestamp("us", "UTC")),
+            "Commitment": [one.commitment for one in seasons],
+            "Key": [
+                one.key.hex() if one.closed and one.key else "given" if one.given else "secret"
+                for one in seasons
+            ],
+        }
+    )
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -8,6 +8,7 @@ from typing import Literal
 import pyarrow as pa
 import streamlit as st
 
+from arena.conduct import conduct_of, in_words
 from arena.games.protocol import Game
 from arena.kinds.mixture import weights_of
 from arena.source_check import difference, docstring_of
@@ -293,6 +294,7 @@ def _lineage(game: Game, version: PolicyVersion) -> None:
         st.info("No parents or children are registered: it was written from scratch.")
     facts = {key: str(value) for key, value in sorted(version.provenance.items())}
     facts["digest"] = version.digest
+    facts |= in_words(conduct_of(data.home(), version, game.version))
     clones: tuple[PolicyVersion, ...] = ()
     if version.code_digest:
         clones = data.home().registry.find(version.game, code_digest=version.code_digest)

@@ -18,7 +18,7 @@ from arena.local import Arena
 from oracle.models.journal import Call
 from oracle.models.options import THINKING, Asking
 from oracle.prompt import Prompt
-from population.config import RunConfig
+from population.config import OracleChoice, RunConfig
 from population.members import Member, initial_member, label_of
 from population.oracles import first_prompt, journal_of, prompt_against
 from population.runs import Runs
@@ -104,16 +104,37 @@ def refuse_others(*wanted: str) -> None:
     Raises:
       UsageFault: there are some: they would do nothing.
     """
-    context = click.get_current_context()
     kept = {*wanted, "home_path", "registry_url", "seed_key", "as_json"}
-    given = [
-        parameter.opts[0]
-        for parameter in context.command.params
-        if parameter.name not in kept
-        and context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
-    ]
+    given = [option for name, option in _given().items() if name not in kept]
     if given:
         raise UsageFault(f"with --run, {', '.join(given)} would do nothing: leave it out")
+
+
+def refuse_idle(oracle: OracleChoice) -> None:
+    """Refuses options of the oracle that were given and do nothing for the one that was chosen.
+
+    Raises:
+      UsageFault: there are some.
+    """
+    idle = set(oracle.idle_options())
+    if "asking" in idle:
+        idle |= {"temperature", "max_output_tokens", "thinking"}
+    given = [option for name, option in _given().items() if name in idle]
+    if given:
+        raise UsageFault(
+            f"with the oracle {oracle.name} by {oracle.model}, {', '.join(given)} would do "
+            "nothing: leave it out, or choose another with --oracle and --model"
+        )
+
+
+def _given() -> dict[str, str]:
+    """The options of the current command that were given on the command line, by parameter."""
+    context = click.get_current_context()
+    return {
+        str(parameter.name): parameter.opts[0]
+        for parameter in context.command.params
+        if context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
+    }
 
 
 def show_first(session: Session, config: RunConfig) -> None:

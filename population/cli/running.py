@@ -31,6 +31,7 @@ from oracle.models.options import Asking
 from population.cli.asking import (
     asking_options,
     pace_options,
+    refuse_idle,
     refuse_others,
     show_call,
     show_calls,
@@ -200,6 +201,7 @@ def run(
     if dry_run:
         show_first(session, config)
         return
+    refuse_idle(oracle)
     with session.arena(wall, workers) as arena:
         runs = Runs(session.home_path)
         name = run_name or name_for(config)

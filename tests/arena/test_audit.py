@@ -4,6 +4,7 @@ import pytest
 
 from arena import Enrolled, Rejection
 from arena.audit import compare
+from arena.conduct import in_words
 from arena.games.rrps import RRPS
 from arena.plan import bout_of
 from arena.store import Verdict
@@ -84,6 +85,12 @@ def test_who_goes_by_addresses_is_quarantined_with_evidence(arena, everything_is
     assert "from move 1000" in version.status_reason or "from move 1" in version.status_reason
     found = arena.home.store.audits(of=suspect)
     assert found and {one.verdict for one in found} == {Verdict.DIFFERENT}
+    conduct = arena.conduct(suspect, "rrps")
+    assert conduct.audits.different == len(found)
+    assert (conduct.played.sandboxed, conduct.played.shared) == (4, 4 if shared else 0)
+    told = in_words(conduct)
+    assert ("a process shared with others" in told["matches"]) is shared
+    assert found[0].match.id[:12] in told["finding 1"]
 
 
 def test_who_leaks_between_its_matches_is_found_where_workers_are_shared(

@@ -15,7 +15,7 @@ from arena import Enrolled, Termination
 from arena.errors import UsageFault
 from arena.games.rrps import RRPS
 from arena.kinds.mixture import payload_of
-from arena.local import pairs_among
+from arena.schedule import pairs_among
 from arena.submission import prepare
 from registry.values import Submission
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -17,8 +18,11 @@ from hypothesis import strategies as st
 from arena import Arena, game
 from arena.analysis.metrics import Meetings, evaluate
 from arena.house.population import default_population
+from oracle.models.options import Asking
 from population import paper
 from population.cli import main
+from population.comparison import title_of
+from population.config import Budget, OracleChoice, RunConfig
 from population.matches import Matches
 from population.records import Sigma
 from population.report.facts import gather, sigmas_of
@@ -264,3 +268,46 @@ def test_run_and_resume_with_a_transcript(measured: Arena, tmp_path: Path) -> No
     assert [member["label"] for member in document["members"]] == ["initial", "k01", "k02"]
     assert sum(document["sigma"].values()) == pytest.approx(1.0)
     assert measured.policy(document["ref"], "rrps").kind == "mixture"
+
+
+@pytest.mark.parametrize(
+    ("changes", "together"),
+    [
+        ({"seed": 7}, True),
+        ({"iterations": 9}, False),
+        ({"oracle": OracleChoice("linear", "gemini:m", refinements=3)}, False),
+        ({"oracle": OracleChoice("linear", "gemini:m", drafts=3)}, True),
+        ({"oracle": OracleChoice("linear", "gemini:m", opponents="none")}, False),
+        ({"oracle": OracleChoice("linear", "gemini:m", asking=Asking(temperature=0.1))}, False),
+        ({"oracle": OracleChoice("linear", "gemini:m", asking=Asking(parallel=9))}, True),
+        ({"matches": Budget(8, 25)}, False),
+        ({"solver": "lp"}, False),
+        ({"initial": "me/first"}, False),
+    ],
+)
+def test_runs_are_pooled_where_they_differ_in_nothing_but_their_seed(changes, together):
+    config = RunConfig("rrps", OracleChoice("linear", "gemini:m"))
+    other = replace(config, **changes)
+    assert (config.pool == other.pool) is together
+    assert (title_of(config) == title_of(other)) is (together or "iterations" in changes)
+
+
+def test_what_does_nothing_for_the_grammar_pools_its_runs():
+    config = RunConfig("rrps", OracleChoice("best-of-n", "grammar"))
+    other = OracleChoice("best-of-n", "grammar", "none", "all", refinements=2)
+    assert config.pool == replace(config, oracle=other).pool
+    assert config.pool != replace(config, oracle=replace(other, drafts=2)).pool
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--oracle", "zero-shot", "--refinements", "3"), "--refinements"),
+        (("--oracle", "linear", "--drafts", "3"), "--drafts"),
+        (("--filter", "all", "--temperature", "1"), "--temperature"),
+    ],
+)
+def test_options_that_would_do_nothing_are_refused(finished, words, told):
+    code, _, err = invoke(finished, "run", "--game", "rrps", "--model", "grammar", *words)
+    assert code == 2
+    assert told in err and "would do nothing" in err
