@@ -13,7 +13,7 @@ from arena.home import open_home
 from dashboards.browser import ADDRESS, PHONE, Browser, free_port, served, server_of
 from dashboards.settings import Settings, Submitting
 from tests.dashboards.looking import HOSTILE, needs_browser, unharmed
-from tests.dashboards.queues import OPPONENTS, source
+from tests.dashboards.queues import OPPONENTS, source, wait
 
 pytestmark = pytest.mark.browser
 
@@ -51,6 +51,7 @@ def test_a_name_is_claimed_and_the_token_shown_once(address: str) -> None:
         to_the_form(browser)
         hand_in(browser, "ada/one", source("one"))
         browser.wait_for("Keep this token")
+        wait(lambda: TOKEN.search(browser.text) is not None)  # it is drawn after its warning
         (token,) = TOKEN.findall(browser.text)
         assert "ticket=" in browser.address
         ticket = browser.address.removeprefix(address)
