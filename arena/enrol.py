@@ -9,7 +9,7 @@ gets the reason.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from arena.audit import compare
@@ -24,6 +24,9 @@ from arena.store import Verdict
 from arena.values import Match, Result, Termination
 from registry import Registry, digest_of
 from registry.values import PolicyVersion, Status, Submission
+
+Judge = Callable[[tuple[Result, ...]], Rejection | None]
+"""Looks at the two matches of a trial that was passed; what it objects to is not taken in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,7 @@ def enrol(
     *,
     opponents: Sequence[str] = (),
     ours: bool = False,
+    judge: Judge | None = None,
 ) -> list[Enrolled | Rejection]:
     """Tries prepared submissions and registers those that pass, in their order.
 
@@ -58,6 +62,7 @@ def enrol(
       opponents: digests of registered policies to draw the trials' opponents from; by default
         the house's.
       ours: whether names that are reserved for the arena and its clients are allowed.
+      judge: has a say after the trial.
 
     Raises:
       MalformedName: a name is reserved, or reads like another author's.
@@ -70,7 +75,7 @@ def enrol(
     new = {digest_of(one.game, one.kind, one.payload): one for one in registry.missing(submissions)}
     known = {digest: _quarantined(registry, one) for digest, one in new.items()}
     wanted = {digest: one for digest, one in new.items() if known[digest] is None}
-    tried = try_out(runner, game, wanted, opponents)
+    tried = try_out(runner, game, wanted, opponents, judge)
     passed = [one for digest, one in wanted.items() if not isinstance(tried[digest], Rejection)]
     registry.submit_many(passed, reserved=ours)
     runner.home.store.append(
@@ -85,6 +90,7 @@ def try_out(
     game: Game,
     submissions: Mapping[str, Submission],
     opponents: Sequence[str] = (),
+    judge: Judge | None = None,
 ) -> dict[str, tuple[Result, ...] | Rejection]:
     """Lets policies play their trials; nothing is registered or stored.
 
@@ -93,6 +99,7 @@ def try_out(
       game: what they play.
       submissions: by digest.
       opponents: as for `enrol`.
+      judge: as for `enrol`.
 
     Returns:
       By digest: the two matches, or why the policy cannot be taken in.
@@ -108,10 +115,13 @@ def try_out(
         players = present | {digest: Player(digest, submission.kind, submission.payload)}
         trials[digest] = (_trial(game, seeds, digest, opponent, players), players)
     played = runner.try_out(game, trials)
-    return {
-        digest: _problem(game, digest, bouts, played[digest]) or played[digest][:2]
-        for digest, (bouts, _) in trials.items()
-    }
+    found: dict[str, tuple[Result, ...] | Rejection] = {}
+    for digest, (bouts, _) in trials.items():
+        problem, two = _problem(game, digest, bouts, played[digest]), played[digest][:2]
+        if problem is None and judge is not None:
+            problem = judge(two)
+        found[digest] = problem or two
+    return found
 
 
 def _house(registry: Registry, game: Game) -> list[str]:

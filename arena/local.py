@@ -13,7 +13,7 @@ from typing import Self, Unpack
 
 from arena.analysis.leaderboard import RankBy
 from arena.conduct import Conduct, conduct_of
-from arena.enrol import Enrolled, enrol, try_out
+from arena.enrol import Enrolled, Judge, enrol, try_out
 from arena.errors import UsageFault
 from arena.evaluation import Evaluated, evaluated
 from arena.games import game as game_named
@@ -109,12 +109,12 @@ class Arena:
         """References of some versions by digest."""
         return {digest: version.ref for digest, version in self.versions(digests).items()}
 
-    def check(self, source: str, game: Game | str) -> Rejection | None:
+    def check(self, source: str, game: Game | str, judge: Judge | None = None) -> Rejection | None:
         """What `submit` would object to, None where nothing; registers and stores nothing."""
         prepared = prepare(_game(game), source, name="check/check")
         if isinstance(prepared, Rejection):
             return prepared
-        (found,) = try_out(self.runner, _game(game), {"check": prepared}).values()
+        (found,) = try_out(self.runner, _game(game), {"check": prepared}, (), judge).values()
         return found if isinstance(found, Rejection) else None
 
     def submit(
@@ -126,6 +126,7 @@ class Arena:
         description: str = "",
         labels: Mapping[str, str] | None = None,
         provenance: Mapping[str, object] | None = None,
+        judge: Judge | None = None,
     ) -> Enrolled | Rejection:
         """Checks a policy's source, lets it play its trial, and registers it as "author/name".
 
@@ -140,7 +141,7 @@ class Arena:
             labels=labels,
             provenance=provenance,
         )
-        return self.enter(game, [prepared])[0]
+        return self.enter(game, [prepared], judge=judge)[0]
 
     def enter(
         self,
@@ -149,10 +150,13 @@ class Arena:
         *,
         opponents: Sequence[str] = (),
         ours: bool = False,
+        judge: Judge | None = None,
     ) -> list[Enrolled | Rejection]:
         """The same for many that are prepared already; see `arena.enrol.enrol`."""
         good = [one for one in submissions if isinstance(one, Submission)]
-        entered = iter(enrol(self.runner, _game(game), good, opponents=opponents, ours=ours))
+        entered = iter(
+            enrol(self.runner, _game(game), good, opponents=opponents, ours=ours, judge=judge)
+        )
         return [next(entered) if isinstance(one, Submission) else one for one in submissions]
 
     def register(self, submission: Submission, *, ours: bool = False) -> PolicyVersion:

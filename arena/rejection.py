@@ -39,6 +39,8 @@ class RejectionKind(enum.StrEnum):
     """With the same seeds and against the same opponent it moved differently."""
     QUARANTINED = "quarantined"
     """Its code is in quarantine."""
+    TOO_SLOW = "too-slow"
+    """Its matches would take longer than whoever takes it in allows."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,8 @@ class Request:
       game: what is played.
       wanted: pairs of registered policies, of any status, to numbers of matches.
       shared: the caller vouches for the Python policies: matches of one may share a worker.
-      processor_seconds: what the sandboxed policies may use for it; None is no limit.
+      processor_seconds: how long its sandboxed matches may hold a processor (`held_seconds`);
+        what is under way then is played to its end.  None is no limit.
       progress: told after every job.
     """
 
@@ -64,6 +65,7 @@ class PlayReport:
       quarantined: digests of the versions that were quarantined for it.
       seconds: wall-clock time.
       processor_seconds: of the sandboxed policies.
+      held_seconds: that their matches held a processor (`held_seconds`).
       walls: kinds of wall that the matches ran behind, with the number of matches.
     """
 
@@ -78,7 +80,17 @@ class PlayReport:
     quarantined: tuple[str, ...] = ()
     seconds: float = 0.0
     processor_seconds: float = 0.0
+    held_seconds: float = 0.0
     walls: Mapping[str, int] = field(default_factory=dict)
+
+
+def held_seconds(result: Result) -> float:
+    """How long a match held a processor: what its policies computed, or longer if they idled.
+
+    A box stays on one core, and the matches that are played together share its time evenly.  So a
+    policy that sleeps, stalls or waits costs what it keeps others from using.
+    """
+    return max(sum(result.cpu_seconds), result.seconds)
 
 
 class Tally:
@@ -101,17 +113,17 @@ class Tally:
         self._audits: list[Audit] = []
         self._committed = time.monotonic()
         self._played = self._forfeits = self._twice = 0
-        self._processor_seconds = 0.0
+        self._processor_seconds = self._held_seconds = 0.0
         self._walls: Counter[str] = Counter()
         self._verdicts: Counter[Verdict] = Counter()
         self._suspicions: list[Suspicion] = []
         self._quarantined: list[str] = []
 
     def within_budget(self, bouts: Iterable[Bout]) -> Iterator[Bout]:
-        """The bouts, until the policies have used up what they may."""
+        """The bouts, until the matches have used up what they may."""
         limit = self._request.processor_seconds
         for bout in bouts:
-            if limit is not None and self._processor_seconds >= limit:
+            if limit is not None and self._held_seconds >= limit:
                 return
             yield bout
 
@@ -153,6 +165,7 @@ class Tally:
             quarantined=tuple(dict.fromkeys(self._quarantined)),
             seconds=round(seconds, 3),
             processor_seconds=round(self._processor_seconds, 3),
+            held_seconds=round(self._held_seconds, 3),
             walls=dict(self._walls),
         )
 
@@ -171,6 +184,7 @@ class Tally:
             self._pending.append(result)
             if result.wall not in TRUSTED:
                 self._processor_seconds += sum(result.cpu_seconds)
+                self._held_seconds += held_seconds(result)
                 if self._seeds.audits(result.match):
                     self._audit(bout, result)
 

@@ -27,9 +27,9 @@ from arena.local import Arena
 from arena.payoffs import PayoffTable
 from arena.standings import payoff_table
 from dashboards.charts.lineage import Family
-from dashboards.desk import Desk
 from dashboards.rating import LiveRatings, Ratings
 from dashboards.settings import Settings
+from dashboards.submissions import SubmissionQueue
 from registry.values import PolicyVersion, Status
 
 SECONDS = 2.0
@@ -52,7 +52,7 @@ def _arena(path: Path, registry_url: str | None) -> Arena:
 def arena() -> Arena:
     """The arena that the pages show; made, with the house enrolled, on first use.
 
-    All visitors share it, so it is only read through; the submission desk plays with its own.
+    All visitors share it, so it is only read through; the submission queue plays with its own.
     """
     return _arena(settings().home, settings().registry_url)
 
@@ -375,10 +375,10 @@ def exact_leduc(game: Game) -> ExactValues:
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
-def _desk(path: Path) -> Desk:
-    return Desk(settings())
+def _submissions(path: Path) -> SubmissionQueue:
+    return SubmissionQueue(settings())
 
 
-def desk() -> Desk:
+def submissions() -> SubmissionQueue:
     """Where policies are handed in."""
-    return _desk(home().path)
+    return _submissions(home().path)

@@ -10,8 +10,10 @@ import html
 import re
 
 from arena.analysis.estimates import Estimate
-from registry import shown as readable
+from registry import shown
 
+readable = shown
+"""The text with characters that nobody sees replaced by their codes."""
 _MARKUP = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$:&^=@/])")
 
 

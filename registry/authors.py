@@ -17,7 +17,7 @@ import secrets
 from collections.abc import Collection
 from datetime import UTC, datetime
 
-from sqlmodel import Session
+from sqlmodel import Session, col, select
 
 from registry import naming, rows
 from registry.errors import NameRefused, RegistryCorrupt, UnknownAuthor
@@ -53,6 +53,12 @@ class Authors(Part):
         with self.database.reading() as session, rows.legible(session):
             row = session.get(AuthorRow, name)
             return None if row is None else _author(session, row)
+
+    def authors(self) -> tuple[Author, ...]:
+        """Everybody, in the order in which they came."""
+        statement = select(AuthorRow).order_by(col(AuthorRow.created), col(AuthorRow.name))
+        with self.database.reading() as session, rows.legible(session):
+            return tuple(_author(session, row) for row in session.exec(statement))
 
     def claim_author(self, name: str, *, origin: Origin = Origin.PAGE) -> str:
         """Takes a name that is free.

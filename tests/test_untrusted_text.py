@@ -99,7 +99,7 @@ def test_our_processes_do_not_even_load_them() -> None:
         """
         import importlib, sys
         for name in ("arena.cli", "population.cli", "oracle.writer", "oracle.trials",
-                     "dashboards.desk", "dashboards.views.policy", "population.report.page"):
+                     "dashboards.submissions", "dashboards.views.policy", "population.report.page"):
             importlib.import_module(name)
         print(*sys.modules)
         """

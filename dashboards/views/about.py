@@ -68,7 +68,7 @@ def _measures(game: Game) -> None:
 
 
 def _machine() -> None:
-    opening = data.desk().opening
+    opening = data.submissions().opening
     st.subheader("Sandbox", anchor=False)
     if opening.open:
         st.text(f"Submitted policies run behind: {readable(opening.wall)}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -159,6 +159,30 @@ def forfeit_of(stored: Stored) -> Forfeit | None:
     return Forfeit(step, result.fault_seat, result.termination.value, steps, result.returns[0])
 
 
+def lost_at(match: str, seat: int) -> int:
+    """The throw or hand from which a stored match was lost to a seat.
+
+    Its forfeit; else where the score began to fall furthest, as that seat sees it.
+    """
+    stored = _stored(str(data.home().path), match)
+    forfeit = forfeit_of(stored)
+    if forfeit is not None and forfeit.seat == seat:
+        return forfeit.step
+    sign = 1.0 if seat == 0 else -1.0
+    return deepest_fall([sign * float(event["total"]) for event in _completed(stored)])
+
+
+def deepest_fall(scores: Sequence[float]) -> int:
+    """The step (1 is the first) with which the deepest fall of a running score began."""
+    best, since, deepest, began = 0.0, 1, 0.0, 1
+    for step, score in enumerate(scores, 1):
+        if best - score > deepest:
+            deepest, began = best - score, since
+        if score >= best:
+            best, since = score, step + 1
+    return began
+
+
 @st.fragment
 def _moves(stored: Stored) -> None:
     """The score, and what happened at one point of the match."""
@@ -166,8 +190,11 @@ def _moves(stored: Stored) -> None:
     if not events:
         st.info("The match was forfeited before anything was played.")
     last = max(len(events), forfeit.step if forfeit else 1)
-    key = f"at_{stored.result.match.id}"
-    st.session_state.setdefault(key, forfeit.step if forfeit else 1)
+    asked = navigate.asked("at")
+    key = f"at_{stored.result.match.id}_{asked}"
+    if key not in st.session_state:
+        first = int(asked) if asked.isdecimal() and len(asked) < 9 else 0
+        st.session_state[key] = min(first or (forfeit.step if forfeit else 1), last)
 
     def go(to: int) -> None:
         st.session_state[key] = min(max(to, 1), last)
