@@ -3,7 +3,7 @@
     python benchmarks/honest_population.py                            20,000 matches, about 15 min
     python benchmarks/honest_population.py --matches 1500 --audit-share 1 --shared 0.3
 
-Hand-written policies (`honest_rrps.py`, `honest_leduc.py`) and programs of the grammar are
+Hand-written policies (`honest_rrps*.py`, `honest_leduc.py`) and programs of the grammar are
 submitted to a new arena and meet each other, beside processes that want the processors as well.
 Slow ones meet a few others only, and a pair has matches in inverse proportion to what its policies'
 trials took.  The exit status is 1 where anybody is refused or quarantined.
@@ -25,12 +25,18 @@ from pathlib import Path
 
 import honest_leduc
 import honest_rrps
+import honest_rrps_habits
 
 import arena.seeds
 from arena import Arena, Enrolled
 from arena.tally import Pair, PlayReport
 from oracle.grammar.genome import GRAMMARS, write_source
 
+WRITTEN = {
+    "rrps": honest_rrps.PROGRAMS | honest_rrps_habits.PROGRAMS,
+    "leduc": honest_leduc.PROGRAMS,
+}
+"""Game to name to source, of hand-written policies."""
 SHARES = {"rrps": 0.6, "leduc": 0.4}
 """Of the matches."""
 QUICK_SECONDS = 0.04
@@ -44,8 +50,7 @@ OVERHEAD_SECONDS = 0.02
 
 def sources(game: str, grammar_programs: int) -> dict[str, str]:
     """Name to source: hand-written policies, and random sentences of the grammar."""
-    written = {"rrps": honest_rrps.PROGRAMS, "leduc": honest_leduc.PROGRAMS}[game]
-    found = {f"honest/{game}-{name}": source for name, source in written.items()}
+    found = {f"honest/{game}-{name}": source for name, source in WRITTEN[game].items()}
     grammar = GRAMMARS[game]
     for number in range(grammar_programs):
         rng = random.Random(number)
