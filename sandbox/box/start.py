@@ -14,6 +14,7 @@ def main() -> None:
     package = types.ModuleType("box")
     package.__path__ = [os.path.dirname(os.path.abspath(__file__))]
     sys.modules["box"] = package
+    importlib.import_module("box.hash_of_none").fix_hash_of_none()
     importlib.import_module("box.referee").main()
 
 

@@ -1,5 +1,7 @@
 """Audits: whoever does not repeat is found, by whatever way of playing, and its code stays out."""
 
+from itertools import pairwise
+
 import pytest
 
 from arena import Enrolled, Rejection
@@ -36,6 +38,85 @@ ADDRESSES = '''class Agent:
         self.throws += 1
         return ["ROCK", "PAPER", "SCISSORS"][id(object()) // 16 % 3 if self.throws > 500 else 0]
 '''
+ORDINARY = {
+    "ties": """
+class Agent:
+    def __init__(self):
+        self.seen = []
+
+    def act(self, observation):
+        self.seen.append(observation["opponent_action"])
+        return max(set(self.seen), key=self.seen.count) or "PAPER"
+""",
+    "tuples-with-none": """
+class Agent:
+    def __init__(self):
+        self.seen = set()
+
+    def act(self, observation):
+        self.seen.add((None, observation["opponent_action"]))
+        moves = [theirs for _, theirs in self.seen if theirs] + ["ROCK"]
+        return moves[0]
+""",
+    "no-seeds": """
+import random
+import numpy as np
+
+class Agent:
+    def __init__(self):
+        self.rng, self.numbers = random.Random(), np.random.default_rng()
+
+    def act(self, observation):
+        number = self.rng.randrange(3) + int(self.numbers.integers(3)) + np.random.randint(3)
+        return ["ROCK", "PAPER", "SCISSORS"][number % 3]
+""",
+    "clocks": """
+import random
+import time
+from datetime import datetime
+
+class Agent:
+    def __init__(self):
+        self.rng = random.Random(datetime.now().isoformat())
+
+    def act(self, observation):
+        until, number = time.perf_counter() + 0.002, 0
+        while time.perf_counter() < until:
+            number += self.rng.randrange(3)
+        return ["ROCK", "PAPER", "SCISSORS"][number % 3]
+""",
+    "cycles": """
+import random
+import weakref
+
+class Idea:
+    def __init__(self):
+        self.me = self
+
+class Agent:
+    def __init__(self):
+        self.alive = weakref.WeakValueDictionary()
+
+    def act(self, observation):
+        idea = Idea()
+        self.alive[random.random()] = idea
+        return ["ROCK", "PAPER", "SCISSORS"][len(self.alive) % 3]
+""",
+    "hungry": """
+import random
+
+class Agent:
+    memory = {}
+
+    def __init__(self):
+        self.table = bytearray(random.randbytes(1 << 20) * 40)
+
+    def act(self, observation):
+        Agent.memory[observation["opponent_action"]] = len(Agent.memory)
+        return ["ROCK", "PAPER", "SCISSORS"][self.table[random.randrange(40 << 20)] % 3]
+""",
+}
+"""What people and language models write, and what could be taken for a cheat."""
 
 
 @pytest.fixture
@@ -59,6 +140,26 @@ def test_honest_policies_repeat(arena, everything_is_audited):
     assert report.audited == report.played == 12
     assert report.suspicions == ()
     assert {one.verdict for one in arena.home.store.audits()} == {Verdict.SAME}
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_ordinary_programs_repeat_in_another_box(new_arena, everything_is_audited, shared):
+    arena = new_arena()
+    ours = [
+        registered(arena, f"me/{name}", source)
+        for name, source in ORDINARY.items()
+        # When the collector runs depends on all instances of a worker; see sandbox/README.md.
+        if not (shared and name == "cycles")
+    ]
+    wanted = dict.fromkeys(pairwise(ours), 4)
+    report = arena.play_pairs("rrps", wanted, shared=shared)
+    assert report.audited == report.played == 4 * len(wanted)
+    assert report.suspicions == ()
+    assert (report.forfeits, report.inconclusive) == (0, 0)
+    arena.close()  # and with it the box; what comes now is played in another one
+    stored = [arena.match(row.id).result for row in arena.matches("rrps", limit=None)]
+    again = arena.runner.play_again(RRPS, stored)
+    assert [result.moves for result in again] == [result.moves for result in stored]
 
 
 def test_the_sample_is_secret_and_small(arena):

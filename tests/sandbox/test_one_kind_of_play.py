@@ -103,7 +103,7 @@ class Probe:
             "places": [attempt(os.getcwd), attempt(lambda: os.listdir("/"))],
             "processors": [attempt(os.cpu_count), attempt(os.getloadavg)],
             "interned": attempt(lambda: len(sys.modules["builtins"].__dict__)),
-            "hash": [hash("x"), hash(1.5), hash((1, "y"))],
+            "hash": [hash("x"), hash(1.5), hash((1, "y")), hash((None, "y"))],
             "objects": kinds(gc),
             "memory": memory(),
         }
@@ -195,6 +195,18 @@ def test_all_boxes_look_the_same(two_boxes: tuple[Wall, Wall], throws: Rules) ->
     numbers = [report.pop("native") for report in reports]
     assert numbers[0] != numbers[1], "that is the exception"
     assert reports[0] == reports[1]
+
+
+def test_none_has_one_hash(two_boxes: tuple[Wall, Wall], throws: Rules) -> None:
+    """Before Python 3.12 it was an address, and the order of sets differed from box to box."""
+    source = "class Probe:\n    def act(self, seen):\n        raise ValueError((%s))\n"
+    seats = (SeatPlan(0, SEED), SeatPlan(1, 5))
+    look = source % "hash(None), hash((None, 1)), list({None, 'a', 'b', 'c', 'd'}), {None: 1}[None]"
+    block = Block(throws, (look, QUIET), (BlockMatch(SEED, seats),), True, ROOM)
+    faults = [wall.play(block)[0].fault for wall in two_boxes]
+    assert faults[0] is not None
+    assert "ValueError: (" in faults[0].message
+    assert faults[0] == faults[1]
 
 
 def test_other_games_leave_no_trace(throws: Rules) -> None:
