@@ -184,7 +184,7 @@ def finished(process):
 
 def test_killed_at_random_moments_and_resumed(new_arena):
     """What a reader has seen is never lost, nothing is doubled, and the end is the same."""
-    matches = 24
+    matches = 120
     whole = new_arena("whole", workers=2)
     whole.play("rrps", matches, only=HOUSE)
     arena = new_arena("killed")
@@ -193,7 +193,7 @@ def test_killed_at_random_moments_and_resumed(new_arena):
     seen = {row.id for row in home.store.matches("rrps", 1)}
     total = len(seen) + len(BOTS) * (len(BOTS) - 1) // 2 * matches
     kills = 0
-    while kills < 5 and len(seen) < total:
+    while kills < 3 and len(seen) < total:
         process = arena_play(home.path, "--matches", str(matches), "--workers", "2")
         before = len(seen)
         # Only a kill in the middle of play counts: somebody has seen new matches, and not all.
