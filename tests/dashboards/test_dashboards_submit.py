@@ -12,7 +12,7 @@ import pytest
 from arena.home import open_home
 from dashboards.browser import ADDRESS, PHONE, Browser, free_port, served, server_of
 from dashboards.settings import Settings, Submitting
-from tests.dashboards.looking import HOSTILE, needs_browser, unharmed
+from tests.dashboards.looking import HOSTILE, addresses, needs_browser, unharmed
 from tests.dashboards.queues import OPPONENTS, source, wait
 
 pytestmark = pytest.mark.browser
@@ -83,7 +83,7 @@ def test_a_name_is_claimed_and_the_token_shown_once(address: str) -> None:
         browser.write("Token", token)
         browser.click("Show them")
         browser.wait_for("ada/one")
-        links = [one.get_attribute("href") for one in browser.find("a[href*='ticket=']")]
+        links = addresses(browser, "a[href*='ticket=']")
         assert len(links) == 2
         assert f"{address}{ticket}" in links
         unharmed(browser, "my submissions")
@@ -103,7 +103,7 @@ def test_a_lost_match_is_one_click_away(address: str) -> None:
         hand_in(browser, "grace/calls", source("grace"), token)
         browser.wait_for("Worst opponents", PATIENCE)
         browser.wait_for("everything is played", PATIENCE)
-        links = [one.get_attribute("href") or "" for one in browser.find("a[href*='/replay?']")]
+        links = addresses(browser, "a[href*='/replay?']")
         assert links
         at = re.search(r"at=(\d+)", links[0])
         assert at
