@@ -34,10 +34,7 @@ def addresses(browser: Browser, selector: str, patience: float = 20.0) -> list[s
 
     A page that draws itself anew has none for a moment, so all are read in one go.
     """
-    script = (
-        f"return [...document.querySelectorAll({json.dumps(selector)})]"
-        ".map(link => link.href)"
-    )
+    script = f"return [...document.querySelectorAll({json.dumps(selector)})].map(link => link.href)"
     deadline = time.monotonic() + patience
     while not (found := browser.run(script)) and time.monotonic() < deadline:
         time.sleep(0.1)
