@@ -22,16 +22,17 @@ EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 def steps(home: Path, matches: int) -> list[list[str]]:
     """The commands of the demo, as argument lists."""
     at = ["--home", str(home)]
+    ours = ["--vouched"]  # the only Python that plays here is the examples and the starters
     rrps, leduc = EXAMPLES / "rrps_patterns.py", EXAMPLES / "leduc_counter.py"
     return [
         ["doctor", "--quick"],
         ["submit", str(rrps), "--game", "rrps", "--name", "me/patterns", *at],
         ["submit", str(leduc), "--game", "leduc", "--name", "me/counter", *at],
-        ["play", "--game", "rrps", "--matches", str(matches), *at],
-        ["play", "--game", "leduc", "--matches", str(5 * matches), *at],
+        ["play", "--game", "rrps", "--matches", str(matches), *ours, *at],
+        ["play", "--game", "leduc", "--matches", str(5 * matches), *ours, *at],
         ["leaderboard", "--game", "rrps", "--limit", "12", *at],
         ["leaderboard", "--game", "leduc", *at],
-        ["evaluate", "me/patterns", "--game", "rrps", "--matches", str(matches), *at],
+        ["evaluate", "me/patterns", "--game", "rrps", "--matches", str(matches), *ours, *at],
     ]
 
 
