@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import pyarrow as pa
+
 from arena.analysis.metrics import Evaluation, evaluate
 from arena.games.protocol import Game
 from arena.home import Home
 from arena.house.population import Population
+from arena.printed import WIDTH, Cell, Printed, Sheet, estimate_columns, estimated
 from arena.standings import payoff_table
 from arena.tally import PlayReport
 from registry.values import PolicyVersion
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluated:
+class Evaluated(Printed):
     """A policy's scores.
 
     Attributes:
@@ -31,6 +34,61 @@ class Evaluated:
     scores: Evaluation
     refs: Mapping[str, str]
     report: PlayReport
+
+    def sheet(self, width: int = WIDTH) -> Sheet:
+        """The scores, and below them the members that were met, the worst for the policy first."""
+        totals = (
+            ("PopReturn", self.scores.pop_return),
+            ("PopExpl", self.scores.pop_expl),
+            ("  cross-fitted", self.scores.pop_expl_cross_fitted),
+            ("AggScore", self.scores.agg_score),
+        )
+        rows: list[tuple[Cell, ...]] = [
+            (title, estimated(value), "", "", "", "") for title, value in totals
+        ]
+        met = [one for one in self.scores.per_opponent if one.payoff is not None and not one.itself]
+        for one in sorted(met, key=lambda one: one.payoff.value if one.payoff else 0.0):
+            counts = (str(count) for count in (one.wins, one.draws, one.losses))
+            rows.append(
+                (
+                    f"against {self.refs[one.digest]}",
+                    estimated(one.payoff),
+                    *counts,
+                    str(one.forfeits or ""),
+                )
+            )
+        return Sheet(
+            f"{self.version.ref} against {self.population}, a match",
+            {
+                "": "left",
+                "mean [95 %]": "right",
+                "won": "right",
+                "drawn": "right",
+                "lost": "right",
+                "forfeits": "right",
+            },
+            tuple(rows),
+        )
+
+    def to_arrow(self) -> pa.Table:
+        """One row for each member: payoff with its 95 % interval, and counts of matches."""
+        return pa.Table.from_pylist(
+            [
+                {
+                    "opponent": self.refs[one.digest],
+                    "digest": one.digest,
+                    **estimate_columns("payoff", one.payoff),
+                    "matches": one.matches,
+                    "wins": one.wins,
+                    "draws": one.draws,
+                    "losses": one.losses,
+                    "forfeits": one.forfeits,
+                    "opponent_forfeits": one.opponent_forfeits,
+                    "itself": one.itself,
+                }
+                for one in self.scores.per_opponent
+            ]
+        )
 
 
 def evaluated(

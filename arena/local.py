@@ -20,6 +20,7 @@ from arena.games import game as game_named
 from arena.games.protocol import Game
 from arena.home import Home, open_home
 from arena.house.population import population_of
+from arena.listings import Matches, Policies
 from arena.payoffs import PayoffTable
 from arena.rejection import Rejection
 from arena.replay import Comparison, Stored, compare_again, stored_match
@@ -27,7 +28,6 @@ from arena.runner import Runner
 from arena.schedule import pairs_among
 from arena.standings import Leaderboard, exact_payoffs, payoff_table, standings
 from arena.starters import enrol_starters
-from arena.store import MatchRow
 from arena.submission import KIND as PYTHON
 from arena.submission import prepare
 from arena.tally import Pair, PlayReport, Progress, Request, silent
@@ -83,11 +83,10 @@ class Arena:
 
     # Who takes part.
 
-    def policies(
-        self, game: Game | str | None = None, **filters: Unpack[Filters]
-    ) -> tuple[PolicyVersion, ...]:
+    def policies(self, game: Game | str | None = None, **filters: Unpack[Filters]) -> Policies:
         """Registered versions, in order of registration (see `registry.search.Filters`)."""
-        return self.home.registry.find(None if game is None else _game(game).name, **filters)
+        found = self.home.registry.find(None if game is None else _game(game).name, **filters)
+        return Policies(found)
 
     def policy(self, ref: str, game: Game | str | None = None) -> PolicyVersion:
         """The version that a reference means: author/name, author/name@2, an alias or a digest.
@@ -272,7 +271,7 @@ class Arena:
         game = _game(game)
         if digests is None:
             digests = [version.digest for version in self.policies(game, status=Status.QUALIFIED)]
-        return payoff_table(self.home, game, digests)
+        return payoff_table(self.home, game, digests).named(self.refs(digests))
 
     def exact_payoffs(
         self, game: Game | str, digests: Sequence[str], wanted: Mapping[Pair, int]
@@ -307,10 +306,10 @@ class Arena:
         against: str | None = None,
         faults_only: bool = False,
         limit: int | None = 20,
-    ) -> list[MatchRow]:
+    ) -> Matches:
         """Stored matches, newest first, without their moves."""
         game = _game(game)
-        return self.home.store.matches(
+        rows = self.home.store.matches(
             game.name,
             game.version,
             of=self.policy(ref, game).digest if ref else None,
@@ -319,6 +318,7 @@ class Arena:
             newest_first=True,
             limit=limit,
         )
+        return Matches(rows, self.refs({digest for row in rows for digest in row.seats}))
 
     def conduct(self, ref: str, game: Game | str) -> Conduct:
         """How a policy's matches were played, and what audits found."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -76,7 +76,7 @@ class Playing(Protocol):
         against: str | None = None,
         faults_only: bool = False,
         limit: int | None = 20,
-    ) -> list[MatchRow]: ...
+    ) -> Sequence[MatchRow]: ...
 
 
 def step_of(game: Game) -> str:

@@ -10,7 +10,6 @@ from typing import Any, NoReturn
 
 import click
 from rich.console import Console
-from rich.table import Table
 
 from arena.cli.coloured import coloured
 from arena.cli.session import (
@@ -172,21 +171,9 @@ def list_(
         text=text,
     )
 
-    def human(out: Console) -> None:
-        table = Table("policy", "game", "kind", "status", "digest", "description", box=None)
-        for version in found:
-            table.add_row(
-                version.ref,
-                version.game,
-                version.kind,
-                version.status.value,
-                version.digest[:12],
-                plain(version.description.partition("\n")[0][:72]),
-            )
-        out.print(table)
-        out.print(f"{len(found)} policies")
-
-    session.answer({"policies": [_summary(v) for v in found]}, human)
+    session.answer(
+        {"policies": [_summary(v) for v in found]}, lambda out: found.sheet(out.width).print_on(out)
+    )
 
 
 @click.command()

@@ -109,21 +109,8 @@ def matches(
     """Lists stored matches, newest first; REF narrows them to one policy's."""
     arena = session.arena()
     rows = arena.matches(game, ref, against=against, faults_only=faults, limit=limit)
-    names = arena.refs({digest for row in rows for digest in row.seats})
-    documents = [_match_document(row, names) for row in rows]
-
-    def human(out: Console) -> None:
-        table = Table("match", "seat 0", "seat 1", "returns", "end", "wall", box=None)
-        for row in rows:
-            end = row.termination.value
-            if row.fault_seat is not None:
-                end = f"{end} (seat {row.fault_seat})"
-            refs = [names[digest] for digest in row.seats]
-            first, second = row.returns
-            table.add_row(row.id[:12], *refs, f"{first:+.0f} {second:+.0f}", end, row.wall)
-        out.print(table)
-
-    session.answer({"matches": documents}, human)
+    documents = [_match_document(row, rows.refs) for row in rows]
+    session.answer({"matches": documents}, lambda out: rows.sheet(out.width).print_on(out))
 
 
 def _match_document(row: MatchRow, names: Mapping[str, str]) -> dict[str, Any]:

@@ -19,12 +19,13 @@ from arena.cli.session import (
     progress_bar,
     session_options,
 )
-from arena.cli.standings import document_of, estimated
+from arena.cli.standings import document_of
 from arena.cli.walls import sandbox_options
 from arena.games import game as game_named
 from arena.games.protocol import Game
 from arena.house.population import default_population
 from arena.local import Arena
+from arena.printed import estimated, marked
 from population import paper
 from population.comparison import OurRow, best_single, our_rows
 from population.matches import Matches
@@ -221,7 +222,7 @@ def _say(out: Console, facts: RunFacts, written: Sequence[Path]) -> None:
             str(len(one.attempts)),
             ", ".join(f"{n} {kind}" for kind, n in step.rejected.items()),
             f"{step.spent.tokens:,}",
-            estimated(step.scores.agg_score if step.scores else None),
+            marked(estimated(step.scores.agg_score if step.scores else None)),
         )
     out.print(table)
     if facts.scores is None:
@@ -237,15 +238,15 @@ def _say_scores(out: Console, facts: RunFacts, scores: Scores) -> None:
         f"meta-strategy {facts.mixture} against {facts.measured.population}, "
         f"{scores.matches} matches a bot or more"
     )
-    out.print(f"  PopReturn  {estimated(scores.pop_return)}")
-    out.print(f"  PopExpl    {estimated(scores.pop_expl)}")
-    out.print(f"  AggScore   {estimated(scores.agg_score)}")
+    out.print(f"  PopReturn  {marked(estimated(scores.pop_return))}")
+    out.print(f"  PopExpl    {marked(estimated(scores.pop_expl))}")
+    out.print(f"  AggScore   {marked(estimated(scores.agg_score))}")
     if facts.best is not None:
         labels = {member.digest: member.label for member in facts.members}
         digest, best = facts.best
         out.print(
             f"  best single policy {labels[digest]}, {best.matches} matches a bot: "
-            f"AggScore {estimated(best.agg_score)}"
+            f"AggScore {marked(estimated(best.agg_score))}"
         )
 
 

@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from arena.analysis.leaderboard import RANKINGS
 from arena.cli import main
 from arena.home import FORMAT
+from arena.payoffs import PayoffTable
 
 GOOD = '''class Agent:
     """Always rock."""
@@ -205,7 +206,9 @@ def test_play_leaderboard_payoffs_matches_replay_export(home, tmp_path):
     assert len(table["mean"]) == len(table["refs"]) == 4
     csv = tmp_path / "payoffs.csv"
     document("payoffs", "--game", "leduc", "--csv", csv, home=home)
-    assert len(csv.read_text().splitlines()) == 5
+    pairs = PayoffTable.from_csv(csv)
+    assert len(pairs.digests) == 4
+    assert (pairs.count.sum(axis=1) > 0).all()
 
     listed = document("matches", "--game", "leduc", "starter/leduc", "--limit", "3", home=home)
     assert len(listed["matches"]) == 3
