@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import streamlit as st
 
 from arena.analysis import leduc_exact
@@ -155,38 +154,7 @@ def board(game: Game, by: str = RankBy.AGG_SCORE.value, more: bool = False) -> t
 
 @st.cache_resource(max_entries=6, show_spinner=False)
 def _trends(path: str, game: str, version: int, stamp: str) -> Mapping[str, tuple[float, ...]]:
-    with home().store.reading() as connection:
-        rows = connection.execute(_TREND, [game, version, SLICES, game, version]).fetchnumpy()
-    digests, slices = np.asarray(rows["digest"]), np.asarray(rows["slice"])
-    total, matches = np.asarray(rows["total"]), np.asarray(rows["matches"])
-    trends: dict[str, tuple[float, ...]] = {}
-    names, starts = np.unique(digests, return_inverse=True)
-    for place, digest in enumerate(names.tolist()):
-        sums = np.zeros((2, SLICES))
-        mine = starts == place
-        sums[:, slices[mine]] = total[mine], matches[mine]
-        running, played = np.cumsum(sums, axis=1)
-        trends[digest] = tuple((running / np.maximum(played, 1))[played > 0].tolist())
-    return trends
-
-
-_TREND = """
-    with mine as (
-        select p.low, p.high, m.return_low, row_number() over () as place
-        from matches as m join pairs as p using (pair) join games as g using (game)
-        where g.name = ? and g.version = ? and p.low <> p.high
-    ), sums as (
-        select low, high, least((place * ? // (select matches + 1 from games
-                                               where name = ? and version = ?)), 1000) as slice,
-               sum(return_low) as total, count(*) as matches
-        from mine group by all
-    ), sides as (
-        select low as policy, slice, total, matches from sums
-        union all select high, slice, 0.0 - total, matches from sums
-    )
-    select digest, slice::integer as slice, sum(total) as total, sum(matches)::double as matches
-    from sides join policies using (policy) group by digest, slice
-"""
+    return home().store.trends(game, version, SLICES)
 
 
 def trends(game: Game) -> Mapping[str, tuple[float, ...]]:
@@ -246,28 +214,13 @@ class Costs:
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _costs(path: str, game: str, stamp: str, digest: str) -> Costs:
     played = game_named(game)
-    with home().store.reading() as connection:
-        matches, cpu, micros, forfeits = connection.execute(
-            _COSTS, {"game": game, "version": played.version, "digest": digest}
-        ).fetchone()
+    took = home().store.costs(game, played.version, digest)
     step = "throw" if game == "rrps" else "hand"
-    if cpu:
-        return Costs(matches, forfeits, f"Time per {step}", _duration(cpu / played.length))
-    return Costs(matches, forfeits, "Time per match", _duration(micros) if micros else "-")
-
-
-# A policy that plays natively is not timed alone: then only the match is.
-_COSTS = """
-    with me as (select policy from policies where digest = $digest), mine as (
-        select p.pair, p.low = me.policy as is_low
-        from pairs as p join games as g using (game), me
-        where g.name = $game and g.version = $version and (p.low = me.policy or p.high = me.policy)
-    )
-    select count(*), avg(nullif(if(is_low, cpu_micros_low, cpu_micros_high), 0)), avg(micros),
-           count(*) filter (where fault_seat is not null
-                            and (fault_seat = repetition % 2) = is_low)
-    from matches join mine using (pair)
-"""
+    if took.cpu_micros:
+        text = _duration(took.cpu_micros / played.length)
+        return Costs(took.matches, took.forfeits, f"Time per {step}", text)
+    text = _duration(took.micros) if took.micros else "-"
+    return Costs(took.matches, took.forfeits, "Time per match", text)
 
 
 def costs(game: Game, digest: str) -> Costs:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.analysis.estimates import Estimate, Floats
+from arena.analysis.estimates import Estimate, Floats, weighted_sum_of
 from arena.analysis.metrics import Meetings, agg_score, meetings, pop_expl, pop_return
 from arena.games.protocol import Game
 from arena.house.population import Population
@@ -75,16 +75,20 @@ class Measured:
         rows = [place.get(digest, -1) for digest in weights]
         if -1 in rows or not self.met.complete[rows].all():
             return None
-        mix = np.array([list(weights.values())])
-        mean, stderr, freedom = _mixed(
-            mix, self.met.mean[rows], self.met.stderr[rows], self.met.freedom[rows]
+        mix = np.array(list(weights.values()))
+        mixed = weighted_sum_of(
+            np.broadcast_to(mix, (self.met.mean.shape[1], len(mix))),
+            self.met.mean[rows].T,
+            self.met.stderr[rows].T,
+            self.met.freedom[rows].T,
         )
+        mean, stderr, freedom = mixed.value[None], mixed.stderr[None], mixed.freedom[None]
         return Scores(
             pop_return=pop_return(mean, stderr, freedom)[0],
             pop_expl=pop_expl(mean, stderr, freedom)[0],
             agg_score=agg_score(mean, stderr, freedom)[0],
             against=tuple(mean[0].tolist()),
-            matches=self._matches(rows, mix[0]),
+            matches=self._matches(rows, mix),
         )
 
     def _matches(self, rows: Sequence[int], mix: Floats) -> int:
@@ -97,16 +101,6 @@ class Measured:
     def single(self, digest: str) -> Scores | None:
         """Scores of one policy; None where it was not measured."""
         return self.of({digest: 1.0})
-
-
-def _mixed(mix: Floats, mean: Floats, stderr: Floats, freedom: Floats) -> tuple[Floats, ...]:
-    """Mixes (r, m) payoffs by weights (s, r): means, errors and Welch-Satterthwaite freedom."""
-    variances = np.square(mix)[:, :, None] * np.square(stderr)[None, :, :]  # (s, r, m)
-    total = variances.sum(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        doubt = np.where(variances == 0.0, 0.0, np.square(variances) / freedom).sum(axis=1)
-        pooled = np.where(doubt == 0.0, np.inf, np.square(total) / doubt)
-    return mix @ mean, np.sqrt(total), pooled
 
 
 def measured(arena: Arena, game: Game, digests: Sequence[str], population: Population) -> Measured:

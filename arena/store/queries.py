@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 from arena.store import rows
 from arena.store.catalog import Connection
 from arena.store.rows import MATCH, MICROS, OUTCOME, TABLES
-from arena.store.values import LOCKSTEP, TRUSTED, GameCount, MatchRow, Sharing, StoredRepetitions
+from arena.store.values import (
+    LOCKSTEP,
+    TRUSTED,
+    Costs,
+    GameCount,
+    MatchRow,
+    Sharing,
+    StoredRepetitions,
+)
 from arena.values import Match, Result
 
 ID_DIGITS = 32
@@ -261,6 +269,67 @@ def sharing(connection: Connection, game: str, version: int) -> dict[str, Sharin
         [list(TRUSTED), LOCKSTEP, game, version],
     ).fetchall()
     return {digest: Sharing(*counts) for digest, *counts in found}
+
+
+def trends(
+    connection: Connection, game: str, version: int, slices: int
+) -> dict[str, tuple[float, ...]]:
+    """See `MatchStore.trends`."""
+    found = connection.execute(
+        """
+        with mine as (
+            select p.low, p.high, m.return_low, row_number() over () as place
+            from matches as m join pairs as p using (pair) join games as g using (game)
+            where g.name = $game and g.version = $version and p.low <> p.high
+        ), sums as (
+            select low, high,
+                   least(place * $slices // (select matches + 1 from games
+                                             where name = $game and version = $version),
+                         $slices - 1) as slice,
+                   sum(return_low) as total, count(*) as matches
+            from mine group by all
+        ), sides as (
+            select low as policy, slice, total, matches from sums
+            union all select high, slice, 0.0 - total, matches from sums
+        )
+        select digest, slice::integer as slice, sum(total) as total, sum(matches)::double as matches
+        from sides join policies using (policy) group by digest, slice
+        """,
+        {"game": game, "version": version, "slices": slices},
+    ).fetchnumpy()
+    names, whose = np.unique(np.asarray(found["digest"]), return_inverse=True)
+    sums = np.zeros((2, len(names), slices))
+    sums[:, whose, np.asarray(found["slice"])] = found["total"], found["matches"]
+    running, played = np.cumsum(sums, axis=2)
+    means = running / np.maximum(played, 1)
+    return {
+        str(name): tuple(row[met > 0].tolist())
+        for name, row, met in zip(names.tolist(), means, played, strict=True)
+    }
+
+
+def costs(connection: Connection, game: str, version: int, digest: str) -> Costs:
+    """See `MatchStore.costs`.
+
+    A policy that plays natively is not timed alone: its processor time is stored as 0.
+    """
+    (row,) = connection.execute(
+        """
+        with me as (select policy from policies where digest = $digest), mine as (
+            select p.pair, p.low = me.policy as is_low
+            from pairs as p join games as g using (game), me
+            where g.name = $game and g.version = $version
+              and (p.low = me.policy or p.high = me.policy)
+        )
+        select count(*),
+               count(*) filter (where fault_seat is not null
+                                and (fault_seat = repetition % 2) = is_low),
+               avg(nullif(if(is_low, cpu_micros_low, cpu_micros_high), 0)), avg(micros)
+        from matches join mine using (pair)
+        """,
+        {"game": game, "version": version, "digest": digest},
+    ).fetchall()
+    return Costs(*row)
 
 
 def fingerprint(connection: Connection, game: str, version: int) -> str:

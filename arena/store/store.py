@@ -20,6 +20,7 @@ from arena.store.database import Database
 from arena.store.values import (
     Audit,
     AuditCount,
+    Costs,
     GameCount,
     MatchRow,
     Sharing,
@@ -256,6 +257,19 @@ class MatchStore:
         """
         with self.reading() as connection:
             return queries.sharing(connection, game, version)
+
+    def trends(self, game: str, version: int, slices: int) -> dict[str, tuple[float, ...]]:
+        """Of each policy: its mean return after each slice of the stored matches, in their order.
+
+        Slices in which it had not played yet are left out, so that there may be fewer.
+        """
+        with self.reading() as connection:
+            return queries.trends(connection, game, version, slices)
+
+    def costs(self, game: str, version: int, digest: str) -> Costs:
+        """What the matches of a policy took."""
+        with self.reading() as connection:
+            return queries.costs(connection, game, version, digest)
 
     def record_audits(self, audits: Sequence[Audit]) -> int:
         """Stores audits in one transaction.

@@ -139,6 +139,24 @@ class Sharing:
 
 
 @dataclass(frozen=True, slots=True)
+class Costs:
+    """What the matches of one policy took.
+
+    Attributes:
+      matches: that it played.
+      forfeits: of them, by itself.
+      cpu_micros: of processor time of its own in a match, on average over those in which it was
+        timed alone; None where it never was.
+      micros: of a match, on average; None where there is none.
+    """
+
+    matches: int
+    forfeits: int
+    cpu_micros: float | None
+    micros: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class GameCount:
     """How much of one version of a game is stored.
 

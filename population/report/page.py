@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from importlib.resources import files
 
+from arena.analysis.estimates import Estimate
 from arena.source_check import difference
 from oracle.models.budget import Spent
 from oracle.values import Attempt
@@ -129,26 +130,18 @@ def _over_iterations(facts: RunFacts) -> str:
     if not known:
         return "<p class='note'>Nothing was measured yet.</p>"
     x = [float(place) for place, _ in known]
-    lines = [
-        Line(
-            name,
-            x,
-            [getattr(scores, field).value for _, scores in known],
-            colour,
-            [1.96 * getattr(scores, field).stderr for _, scores in known],
-        )
-        for (name, field), colour in zip(
-            (("PopReturn", "pop_return"), ("PopExpl", "pop_expl"), ("AggScore", "agg_score")),
-            _COLOURS,
-            strict=True,
-        )
-    ]
+    fields = (("PopReturn", "pop_return"), ("PopExpl", "pop_expl"), ("AggScore", "agg_score"))
+    lines = []
+    for (name, field), colour in zip(fields, _COLOURS, strict=True):
+        estimates: list[Estimate] = [getattr(scores, field) for _, scores in known]
+        band = [(one.low, one.high) for one in estimates]
+        lines.append(Line(name, x, [one.value for one in estimates], colour, band))
     return line_chart(
         lines,
         reference_lines(facts.game.name),
         x_title="policies added",
         unit=f"{facts.game.unit} per match",
-        title="PopReturn, PopExpl and AggScore of the meta-strategy over iterations",
+        title="PopReturn, PopExpl and AggScore of the meta-strategy over iterations (95 %)",
         height=360,
     )
 

@@ -13,13 +13,13 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 56, 16, 14, 30
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A series of a line chart.  `band`: half the width of its interval; NaN where not known."""
+    """A series of a line chart.  `band`: both ends of its interval; NaN where not known."""
 
     name: str
     x: Sequence[float]
     y: Sequence[float]
     colour: str
-    band: Sequence[float] = ()
+    band: Sequence[tuple[float, float]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +109,12 @@ def line_chart(
 
 def _band(frame: _Frame, line: Line) -> str:
     known = [
-        (x, y, half)
-        for x, y, half in zip(line.x, line.y, line.band, strict=False)
-        if math.isfinite(y) and math.isfinite(half)
+        (x, low, high)
+        for x, (low, high) in zip(line.x, line.band, strict=False)
+        if math.isfinite(low) and math.isfinite(high)
     ]
-    upper = [frame.at(x, min(y + half, frame.high)) for x, y, half in known]
-    lower = [frame.at(x, max(y - half, frame.low)) for x, y, half in reversed(known)]
+    upper = [frame.at(x, min(high, frame.high)) for x, _, high in known]
+    lower = [frame.at(x, max(low, frame.low)) for x, low, _ in reversed(known)]
     path = " ".join(f"{a},{b}" for a, b in [*upper, *lower])
     return f'<polygon points="{path}" fill="{line.colour}" opacity="0.15"/>' if known else ""
 
