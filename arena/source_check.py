@@ -16,16 +16,16 @@ from typing import Any
 from arena.contract import AuthorContract
 from arena.rejection import Rejection, RejectionKind
 from sandbox.errors import SandboxUnavailable
-from sandbox.limited import Budget, Excess, LimitedCalls
+from sandbox.limited import ChildLimits, Excess, LimitedCalls
 from sandbox.values import Limits
 
 MAX_BYTES = Limits().source_bytes
-BUDGET = Budget()
+LIMITS = ChildLimits()
 """What reading one source may cost."""
 _READ, _FIND, _DIFFERENCE = (
     f"arena.source_reading:{name}" for name in ("read", "find_program", "difference")
 )
-_CHILD = LimitedCalls((_READ, _FIND, _DIFFERENCE), BUDGET)
+_CHILD = LimitedCalls((_READ, _FIND, _DIFFERENCE), LIMITS)
 """One for each process, which starts when it is needed."""
 _REMEMBERED = 128
 """Sources whose reading is kept: the same text is checked, compared and registered in a row."""
@@ -219,11 +219,11 @@ def _too_much(excess: Excess) -> Rejection:
         return Rejection(
             RejectionKind.TOO_NESTED,
             "an expression or a chain of statements is nested too deeply for Python to compile in "
-            f"{BUDGET.memory_mib} MiB of memory, which is all that it may take; take it apart",
+            f"{LIMITS.memory_mib} MiB of memory, which is all that it may take; take it apart",
         )
     return Rejection(
         RejectionKind.TOO_COSTLY,
-        f"reading it takes more than {BUDGET.cpu_seconds:g} s of processor time, which is all that "
+        f"reading it takes more than {LIMITS.cpu_seconds:g} s of processor time, which is all that "
         "a source may take; shorten it, and take apart what is nested",
     )
 

@@ -44,7 +44,7 @@ _ROOT = Path(__file__).resolve().parent.parent
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class ChildLimits:
     """What one question may cost.
 
     Attributes:
@@ -79,18 +79,18 @@ class LimitedCalls:
     """
 
     def __init__(
-        self, functions: Sequence[str], budget: Budget | None = None, *, folder: Path = _ROOT
+        self, functions: Sequence[str], limits: ChildLimits | None = None, *, folder: Path = _ROOT
     ) -> None:
         """Names the functions; nothing is started yet.
 
         Args:
           functions: as "module:name"; each takes a value of JSON and returns one.  Their modules
             are imported from `folder`, our own packages and the standard library.
-          budget: of each question.
+          limits: of each question.
           folder: where else to import from.
         """
         self._functions = list(functions)
-        self._budget = budget or Budget()
+        self._limits = limits or ChildLimits()
         self._folder = folder
         self._lock = threading.Lock()
         self._child: _Child | None = None
@@ -136,9 +136,9 @@ class LimitedCalls:
     def _exchange(self, kind: int, body: bytes) -> tuple[int, bytes] | None:
         """The child's reply; None where somebody killed it, or its worker."""
         if self._child is None:
-            self._child = _Child(self._functions, self._budget, self._folder)
+            self._child = _Child(self._functions, self._limits, self._folder)
         try:
-            reply = self._child.ask(kind, body, self._budget.wall_seconds + _SPARE_SECONDS)
+            reply = self._child.ask(kind, body, self._limits.wall_seconds + _SPARE_SECONDS)
         except BaseException:  # Ctrl-C as well: the answer would be taken for the next one's
             self._drop()
             raise
@@ -155,8 +155,8 @@ class LimitedCalls:
             return Excess(Reply(kind))
         if kind == Reply.STARVED:
             raise SandboxUnavailable(
-                f"{function} got less than {self._budget.cpu_seconds:g} s of processor time in "
-                f"{self._budget.wall_seconds:g} s; the machine is too busy"
+                f"{function} got less than {self._limits.cpu_seconds:g} s of processor time in "
+                f"{self._limits.wall_seconds:g} s; the machine is too busy"
             )
         raise SandboxUnavailable(f"{function} broke: {_readable(body)}")
 
@@ -176,8 +176,8 @@ class LimitedCalls:
 class _Child:
     """A running child."""
 
-    def __init__(self, functions: Sequence[str], budget: Budget, folder: Path) -> None:
-        options = json.dumps({"functions": functions, **asdict(budget)})
+    def __init__(self, functions: Sequence[str], limits: ChildLimits, folder: Path) -> None:
+        options = json.dumps({"functions": functions, **asdict(limits)})
         command = [base_python(), "-s", "-S", "-P", "-m", "sandbox.limited_child", options]
         # Nothing else of our environment: it may hold keys.
         environment = {

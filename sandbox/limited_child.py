@@ -136,7 +136,7 @@ class Child:
 
         Args:
           options: "functions" as "module:name"; "cpu_seconds", "wall_seconds", "memory_mib" and
-            "answer_bytes" as in `sandbox.limited.Budget`.
+            "answer_bytes" as in `sandbox.limited.ChildLimits`.
         """
         self._functions = [_imported(name) for name in options["functions"]]
         self._cpu: float = options["cpu_seconds"]

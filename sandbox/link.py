@@ -37,9 +37,9 @@ from typing import Any
 
 from sandbox.box import frames
 from sandbox.box.frames import FrameError, Kind
+from sandbox.deadline import longest_block
 from sandbox.errors import SandboxUnavailable
 from sandbox.memory import too_little
-from sandbox.patience import longest_block
 from sandbox.values import (
     EXTERNAL,
     Block,

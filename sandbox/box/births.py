@@ -17,9 +17,9 @@ import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from .allowance import BoxBroken
 from .children import BURY, FORK, Burial, Children
 from .frames import read_exactly
+from .limits import BoxBroken
 from .unrest import SALT_BYTES
 
 TOKEN_BYTES = 16

@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from .allowance import Allowance, BoxBroken, WorkerFault
 from .births import Zygote
-from .budget import resident_bytes
+from .box_memory import resident_bytes
 from .children import Burial
 from .frames import BROKE_PROTOCOL, DIED, LOAD_FAILED, TIMED_OUT
+from .hired import Worker
+from .limits import BoxBroken, Limits, WorkerFault
 from .nursery import Nursery
 from .watch import Watch
 from .worker import ASK_TEXT, LENGTH, SEALED, TEXT_HEADER
@@ -22,88 +23,31 @@ from .worker import ASK_TEXT, LENGTH, SEALED, TEXT_HEADER
 _TEXT_SECONDS = 1.0
 
 
-class Worker:
-    """One sealed process as the referee sees it.
-
-    Attributes:
-      zygote: what it was forked from.
-      seats: flat numbers of the seats that it plays; none where it compiles.
-      instances: how many times the limits of one instance it has.
-      due: the worker and the processor time for one tick, as the watch wants to know it.
-      down, up: the referee's ends of the pipes.
-      pid: its process number.
-      verdict: why the watch killed it, if it did.
-      burial: how it ended, once it is buried.
-      gone: it was buried, or never born.
-      closed: nobody reads from it or writes to it any more.
-      resident_before: bytes that it shared with its zygote when it was forked.
-      playing: it is loaded, so the limits of the match hold.
-      waited: seconds that the referee has waited for it.
-      cpu_total: processor seconds in all, once it is buried.
-      cpu_before, starved_before, crowd_before: clocks when its matches began.
-    """
-
-    def __init__(self, zygote: Zygote, seats: tuple[int, ...], call_seconds: float) -> None:
-        self.zygote = zygote
-        self.seats = seats
-        self.instances = max(len(seats), 1)
-        self.due = (self, call_seconds)
-        self.far_read, self.down = os.pipe()
-        self.up, self.far_write = os.pipe()
-        self.pid = 0
-        self.verdict: WorkerFault | None = None
-        self.burial: Burial | None = None
-        self.gone = False
-        self.closed = False
-        self.resident_before = 0
-        self.playing = False
-        self.waited = 0.0
-        self.cpu_total = 0.0
-        self.cpu_before = 0.0
-        self.starved_before: float | None = None
-        self.crowd_before = 0.0
-
-    def born(self, pid: int) -> None:
-        """The far ends are the worker's now."""
-        self.pid = pid
-        os.close(self.far_read)
-        os.close(self.far_write)
-
-    def close(self) -> None:
-        """Gives back the descriptors."""
-        self.closed = True
-        ends = (self.up, self.down)
-        for descriptor in ends if self.pid else (*ends, self.far_read, self.far_write):
-            os.close(descriptor)
-
-
 class Crew:
     """All workers of matches that are played together.
 
     Args:
       nursery: where workers come from.
-      allowance: limits of one instance.
+      limits: limits of one instance.
       watch: kills workers that exceed them.
       charged: the watch also ends workers that together hold more than the box has; see
-        `Budget`.
+        `BoxMemory`.
     """
 
-    def __init__(
-        self, nursery: Nursery, allowance: Allowance, watch: Watch, *, charged: bool
-    ) -> None:
+    def __init__(self, nursery: Nursery, limits: Limits, watch: Watch, *, charged: bool) -> None:
         self._nursery = nursery
         self._watch = watch
         self._charged = charged
-        self.allowance = allowance
+        self.limits = limits
         self.workers: list[Worker] = []
 
     def hire(self, wanted: Sequence[tuple[Zygote, tuple[int, ...]]]) -> list[Worker]:
         """Forks one worker for each (zygote, seats), in that order."""
-        allowance = self.allowance
+        limits = self.limits
         hired = []
         alike: dict[tuple[Zygote, int], list[Worker]] = {}
         for zygote, seats in wanted:
-            call_seconds = allowance.shared(allowance.act_seconds, max(len(seats), 1))
+            call_seconds = limits.shared(limits.act_seconds, max(len(seats), 1))
             worker = Worker(zygote, seats, call_seconds)
             self.workers.append(worker)
             hired.append(worker)
@@ -112,14 +56,14 @@ class Crew:
             pids = self._nursery.bear(
                 zygote,
                 [(worker.far_read, worker.far_write) for worker in workers],
-                allowance.memory_bytes(instances),
-                allowance.kernel_cpu(instances),
+                limits.memory_bytes(instances),
+                limits.kernel_cpu(instances),
             )
             for worker, pid in zip(workers, pids, strict=True):
                 worker.born(pid)
                 if self._charged:
                     worker.resident_before = resident_bytes(pid)  # no policy has run in it yet
-        self._watch.guard(self.workers, allowance, charged=self._charged)
+        self._watch.guard(self.workers, limits, charged=self._charged)
         return hired
 
     def give_job(self, worker: Worker, header: dict[str, Any], body: bytes) -> None:
@@ -129,7 +73,7 @@ class Crew:
           BoxBroken: the worker did not get that far, which cannot be the policy's doing.
         """
         try:
-            said = self._read(worker, 1024, self.allowance.load_seconds)
+            said = self._read(worker, 1024, self.limits.load_seconds)
             sealed = said == SEALED
             text = json.dumps({**header, "bytes": len(body)}).encode()
             rest = memoryview(LENGTH.pack(len(text)) + text + body)
@@ -147,7 +91,7 @@ class Crew:
         Raises:
           WorkerFault: it took too long or ended.
         """
-        head = self._read(worker, TEXT_HEADER.size, self.allowance.load_seconds)
+        head = self._read(worker, TEXT_HEADER.size, self.limits.load_seconds)
         while len(head) < TEXT_HEADER.size:
             head += self._read(worker, TEXT_HEADER.size - len(head), _TEXT_SECONDS)
         code, size = TEXT_HEADER.unpack(head)
@@ -167,7 +111,7 @@ class Crew:
           WorkerFault: it took too long or ended.
         """
         instances = worker.instances
-        limit = self.allowance.shared(self.allowance.load_seconds, instances)
+        limit = self.limits.shared(self.limits.load_seconds, instances)
         codes = self._read(worker, instances + 1, limit)
         if len(codes) != instances:
             raise self._broke(codes, f"{instances} bytes while loading")
@@ -206,7 +150,7 @@ class Crew:
           index: number of the instance in its worker.
           width: bytes of a message of the game.
         """
-        most = 8 * self.allowance.message_chars
+        most = 8 * self.limits.message_chars
         try:
             request = bytes((ASK_TEXT,)) + index.to_bytes(worker.instances * width, "little")
             os.write(worker.down, request)
@@ -219,7 +163,7 @@ class Crew:
                 text += self._read(worker, size - len(text), _TEXT_SECONDS)
         except (WorkerFault, OSError, struct.error) as error:
             return f"(its own account of the error could not be had: {error})"
-        return text.decode("utf-8", "replace")[: self.allowance.message_chars]
+        return text.decode("utf-8", "replace")[: self.limits.message_chars]
 
     def dismiss(self, workers: Sequence[Worker]) -> None:
         """Kills workers, buries them, and notes how they ended and what they used."""
@@ -268,7 +212,7 @@ class Crew:
         self.dismiss([worker])
         if worker.verdict is not None:
             return worker.verdict
-        limit = self.allowance.match_cpu(worker.instances)
+        limit = self.limits.match_cpu(worker.instances)
         if worker.cpu_total - worker.cpu_before > limit:
             return WorkerFault(TIMED_OUT, f"the match took more than {limit:g} s of processor time")
         burial = worker.burial

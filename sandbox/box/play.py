@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .allowance import WorkerFault
 from .crew import Crew
 from .frames import (
     BROKE_PROTOCOL,
@@ -24,10 +23,11 @@ from .frames import (
     TIMED_OUT,
     WORKER_WIDE,
 )
+from .limits import WorkerFault
 from .nursery import Nursery
-from .players import EXTERNAL, Player
+from .occupants import EXTERNAL, Occupant
 from .programs import Programs
-from .seating import GENERIC_LOAD_TEXT, Job, Seated, Seating
+from .seating import GENERIC_LOAD_TEXT, Block, Seated, Seating
 from .watch import Watch
 
 _MARKS = [bytes([mark]) for mark in range(256)]
@@ -63,31 +63,31 @@ class MatchEnd:
 
 
 class Sitting:
-    """The matches of one job around one table.
+    """The matches of one block around one table.
 
     Args:
-      job: what is to be played.
+      block: what is to be played.
       nursery: where workers come from.
       watch: holds workers to their time.
       programs: what was compiled already.
-      ask_host: plays all external seats of the job: messages in, replies out.
+      ask_host: plays all external seats of the block: messages in, replies out.
     """
 
     def __init__(
         self,
-        job: Job,
+        block: Block,
         nursery: Nursery,
         watch: Watch,
         programs: Programs,
         ask_host: Callable[[bytes], bytes],
     ) -> None:
-        self._job = job
+        self._block = block
         self._ask_host = ask_host
-        self._width: int = job.table.MESSAGE_BYTES
-        self._table = job.table.Table([match[0] for match in job.matches])
+        self._width: int = block.table.MESSAGE_BYTES
+        self._table = block.table.Table([match[0] for match in block.matches])
         self._watch = watch
-        self._crew = Crew(nursery, job.allowance, watch, charged=not job.isolate)
-        self._seating = Seating(job, nursery, self._crew, programs)
+        self._crew = Crew(nursery, block.limits, watch, charged=not block.isolate)
+        self._seating = Seating(block, nursery, self._crew, programs)
         self._seated = Seated()
 
     def play(self) -> list[MatchEnd]:
@@ -106,7 +106,7 @@ class Sitting:
           pending: fault codes to hand to the table with the next replies.
         """
         table, width = self._table, self._width
-        order = [seat for player in self._seated.players for seat in player.seats]
+        order = [seat for occupant in self._seated.occupants for seat in occupant.seats]
         in_order = order == list(range(len(order)))
         place = {seat: position for position, seat in enumerate(order)}
         scatter = operator.itemgetter(*(place[seat] for seat in range(len(order))))
@@ -130,70 +130,70 @@ class Sitting:
     ) -> None:
         """Sends every worker its messages, so that they all compute while one is waited for."""
         write, prefix, width = os.write, _MARKS[mark], self._width
-        for player in self._seated.players:
-            worker = player.worker
+        for occupant in self._seated.occupants:
+            worker = occupant.worker
             if worker is None:
                 continue
-            frame = prefix + player.gather(messages)
-            if somebody_idles and frame[1::width] == player.all_idle:
-                player.asked = False
+            frame = prefix + occupant.gather(messages)
+            if somebody_idles and frame[1::width] == occupant.all_idle:
+                occupant.asked = False
                 continue
-            player.asked = True
+            occupant.asked = True
             try:
                 sent = write(worker.down, frame)
                 if sent < len(frame):  # a small pipe; the worker reads while the rest is written
                     self._crew.write_rest(worker, frame[sent:])
             except BlockingIOError:  # it left so many frames unread that there is no room
-                self._lose(player, WorkerFault(BROKE_PROTOCOL, _STOPPED_READING), pending)
+                self._lose(occupant, WorkerFault(BROKE_PROTOCOL, _STOPPED_READING), pending)
             except OSError:
                 pass  # it is gone; reading its answer says how
 
     def _answers(self, messages: bytes, mark: int, pending: dict[int, int]) -> bytes:
-        """The replies of all players, one after the other."""
+        """The replies of all occupants, one after the other."""
         read, watch = os.read, self._watch
         watch.steps += 1
         replies = []
-        for player in self._seated.players:
-            worker = player.worker
+        for occupant in self._seated.occupants:
+            worker = occupant.worker
             if worker is None:
                 watch.waiting = None
-                is_host = player.program == EXTERNAL
+                is_host = occupant.program == EXTERNAL
                 replies.append(
-                    self._ask_host(player.gather(messages)) if is_host else player.nothing
+                    self._ask_host(occupant.gather(messages)) if is_host else occupant.nothing
                 )
-            elif player.asked:
+            elif occupant.asked:
                 watch.waiting = worker.due
-                reply = read(worker.up, player.reply_bytes + 1)
-                if len(reply) == player.reply_bytes and reply[0] == mark:
+                reply = read(worker.up, occupant.reply_bytes + 1)
+                if len(reply) == occupant.reply_bytes and reply[0] == mark:
                     replies.append(reply[1:].translate(_FROM_WORKER))
                 else:
-                    self._lose(player, self._crew.no_answer(worker, reply), pending)
-                    replies.append(player.nothing)
+                    self._lose(occupant, self._crew.no_answer(worker, reply), pending)
+                    replies.append(occupant.nothing)
             else:
-                replies.append(player.nothing)
+                replies.append(occupant.nothing)
         watch.waiting = None
         return b"".join(replies)
 
-    def _lose(self, player: Player, fault: WorkerFault, pending: dict[int, int]) -> None:
+    def _lose(self, occupant: Occupant, fault: WorkerFault, pending: dict[int, int]) -> None:
         """Takes a whole worker out of the block."""
-        assert player.worker is not None
-        self._crew.dismiss([player.worker])
-        self._leave(player, player.seats, fault, pending)
+        assert occupant.worker is not None
+        self._crew.dismiss([occupant.worker])
+        self._leave(occupant, occupant.seats, fault, pending)
 
     def _leave(
         self,
-        player: Player,
+        occupant: Occupant,
         seats: Sequence[int],
         fault: WorkerFault,
         pending: dict[int, int],
     ) -> None:
         """Seats lose their worker; what is over already stays as it is."""
-        player.lose_worker()
+        occupant.lose_worker()
         for seat in seats:
             if self._table.fault(seat // 2) is None:
                 pending[seat] = fault.code
                 self._seated.texts.setdefault(seat, fault.text)
-                if fault.code in WORKER_WIDE and not self._job.isolate:
+                if fault.code in WORKER_WIDE and not self._block.isolate:
                     self._seated.void.add(seat)
 
     @staticmethod
@@ -214,30 +214,30 @@ class Sitting:
             changed[seat] = code
         pending.clear()
         texts = self._seated.texts
-        for player in self._seated.players:
-            for index, seat in enumerate(player.seats):
+        for occupant in self._seated.occupants:
+            for index, seat in enumerate(occupant.seats):
                 code = changed[seat]
-                if player.worker is None or code < TIMED_OUT or code == NONE or seat in texts:
+                if occupant.worker is None or code < TIMED_OUT or code == NONE or seat in texts:
                     continue
                 if code == LOAD_FAILED and seat not in self._seated.load_failed:
                     changed[seat] = code = BROKE_PROTOCOL
                 asked = code != BROKE_PROTOCOL
-                text = self._crew.text(player.worker, index, self._width) if asked else ""
+                text = self._crew.text(occupant.worker, index, self._width) if asked else ""
                 texts[seat] = text or _GENERIC_TEXTS[code]
-                if player.worker.closed:  # it ended while it gave account
-                    rest = [other for other in player.seats if other not in texts]
+                if occupant.worker.closed:  # it ended while it gave account
+                    rest = [other for other in occupant.seats if other not in texts]
                     fault = WorkerFault(DIED, _GENERIC_TEXTS[RAISED])
-                    self._leave(player, rest, fault, pending)
+                    self._leave(occupant, rest, fault, pending)
         return bytes(changed)
 
     def _ends(self) -> list[MatchEnd]:
-        seats = 2 * len(self._job.matches)
+        seats = 2 * len(self._block.matches)
         cpu = [0.0] * seats
         for worker in self._crew.workers:
             for seat in worker.seats:
                 cpu[seat] = worker.cpu_total / worker.instances
         ends = []
-        for match in range(len(self._job.matches)):
+        for match in range(len(self._block.matches)):
             fault: tuple[int, str, str] | None = None
             final = True
             recorded: Any = self._table.fault(match)

@@ -17,16 +17,16 @@ import types
 from typing import Any
 
 from . import frames, kernel, zygote
-from .allowance import Allowance, BoxBroken
 from .births import Cradle, Zygote, first_zygote
-from .budget import Budget
+from .box_memory import BoxMemory
 from .frames import FrameError, Kind
+from .limits import BoxBroken, Limits
 from .nursery import Nursery
+from .occupants import EXTERNAL
 from .play import MatchEnd, Sitting
-from .players import EXTERNAL
 from .programs import Programs
 from .seal import Seal, SealError, why_not
-from .seating import Job
+from .seating import Block
 from .watch import Watch
 
 PULSE_SECONDS = 2.0
@@ -51,18 +51,18 @@ class Referee:
     Args:
       wire: descriptors to read from and to write to.
       nursery: where workers come from.
-      budget: memory of all workers together.
+      memory: of all workers together.
     """
 
-    def __init__(self, wire: tuple[int, int], nursery: Nursery, budget: Budget) -> None:
+    def __init__(self, wire: tuple[int, int], nursery: Nursery, memory: BoxMemory) -> None:
         self._read_fd, self._write_fd = wire
         self._nursery = nursery
-        self._budget = budget
+        self._memory = memory
         self._tables: dict[str, types.ModuleType] = {}
         self._programs = Programs()
         self._last_sign = time.perf_counter()
         self._saying = threading.Lock()
-        self._watch = Watch(self._pulse, budget)
+        self._watch = Watch(self._pulse, memory)
 
     def run(self, seal: str) -> None:
         """Serves until the host closes the stream.
@@ -107,8 +107,8 @@ class Referee:
         for size in header["programs"]:
             programs.append(blob[at : at + size])
             at += size
-        allowance = Allowance(**header["limits"])
-        at_once = self._budget.workers_at_once(allowance.memory_mib, MOST_AT_ONCE)
+        limits = Limits(**header["limits"])
+        at_once = self._memory.workers_at_once(limits.memory_mib, MOST_AT_ONCE)
         matches = header["matches"]
         external = [seat[0] == EXTERNAL for _, *seats in matches for seat in seats]
         together = at_once // 2 if header["isolate"] else max(len(matches), 1)
@@ -118,7 +118,7 @@ class Referee:
             before = sum(external[: 2 * start])
             here = sum(external[2 * start : 2 * (start + len(some))])
             host = _Host(self, before, here, sum(external) - before - here)
-            job = Job(
+            block = Block(
                 table=self._tables[header["table"]],
                 table_name=header["table"],
                 class_name=header["class_name"],
@@ -127,9 +127,9 @@ class Referee:
                 matches=[(deal, tuple(first), tuple(second)) for deal, first, second in some],
                 isolate=header["isolate"],
                 at_once=at_once,
-                allowance=allowance,
+                limits=limits,
             )
-            ends += Sitting(job, self._nursery, self._watch, self._programs, host.ask).play()
+            ends += Sitting(block, self._nursery, self._watch, self._programs, host.ask).play()
         rows = [[end.fault, end.cpu_seconds, end.final, len(end.moves)] for end in ends]
         moves = b"".join(end.moves for end in ends)
         self._say(Kind.OUTCOMES, frames.document(rows, moves))
@@ -224,5 +224,5 @@ def _serve(wire: tuple[int, int], seal: Seal, first: Zygote) -> None:
     watch.start()
     sealed = not options["unsealed"]
     nursery = Nursery(first, seal.first_user, options["site"], sealed=sealed)
-    referee = Referee(wire, nursery, Budget(options["memory_mib"]))
+    referee = Referee(wire, nursery, BoxMemory(options["memory_mib"]))
     referee.run(seal.description(sealed=sealed))

@@ -7,10 +7,9 @@ import types
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from .allowance import Allowance, BoxBroken, WorkerFault
 from .allowed import wants_numpy
 from .births import Zygote
-from .crew import Crew, Worker
+from .crew import Crew
 from .frames import (
     BROKE_PROTOCOL,
     DIED,
@@ -20,8 +19,10 @@ from .frames import (
     TIMED_OUT,
     WORKER_WIDE,
 )
+from .hired import Worker
+from .limits import BoxBroken, Limits, WorkerFault
 from .nursery import Nursery
-from .players import EXTERNAL, Player, seating_plan
+from .occupants import EXTERNAL, Occupant, seating_plan
 from .programs import LARGEST_PROGRAM, Compiled, Programs
 from .worker import LENGTH
 
@@ -29,7 +30,7 @@ GENERIC_LOAD_TEXT = "the policy could not be loaded"
 
 
 @dataclass(frozen=True)
-class Job:
+class Block:
     """Matches to be played together.
 
     Attributes:
@@ -41,7 +42,7 @@ class Job:
       matches: (deal seed, (program, seed) of seat 0, (program, seed) of seat 1).
       isolate: a worker of its own for every seat.
       at_once: how many workers may compile at the same time.
-      allowance: limits of one instance.
+      limits: limits of one instance.
     """
 
     table: types.ModuleType
@@ -52,7 +53,7 @@ class Job:
     matches: Sequence[tuple[int, tuple[int, int], tuple[int, int]]]
     isolate: bool
     at_once: int
-    allowance: Allowance
+    limits: Limits
 
 
 @dataclass
@@ -60,14 +61,14 @@ class Seated:
     """Who sits where, and who does not.
 
     Attributes:
-      players: ordered by first seat.
+      occupants: ordered by first seat.
       codes: fault codes of seats that did not get as far as playing.
       texts: for their authors.
       load_failed: seats whose program could not be loaded.
       void: seats in lockstep that lost their worker, which may be another instance's doing.
     """
 
-    players: list[Player] = field(default_factory=list)
+    occupants: list[Occupant] = field(default_factory=list)
     codes: dict[int, int] = field(default_factory=dict)
     texts: dict[int, str] = field(default_factory=dict)
     load_failed: set[int] = field(default_factory=set)
@@ -75,22 +76,22 @@ class Seated:
 
 
 class Seating:
-    """Seats everyone of one job.
+    """Seats everyone of one block.
 
     Args:
-      job: what is to be played.
+      block: what is to be played.
       nursery: where workers come from.
       crew: hires them.
       programs: what was compiled already.
     """
 
-    def __init__(self, job: Job, nursery: Nursery, crew: Crew, programs: Programs) -> None:
-        self._job = job
+    def __init__(self, block: Block, nursery: Nursery, crew: Crew, programs: Programs) -> None:
+        self._block = block
         self._nursery = nursery
         self._crew = crew
         self._programs = programs
-        self._seeds = [seed for match in job.matches for _, seed in match[1:]]
-        self._width: int = job.table.MESSAGE_BYTES
+        self._seeds = [seed for match in block.matches for _, seed in match[1:]]
+        self._width: int = block.table.MESSAGE_BYTES
         self._seated = Seated()
 
     def seat_everyone(self) -> Seated:
@@ -99,7 +100,7 @@ class Seating:
         Raises:
           BoxBroken: workers are not to be had.
         """
-        plan = seating_plan(self._job.matches, isolate=self._job.isolate)
+        plan = seating_plan(self._block.matches, isolate=self._block.isolate)
         compiled = self._compile({program for program, _ in plan if program != EXTERNAL})
         wanted = []
         for program, seats in plan:
@@ -121,30 +122,30 @@ class Seating:
                 self._load(worker_here)
                 if worker_here.closed:
                     worker_here = None
-            self._seated.players.append(Player(program, seats, self._width, worker_here))
+            self._seated.occupants.append(Occupant(program, seats, self._width, worker_here))
         # A worker may end while a later one is loaded, but it is found out when it is asked.
         return self._seated
 
     def _zygote(self, program: int) -> Zygote:
-        numpy = wants_numpy(self._job.programs[program])
-        return self._nursery.zygote(self._job.table_name, numpy=numpy)
+        numpy = wants_numpy(self._block.programs[program])
+        return self._nursery.zygote(self._block.table_name, numpy=numpy)
 
     def _header(self, task: str, instances: int) -> dict[str, object]:
         return {
             "task": task,
-            "class_name": self._job.class_name,
-            "methods": list(self._job.methods),
-            "message_chars": self._job.allowance.message_chars,
+            "class_name": self._block.class_name,
+            "methods": list(self._block.methods),
+            "message_chars": self._block.limits.message_chars,
             "instances": instances,
         }
 
     def _compile(self, numbers: set[int]) -> dict[int, Compiled]:
         """Every program, compiled now or earlier."""
-        sources = self._job.programs
+        sources = self._block.programs
         compiled: dict[int, Compiled] = {}
         missing: list[int] = []
         for number in sorted(numbers):
-            size, most = len(sources[number]), self._job.allowance.source_bytes
+            size, most = len(sources[number]), self._block.limits.source_bytes
             known = self._programs.get(sources[number])
             if size > most:
                 text = f"the source has {size} bytes; {most} are allowed"
@@ -153,8 +154,8 @@ class Seating:
                 compiled[number] = known
             else:
                 missing.append(number)
-        for start in range(0, len(missing), self._job.at_once):
-            some = missing[start : start + self._job.at_once]
+        for start in range(0, len(missing), self._block.at_once):
+            some = missing[start : start + self._block.at_once]
             workers = self._crew.hire([(self._zygote(number), ()) for number in some])
             for worker, number in zip(workers, some, strict=True):
                 self._crew.give_job(worker, self._header("compile", 0), sources[number])
@@ -174,12 +175,12 @@ class Seating:
             return Compiled(fault=fault.code, text=f"while it was compiled, {fault.text}")
         if code == 0:
             return Compiled(code=body)
-        text = body.decode("utf-8", "replace")[: self._job.allowance.message_chars]
+        text = body.decode("utf-8", "replace")[: self._block.limits.message_chars]
         return Compiled(fault=code, text=text or GENERIC_LOAD_TEXT)
 
     def _give_program(self, worker: Worker, program: int, code: bytes) -> None:
         seeds = [self._seeds[seat] for seat in worker.seats]
-        source = self._job.programs[program]
+        source = self._block.programs[program]
         body = struct.pack(f"<{len(seeds)}Q", *seeds) + LENGTH.pack(len(source)) + source + code
         try:
             self._crew.give_job(worker, self._header("play", len(seeds)), body)
@@ -191,7 +192,7 @@ class Seating:
         self._seated.texts.update(dict.fromkeys(seats, text))
         if code == LOAD_FAILED:
             self._seated.load_failed.update(seats)
-        if void and not self._job.isolate:
+        if void and not self._block.isolate:
             self._seated.void.update(seats)
 
     def _load(self, worker: Worker) -> None:

@@ -17,15 +17,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
 
 from . import clocks
-from .allowance import Allowance, WorkerFault
-from .budget import Budget
+from .box_memory import BoxMemory
 from .frames import OUT_OF_MEMORY, STALLED, TIMED_OUT
-
-if TYPE_CHECKING:
-    from .crew import Worker
+from .hired import Worker
+from .limits import Limits, WorkerFault
 
 SLICE = 0.05
 """Seconds between two looks."""
@@ -58,32 +55,30 @@ class Watch:
 
     Args:
       pulse: called while the referee is making progress or is being watched.
-      budget: memory of all workers together.
+      memory: of all workers together.
     """
 
-    def __init__(self, pulse: Callable[[], None], budget: Budget) -> None:
+    def __init__(self, pulse: Callable[[], None], memory: BoxMemory) -> None:
         self.waiting: tuple[Worker, float] | None = None
         self.steps = 0
         self._pulse = pulse
-        self._budget = budget
+        self._memory = memory
         self._lock = threading.Lock()
         self._workers: Sequence[Worker] = ()
-        self._allowance: Allowance | None = None
+        self._limits: Limits | None = None
         self._charged = False
         threading.Thread(target=self._run, daemon=True).start()
 
-    def guard(
-        self, workers: Sequence[Worker], allowance: Allowance | None, *, charged: bool
-    ) -> None:
-        """From now on watches these workers; none where `allowance` is None.
+    def guard(self, workers: Sequence[Worker], limits: Limits | None, *, charged: bool) -> None:
+        """From now on watches these workers; none where `limits` is None.
 
         Args:
           workers: whom.
-          allowance: what each of their instances may use.
-          charged: they are held to the box's budget of memory, too.
+          limits: what each of their instances may use.
+          charged: they are held to the box's memory, too.
         """
         with self._lock:
-            self._workers, self._allowance, self._charged = workers, allowance, charged
+            self._workers, self._limits, self._charged = workers, limits, charged
 
     @contextmanager
     def paused(self) -> Iterator[None]:
@@ -102,7 +97,7 @@ class Watch:
             elapsed, before = min(now - before, 2 * SLICE), now
             waiting, steps = self.waiting, self.steps
             looks += 1
-            if self._charged and (looks % AUDIT_EVERY == 0 or self._budget.tight):
+            if self._charged and (looks % AUDIT_EVERY == 0 or self._memory.tight):
                 self._audit_memory()
             stuck, seen = seen == (waiting, steps), (waiting, steps)
             if waiting is None and stuck:
@@ -111,7 +106,7 @@ class Watch:
             if call is None or call.since_verdict < LAST_WORDS_SECONDS:
                 self._pulse()
             with self._lock:
-                if self._allowance is None:
+                if self._limits is None:
                     continue
                 if waiting is not None:
                     waiting[0].waited += elapsed
@@ -153,21 +148,21 @@ class Watch:
         Also when nobody waits for them: they may compute while the host makes up its mind.
         """
         with self._lock:
-            for worker, text in self._budget.excess(self._workers):
+            for worker, text in self._memory.excess(self._workers):
                 self._condemn(worker, OUT_OF_MEMORY, text)
 
     def _idle_limit(self, cpu_limit: float) -> float:
-        assert self._allowance is not None
-        return min(IDLE_CALLS * cpu_limit, self._allowance.match_wall_seconds)
+        assert self._limits is not None
+        return min(IDLE_CALLS * cpu_limit, self._limits.match_wall_seconds)
 
     def _audit(self, worker: Worker) -> None:
         """Judges a worker by what it has used since it was loaded."""
         used = None if worker.gone or not worker.playing else clocks.cpu_seconds(worker.pid)
-        if used is None or self._allowance is None:
+        if used is None or self._limits is None:
             return
         used -= worker.cpu_before
-        limit = self._allowance.match_cpu(worker.instances)
-        idle_limit = self._allowance.match_wall_seconds
+        limit = self._limits.match_cpu(worker.instances)
+        idle_limit = self._limits.match_wall_seconds
         idle = worker.waited - used
         if used > limit:
             text = f"the match took more than {limit:g} s of processor time ({used:.2f} s)"

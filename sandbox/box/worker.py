@@ -30,10 +30,10 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, NoReturn
 
-from .complaints import describe, remember_source
 from .frames import IDLE, LOAD_FAILED, NONE, OUT_OF_MEMORY, RAISED
 from .instances import FILE_NAME, construct
 from .seal import INCOMING, OUTGOING
+from .tracebacks import describe, remember_source
 from .unrest import SALT_BYTES, unrest
 from .world import World
 

@@ -17,12 +17,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox.box import complaints, frames, syscalls
-from sandbox.box.allowance import Allowance
+from sandbox.box import frames, syscalls, tracebacks
 from sandbox.box.allowed import ALLOWED_MODULES, PRELOADED, wants_numpy
 from sandbox.box.frames import FrameError, Kind
 from sandbox.box.instances import PolicyDefect, construct
-from sandbox.box.players import EXTERNAL, gatherer, seating_plan
+from sandbox.box.limits import Limits as BoxLimits
+from sandbox.box.occupants import EXTERNAL, gatherer, seating_plan
 from sandbox.box.programs import Compiled, Programs
 from sandbox.box.world import World, clone_numpy_random, clone_random
 from sandbox.values import FaultKind, Limits
@@ -79,7 +79,7 @@ def test_gathering_picks_the_right_messages(chosen: set[int], width: int) -> Non
 
 @given(st.text(max_size=300), st.integers(20, 100))
 def test_shortened_texts_fit(text: str, limit: int) -> None:
-    short = complaints.shorten(text, limit)
+    short = tracebacks.shorten(text, limit)
     assert len(short) <= limit
     assert short == text or len(text) > limit
     assert short[-1:] == text[-1:]
@@ -92,13 +92,13 @@ def test_codes_name_every_fault() -> None:
 
 
 def test_limits_grow_with_the_instances() -> None:
-    allowance = Allowance(**asdict(Limits()))
-    assert allowance.memory_bytes(1) == 512 * 1024 * 1024
-    assert allowance.memory_bytes(17) == 17 * allowance.memory_bytes(1)
-    assert allowance.shared(0.5, 1) == 0.5
-    assert 0.5 < allowance.shared(0.5, 32) < 0.5 * 32
-    assert allowance.match_cpu(3) == 60.0
-    assert allowance.kernel_cpu(1) > 22
+    limits = BoxLimits(**asdict(Limits()))
+    assert limits.memory_bytes(1) == 512 * 1024 * 1024
+    assert limits.memory_bytes(17) == 17 * limits.memory_bytes(1)
+    assert limits.shared(0.5, 1) == 0.5
+    assert 0.5 < limits.shared(0.5, 32) < 0.5 * 32
+    assert limits.match_cpu(3) == 60.0
+    assert limits.kernel_cpu(1) > 22
 
 
 def test_random_is_a_stream_of_its_own() -> None:

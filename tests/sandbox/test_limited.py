@@ -17,7 +17,7 @@ import pytest
 from sandbox import limited
 from sandbox.box import seal
 from sandbox.errors import SandboxUnavailable
-from sandbox.limited import Budget, Excess, LimitedCalls
+from sandbox.limited import ChildLimits, Excess, LimitedCalls
 from sandbox.link import descendants
 
 FOLDER = Path(__file__).parent
@@ -35,12 +35,12 @@ NAMES = [
     "silence",
     "attempts",
 ]
-SMALL = Budget(cpu_seconds=0.4, wall_seconds=30.0, memory_mib=128, answer_bytes=10_000)
+SMALL = ChildLimits(cpu_seconds=0.4, wall_seconds=30.0, memory_mib=128, answer_bytes=10_000)
 linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
 
-def calls(budget: Budget = SMALL) -> LimitedCalls:
-    return LimitedCalls([f"limited_functions:{name}" for name in NAMES], budget, folder=FOLDER)
+def calls(limits: ChildLimits = SMALL) -> LimitedCalls:
+    return LimitedCalls([f"limited_functions:{name}" for name in NAMES], limits, folder=FOLDER)
 
 
 class Asking:
@@ -73,7 +73,7 @@ def test_values_go_there_and_come_back(ask: Asking, value: object) -> None:
 
 
 def test_large_questions_are_fine() -> None:
-    child = calls(Budget(answer_bytes=2_000_000))
+    child = calls(ChildLimits(answer_bytes=2_000_000))
     assert child.call("limited_functions:echo", "x" * 1_500_000) == "x" * 1_500_000
     child.close()
 
@@ -113,7 +113,7 @@ def test_a_fault_of_ours_is_an_error(ask: Asking) -> None:
 
 
 def test_a_machine_that_gives_no_time_is_an_error_and_not_the_texts_fault() -> None:
-    child = calls(Budget(cpu_seconds=9.0, wall_seconds=0.3))
+    child = calls(ChildLimits(cpu_seconds=9.0, wall_seconds=0.3))
     with pytest.raises(SandboxUnavailable, match=r"less than 9 s .* in 0.3 s; the machine is too"):
         child.call("limited_functions:silence", None)
     child.close()
@@ -206,7 +206,7 @@ def cpu_of(pid: int) -> float:
 
 @linux
 def test_a_worker_that_somebody_kills_is_not_the_texts_fault() -> None:
-    ask = Asking(calls(Budget(cpu_seconds=20.0)))
+    ask = Asking(calls(ChildLimits(cpu_seconds=20.0)))
     answer, killed = killed_in_the_middle(ask, 1.5, 1)
     assert (answer, len(killed)) == (1.5, 1)
     ask.child.close()
@@ -214,7 +214,7 @@ def test_a_worker_that_somebody_kills_is_not_the_texts_fault() -> None:
 
 @linux
 def test_a_machine_that_kills_every_worker_is_told() -> None:
-    ask = Asking(calls(Budget(cpu_seconds=20.0)))
+    ask = Asking(calls(ChildLimits(cpu_seconds=20.0)))
     answer, killed = killed_in_the_middle(ask, 1000, 3)
     assert isinstance(answer, SandboxUnavailable) and len(killed) == 3, (answer, killed)
     assert "was killed 3 times; does the machine run out of memory?" in str(answer)
@@ -224,7 +224,7 @@ def test_a_machine_that_kills_every_worker_is_told() -> None:
 
 @linux
 def test_a_child_that_is_killed_in_the_middle_is_asked_again() -> None:
-    ask = Asking(calls(Budget(cpu_seconds=20.0)))
+    ask = Asking(calls(ChildLimits(cpu_seconds=20.0)))
     assert ask("echo", 1) == 1
     first = ask.child.pid
     assert first is not None
@@ -243,11 +243,11 @@ def test_a_child_that_is_killed_in_the_middle_is_asked_again() -> None:
 PARENT = """
 import os, signal, sys, threading, time
 from pathlib import Path
-from sandbox.limited import Budget, LimitedCalls
+from sandbox.limited import ChildLimits, LimitedCalls
 from sandbox.link import descendants
 child = LimitedCalls(
     ["limited_functions:echo", "limited_functions:work"],
-    Budget(cpu_seconds=60.0),
+    ChildLimits(cpu_seconds=60.0),
     folder=Path(sys.argv[1]),
 )
 child.call("limited_functions:echo", 1)

@@ -24,7 +24,7 @@ class WorkerFault(Exception):
 
 
 @dataclass(frozen=True)
-class Allowance:
+class Limits:
     """What one instance may use; fields as in `sandbox.values.Limits`."""
 
     source_bytes: int

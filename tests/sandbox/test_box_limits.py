@@ -10,18 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox.box import budget as budget_module
+from sandbox.box import box_memory
 from sandbox.box import watch as watch_module
-from sandbox.box.allowance import Allowance, WorkerFault
 from sandbox.box.births import Zygote
-from sandbox.box.budget import Budget
-from sandbox.box.crew import Worker
+from sandbox.box.box_memory import BoxMemory
 from sandbox.box.frames import OUT_OF_MEMORY
+from sandbox.box.hired import Worker
+from sandbox.box.limits import Limits as BoxLimits
+from sandbox.box.limits import WorkerFault
 from sandbox.box.watch import Watch
+from sandbox.deadline import longest_block
 from sandbox.errors import SandboxUnavailable
 from sandbox.link import BOX_FOLDER, BoxLink
 from sandbox.memory import LEAST_MIB, MOST_MIB, available_mib, memory_for_a_box
-from sandbox.patience import longest_block
 from sandbox.process import ProcessWall, usable_bubblewrap
 from sandbox.values import EXTERNAL, Block, BlockMatch, FaultKind, Limits, Rules, SeatPlan
 
@@ -118,13 +119,13 @@ def test_the_largest_go_first_and_only_above_an_even_share(
 ) -> None:
     held = [10, 90, 200, 55, 45]
     workers = [_FakeWorker(number) for number in range(len(held))]
-    monkeypatch.setattr(budget_module, "resident_bytes", lambda pid: held[pid] << 20)
-    found = Budget(250).excess(workers)  # type: ignore[arg-type]
+    monkeypatch.setattr(box_memory, "resident_bytes", lambda pid: held[pid] << 20)
+    found = BoxMemory(250).excess(workers)  # type: ignore[arg-type]
     assert [worker.pid for worker, _ in found] == [2]
     assert "200 MiB; an even share is 50 MiB" in found[0][1]
-    assert [worker.pid for worker, _ in Budget(150).excess(workers)] == [2, 1]  # type: ignore[arg-type]
-    assert not Budget(400).excess(workers)  # type: ignore[arg-type]
-    assert not Budget(None).excess(workers)  # type: ignore[arg-type]
+    assert [worker.pid for worker, _ in BoxMemory(150).excess(workers)] == [2, 1]  # type: ignore[arg-type]
+    assert not BoxMemory(400).excess(workers)  # type: ignore[arg-type]
+    assert not BoxMemory(None).excess(workers)  # type: ignore[arg-type]
 
 
 class _FakeWorker:
@@ -135,19 +136,19 @@ class _FakeWorker:
 @given(st.lists(st.integers(0, 300), min_size=1, max_size=12), st.integers(1, 1000))
 def test_nobody_below_the_share_of_all_is_ended(held: list[int], most: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(budget_module, "resident_bytes", lambda pid: held[pid] << 20)
+        patch.setattr(box_memory, "resident_bytes", lambda pid: held[pid] << 20)
         workers = [_FakeWorker(number) for number in range(len(held))]
-        found = {worker.pid for worker, _ in Budget(most).excess(workers)}  # type: ignore[arg-type]
+        found = {worker.pid for worker, _ in BoxMemory(most).excess(workers)}  # type: ignore[arg-type]
     assert all(held[pid] > most / len(held) for pid in found)
     assert sum(size for pid, size in enumerate(held) if pid not in found) <= most
 
 
 def test_workers_are_reserved_for() -> None:
-    assert Budget(4096).workers_at_once(512, 16) == 8
-    assert Budget(600).workers_at_once(512, 16) == 2
-    assert Budget(100).workers_at_once(512, 16) == 2
-    assert Budget(100_000).workers_at_once(512, 16) == 16
-    assert Budget(None).workers_at_once(512, 16) == 16
+    assert BoxMemory(4096).workers_at_once(512, 16) == 8
+    assert BoxMemory(600).workers_at_once(512, 16) == 2
+    assert BoxMemory(100).workers_at_once(512, 16) == 2
+    assert BoxMemory(100_000).workers_at_once(512, 16) == 16
+    assert BoxMemory(None).workers_at_once(512, 16) == 16
 
 
 def test_a_boxs_memory_is_within_bounds() -> None:
@@ -214,12 +215,12 @@ def test_a_box_whose_killed_workers_do_not_end_falls_silent(
 ) -> None:
     monkeypatch.setattr(watch_module, "LAST_WORDS_SECONDS", 0.2)
     pulses: list[float] = []
-    watch = Watch(lambda: pulses.append(time.monotonic()), Budget(None))
+    watch = Watch(lambda: pulses.append(time.monotonic()), BoxMemory(None))
     left, right = socket.socketpair()
     worker = Worker(Zygote(-1, left, 0), (0,), 600.0)
     try:
-        allowance = Allowance(1 << 16, 1.0, 600.0, 600.0, 600.0, 256, 2000)
-        watch.guard([worker], allowance, charged=True)
+        limits = BoxLimits(1 << 16, 1.0, 600.0, 600.0, 600.0, 256, 2000)
+        watch.guard([worker], limits, charged=True)
         watch.waiting = worker.due
         _wait_for_pulse(pulses)
         worker.verdict = WorkerFault(OUT_OF_MEMORY, "killed, but it hangs")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 
-from .crew import Worker
 from .frames import IDLE, NONE
+from .hired import Worker
 
 EXTERNAL = -1
 """Program number of a seat that the host plays."""
@@ -28,7 +28,7 @@ def gatherer(seats: tuple[int, ...], width: int) -> Callable[[bytes], bytes]:
     return lambda messages: b"".join([messages[span] for span in spans])
 
 
-class Player:
+class Occupant:
     """One source of replies for some seats: a worker, or the host.
 
     Attributes:
@@ -70,7 +70,7 @@ def seating_plan(
     know.
 
     Args:
-      matches: as in `play.Job`.
+      matches: as in `seating.Block`.
       isolate: a worker of its own for every seat.
     """
     seats: dict[tuple[int, int], list[int]] = {}

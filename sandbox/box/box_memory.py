@@ -15,10 +15,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from .crew import Worker
+from .hired import Worker
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _MIB = 1024 * 1024
@@ -33,7 +31,7 @@ def resident_bytes(pid: int) -> int:
         return 0
 
 
-class Budget:
+class BoxMemory:
     """What all workers of a box may hold together.
 
     A worker is charged for what it holds beyond what it shared with its zygote when it was
