@@ -1,6 +1,6 @@
 """A home: one folder with everything that a tournament keeps.
 
-home.json          format of the folder
+home.json          format of the folder, and where its registry is
 registry.sqlite    who takes part (or a PostgreSQL server, by URL)
 matches.duckdb     what was played
 """
@@ -13,7 +13,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from arena.errors import HomeTooNew, HomeUnusable
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
+
+from arena.errors import HomeTooNew, HomeUnusable, UsageFault
 from arena.house import house_submissions
 from arena.seeds import Seeds
 from arena.store import MatchStore
@@ -21,6 +24,7 @@ from registry import Registry, digest_of
 
 HOUSE = "house"
 """Author name of the built-in entrants."""
+REGISTRY, MATCHES = "registry.sqlite", "matches.duckdb"
 FORMAT = 1
 """Rises when an older arena could not read a newer home."""
 
@@ -52,29 +56,45 @@ class Home:
     @cached_property
     def store(self) -> MatchStore:
         """What was played."""
-        return MatchStore(self.path / "matches.duckdb")
+        return MatchStore(self.path / MATCHES)
 
 
-def _format_of(path: Path) -> int | None:
-    """Format of the home at `path`; None where there is none yet."""
+@dataclass(frozen=True, slots=True)
+class _Marker:
+    """What home.json says.
+
+    Attributes:
+      format: of the folder.
+      registry: address of its registry without any password; None for the file in the folder,
+        and "" in homes from before it was kept.
+    """
+
+    format: int
+    registry: str | None
+
+
+def _marker_of(path: Path) -> _Marker | None:
+    """What the home at `path` says of itself; None where there is none."""
     marker = path / "home.json"
     try:
-        return int(json.loads(marker.read_text())["format"])
+        said = json.loads(marker.read_text())
+        return _Marker(int(said["format"]), said.get("registry", ""))
     except FileNotFoundError:
         return None
     except OSError as error:
         raise HomeUnusable(f"{marker} cannot be read: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise HomeUnusable(
             f"{marker} is not a home's marker ({error}); point --home at a home or a new folder"
         ) from error
 
 
-def _create(path: Path) -> None:
+def _mark(path: Path, registry: str | None) -> None:
+    """Makes the folder, or keeps in it which registry is its own."""
     try:
         path.mkdir(parents=True, exist_ok=True)
         fresh = path / f"home.json.{os.getpid()}"
-        fresh.write_text(json.dumps({"format": FORMAT}) + "\n")
+        fresh.write_text(json.dumps({"format": FORMAT, "registry": registry}) + "\n")
         fresh.replace(path / "home.json")
     except OSError as error:
         raise HomeUnusable(
@@ -83,34 +103,105 @@ def _create(path: Path) -> None:
         ) from error
 
 
+def _without_password(url: str) -> str:
+    """The address of a registry as it may be kept in a file and shown.
+
+    Raises:
+      UsageFault: it is no URL.
+    """
+    try:
+        return make_url(url).set(password=None).render_as_string()
+    except ArgumentError:
+        raise UsageFault(
+            f"{url!r} is no address of a registry; one looks like postgresql+psycopg://host/name"
+        ) from None
+
+
+def _registry_target(path: Path, marker: _Marker | None, given: str | None) -> Path | str:
+    """Where the registry of a home is.
+
+    Raises:
+      UsageFault: another one was given than the home's own.
+    """
+    own = path / REGISTRY
+    if marker is None or (marker.registry == "" and not own.exists()):
+        return given or own
+    if marker.registry:
+        if given is not None and _without_password(given) != marker.registry:
+            raise UsageFault(
+                f"the home {path} belongs to the registry {marker.registry}, and not to "
+                f"{_without_password(given)}: leave --registry and ARENA_REGISTRY out"
+            )
+        return given or marker.registry
+    if given is not None:
+        raise UsageFault(
+            f"the home {path} has a registry of its own, and does not belong to "
+            f"{_without_password(given)}: leave --registry and ARENA_REGISTRY out, or choose "
+            "another --home"
+        )
+    return own
+
+
+def _must_be_there(path: Path, target: Path | str) -> None:
+    """The matches of a home mean nothing without the registry that names their policies.
+
+    Raises:
+      HomeUnusable: there are matches, and the file of their registry is gone or empty.
+    """
+    if not isinstance(target, Path) or (target.exists() and target.stat().st_size):
+        return
+    if (path / MATCHES).exists():
+        raise HomeUnusable(
+            f"{path / MATCHES} holds matches, but {target}, which says whose they are, is gone or "
+            "empty: put it back from a copy, or move the folder away to begin anew"
+        )
+
+
 def open_home(
-    path: Path, registry_url: str | None = None, *, seed_key: bytes | None = None
+    path: Path,
+    registry_url: str | None = None,
+    *,
+    seed_key: bytes | None = None,
+    create: bool = True,
 ) -> Home:
     """Opens a home, creating it and enrolling the house on first use.
 
     Args:
       path: the folder.
-      registry_url: SQLAlchemy URL of a shared registry; by default a SQLite file in the folder.
+      registry_url: SQLAlchemy URL of a shared registry; by default the one that the home was made
+        with, a SQLite file in the folder unless it was told otherwise.
       seed_key: 32 bytes that all seeds follow from, for matches that others can repeat; by
         default a new home draws a secret.
+      create: whether to make a home where there is none.
 
     Raises:
+      UsageFault: there is none and none is to be made, or the registry is not this home's.
       HomeTooNew: a newer version of the arena wrote it; nothing is touched.
-      HomeUnusable: it cannot be created or read.
+      HomeUnusable: it cannot be created or read, or its registry is gone while its matches are
+        there.
       RegistryError: the registry cannot be opened, or has another key.
     """
-    found = _format_of(path)
-    if found is not None and found > FORMAT:
+    marker = _marker_of(path)
+    if marker is not None and marker.format > FORMAT:
         raise HomeTooNew(
-            f"the home {path} has format {found}, this arena reads up to {FORMAT}: "
+            f"the home {path} has format {marker.format}, this arena reads up to {FORMAT}: "
             "update policy-arena, or point --home at another folder"
         )
-    if found is None:
-        _create(path)
+    if marker is None and not create:
+        raise UsageFault(
+            f"there is no home at {path}; `arena submit`, `arena play` and `arena evaluate` make "
+            "one, --home and ARENA_HOME name another"
+        )
+    address = None if registry_url is None else _without_password(registry_url)
+    target = _registry_target(path, marker, registry_url)
+    _must_be_there(path, target)
+    if marker is None:
+        _mark(path, address)
     writable = os.access(path, os.W_OK)
-    target = registry_url or path / "registry.sqlite"
     home = Home(path, Registry.open(target, read_only=not writable), writable)
     if writable:
+        if marker is not None and marker.registry == "":
+            _mark(path, address)
         if seed_key is not None:
             home.registry.open_first_season(seed_key)
         home.registry.current_season()

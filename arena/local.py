@@ -51,6 +51,7 @@ class Arena:
       sandbox: the wall around untrusted policies.
       workers: processes; 0 for one per processor.
       limits: of each policy.
+      create: whether to make a home where there is none.
 
     Raises:
       ArenaError, RegistryError: the home cannot be opened or made.
@@ -65,9 +66,10 @@ class Arena:
         sandbox: WallChoice | str = "auto",
         workers: int = 0,
         limits: Limits | None = None,
+        create: bool = True,
     ) -> None:
         wall = WallChoice(sandbox) if isinstance(sandbox, str) else sandbox
-        self.home: Home = open_home(Path(home), registry, seed_key=seed_key)
+        self.home: Home = open_home(Path(home), registry, seed_key=seed_key, create=create)
         self.runner = Runner(self.home, workers=workers, wall=wall, limits=limits)
         if self.home.writable:
             enrol_starters(self.home)

@@ -35,7 +35,7 @@ def token(session: Session, name: str, yes: bool) -> None:
 
     It is shown now and stored nowhere.  One that there was before fits no longer.
     """
-    registry = session.arena().home.registry
+    registry = session.arena(new=True).home.registry
     known = registry.author(name)
     if known is not None and known.has_token and not yes:
         click.confirm("The author has a token, which will fit no longer.  Go on?", abort=True)

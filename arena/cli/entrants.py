@@ -70,7 +70,7 @@ def submit(
 ) -> None:
     """Checks a policy FILE, tries it in the sandbox, and registers it as a new version."""
     source = _read(session, file)
-    with session.arena(wall) as arena:
+    with session.arena(wall, new=True) as arena:
         notice(f"sandbox: {arena.wall}")
         outcome = arena.submit(source, game, name, description=description, labels=labels)
     if isinstance(outcome, Rejection):
@@ -120,7 +120,7 @@ def _taken(session: Session, outcome: Enrolled, game: Game) -> None:
 def check(session: Session, file: Path, game: Game, wall: WallChoice) -> None:
     """Runs the checks of `submit` on a FILE and stores nothing."""
     source = _read(session, file)
-    with session.arena(wall) as arena:
+    with session.arena(wall, new=True) as arena:
         notice(f"sandbox: {arena.wall}")
         failed = arena.check(source, game)
     if failed is not None:

@@ -49,7 +49,7 @@ def play(
     Only what is missing is played: interrupt it, or kill it, and the same command goes on.
     """
     with (
-        session.arena(wall, workers) as arena,
+        session.arena(wall, workers, new=True) as arena,
         progress_bar(f"{game.name}: matches") as progress,
     ):
         report = arena.play(game, count, only=only, shared=shared, progress=progress)

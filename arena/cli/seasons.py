@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.table import Table
 
 from arena.cli.session import Session, session_options
 from registry.values import Season
@@ -23,7 +22,7 @@ def show(session: Session) -> None:
     """Lists the seasons with the commitments to their keys, and the keys of those that are over."""
     seasons = session.arena().seasons()
     session.answer(
-        {"seasons": [_document(one) for one in seasons]}, lambda out: out.print(_table(seasons))
+        {"seasons": [_document(one) for one in seasons]}, lambda out: _list(out, seasons)
     )
 
 
@@ -61,17 +60,14 @@ def _key(season: Season) -> str | None:
     return season.key.hex() if season.key is not None and season.closed else None
 
 
-def _table(seasons: tuple[Season, ...]) -> Table:
-    table = Table("season", "opened", "closed", "commitment", "key", box=None)
+def _list(out: Console, seasons: tuple[Season, ...]) -> None:
     for season in seasons:
-        table.add_row(
-            str(season.number),
-            season.opened.isoformat(timespec="seconds"),
-            season.closed.isoformat(timespec="seconds") if season.closed else "open",
-            season.commitment,
-            _key(season) or ("given with --seed-key" if season.given else "secret"),
-        )
-    return table
+        closed = season.closed.isoformat(timespec="seconds") if season.closed else "open"
+        key = _key(season) or ("given with --seed-key" if season.given else "secret")
+        opened = season.opened.isoformat(timespec="seconds")
+        out.print(f"[bold]season {season.number}[/]  from {opened} to {closed}", soft_wrap=True)
+        out.print(f"  commitment  {season.commitment}", soft_wrap=True)
+        out.print(f"  key         {key}", soft_wrap=True)
 
 
 def _say(out: Console, closed: Season, opened: Season) -> None:

@@ -52,14 +52,21 @@ class Session:
     as_json: bool
     seed_key: bytes | None = None
 
-    def arena(self, wall: WallChoice | None = None, workers: int = 0) -> Arena:
-        """Opens the arena; the first use of a home creates it and enrols the house."""
+    def arena(
+        self, wall: WallChoice | None = None, workers: int = 0, *, new: bool = False
+    ) -> Arena:
+        """Opens the arena; `new` for commands that may be the first of a home, and make it.
+
+        Raises:
+          UsageFault: there is no home, and the command has nothing to read elsewhere.
+        """
         return Arena(
             self.home_path,
             registry=self.registry_url,
             seed_key=self.seed_key,
             sandbox=wall or WallChoice(),
             workers=workers,
+            create=new,
         )
 
     def answer(self, document: Mapping[str, Any], human: Callable[[Console], None]) -> None:

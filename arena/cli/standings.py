@@ -171,7 +171,10 @@ def evaluate_(
     wall: WallChoice,
 ) -> None:
     """Plays REF against the evaluation population and reports how good it is and why."""
-    with session.arena(wall, workers) as arena, progress_bar(f"evaluating {ref}") as progress:
+    with (
+        session.arena(wall, workers, new=True) as arena,
+        progress_bar(f"evaluating {ref}") as progress,
+    ):
         found = arena.evaluate(
             ref, game, matches, against=population_name, shared=shared, progress=progress
         )

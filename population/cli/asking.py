@@ -139,7 +139,7 @@ def _given() -> dict[str, str]:
 
 def show_first(session: Session, config: RunConfig) -> None:
     """Prints what would be sent first."""
-    with session.arena() as arena:
+    with session.arena(new=True) as arena:
         first = first_prompt(config, initial_member(arena, game_named(config.game), config))
     _show(session, first, {})
     notice(f"model: {config.oracle.model}; {_size(first)}; nothing was sent")

@@ -202,7 +202,7 @@ def run(
         show_first(session, config)
         return
     refuse_idle(oracle)
-    with session.arena(wall, workers) as arena:
+    with session.arena(wall, workers, new=True) as arena:
         runs = Runs(session.home_path)
         name = run_name or name_for(config)
         finished = {one.name for one in runs.all() if one.state is RunState.FINISHED}

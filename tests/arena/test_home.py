@@ -1,0 +1,126 @@
+"""A home: made when it is needed, never begun anew by mistake, and true to its registry."""
+
+import json
+import shutil
+
+import pytest
+from click.testing import CliRunner
+
+from arena import Arena
+from arena.cli import main
+from arena.errors import HomeUnusable, UsageFault
+from arena.home import MATCHES, REGISTRY, open_home
+
+
+def run(home, *arguments):
+    return CliRunner().invoke(main, [*arguments, "--home", str(home)])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("list",),
+        ("show", "house/CFR+"),
+        ("leaderboard", "--game", "leduc"),
+        ("payoffs", "--game", "leduc"),
+        ("matches", "--game", "leduc"),
+        ("replay", "00ff"),
+        ("export", "out"),
+        ("seed", "show"),
+        ("author", "list"),
+        ("yank", "house/CFR+", "--game", "leduc"),
+    ],
+    ids=" ".join,
+)
+def test_who_only_reads_makes_no_home(tmp_path, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    typo = tmp_path / "arena-hme"
+    refused = run(typo, *words)
+    assert refused.exit_code == 2, refused.output
+    assert f"there is no home at {typo}" in refused.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_who_plays_makes_one(tmp_path):
+    made = run(tmp_path / "new", "play", "--game", "leduc", "--matches", "2", "--workers", "1")
+    assert made.exit_code == 0, made.output
+    assert run(tmp_path / "new", "leaderboard", "--game", "leduc").exit_code == 0
+
+
+def test_a_notebook_may_say_that_it_only_reads(tmp_path):
+    with pytest.raises(UsageFault, match="there is no home"):
+        Arena(tmp_path / "typo", create=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("how", ["gone", "empty"])
+def test_matches_without_their_registry_are_no_new_home(home, tmp_path, how):
+    with Arena(home, sandbox="process", workers=1) as arena:
+        arena.play("leduc", 2)
+    kept = shutil.copy(home / REGISTRY, tmp_path / "kept")
+    for log in home.glob(f"{REGISTRY}-*"):
+        log.unlink()
+    (home / REGISTRY).unlink()
+    if how == "empty":
+        (home / REGISTRY).touch()
+    before = (home / MATCHES).read_bytes()
+    with pytest.raises(HomeUnusable, match="put it back from a copy"):
+        open_home(home)
+    assert (home / MATCHES).read_bytes() == before
+    assert (home / REGISTRY).exists() == (how == "empty")
+    shutil.copy(kept, home / REGISTRY)
+    assert open_home(home).store.counts()
+
+
+def test_a_home_keeps_to_the_registry_that_it_was_made_with(tmp_path):
+    url = f"sqlite:///{tmp_path / 'shared.sqlite'}"
+    home = tmp_path / "home"
+    open_home(home, url)
+    assert not (home / REGISTRY).exists()
+    found = open_home(home)  # it remembers
+    assert not (home / REGISTRY).exists()
+    assert found.registry.find("leduc")
+    with pytest.raises(UsageFault, match="belongs to the registry"):
+        open_home(home, f"sqlite:///{tmp_path / 'other.sqlite'}")
+    assert not (tmp_path / "other.sqlite").exists()
+
+
+def test_a_home_with_a_registry_of_its_own_takes_no_other(home, tmp_path):
+    with pytest.raises(UsageFault, match="has a registry of its own"):
+        open_home(home, f"sqlite:///{tmp_path / 'other.sqlite'}")
+    assert not (tmp_path / "other.sqlite").exists()
+
+
+def test_a_home_from_before_remembers_from_now_on(home):
+    marker = home / "home.json"
+    marker.write_text(json.dumps({"format": 1}))
+    open_home(home)
+    assert json.loads(marker.read_text()) == {"format": 1, "registry": None}
+
+
+def test_no_password_is_kept(tmp_path, monkeypatch):
+    asked = []
+
+    def opened(target, *, read_only):
+        asked.append(target)
+        raise RuntimeError("not opened")
+
+    monkeypatch.setattr("arena.home.Registry.open", opened)
+    url = "postgresql+psycopg://ada:secret-5d1f@nowhere/registry"
+    with pytest.raises(RuntimeError):
+        open_home(tmp_path / "home", url)
+    assert asked == [url]
+    assert "secret-5d1f" not in (tmp_path / "home" / "home.json").read_text()
+    with pytest.raises(UsageFault) as refused:
+        open_home(tmp_path / "home", url.replace("nowhere", "elsewhere"))
+    assert "secret-5d1f" not in str(refused.value)
+
+
+@pytest.mark.parametrize("text", ["registry.sqlite", "/tmp/x", "no address"])
+def test_an_address_of_a_registry_is_a_url(tmp_path, text):
+    refused = CliRunner().invoke(
+        main, ["play", "--game", "leduc", "--home", str(tmp_path / "h"), "--registry", text]
+    )
+    assert refused.exit_code == 2, refused.output
+    assert "is no address of a registry" in refused.stderr
+    assert list(tmp_path.iterdir()) == []
