@@ -98,7 +98,8 @@ def _play_native(game: Game, job: Job) -> Iterator[Result]:
 
 def _seat(game: Game, bout: Bout, number: int, players: Mapping[str, Player]) -> Seat:
     player = players[bout.players[number]]
-    return game.seat(host_policy(player.kind, player.payload, bout.seat_seeds[number]))
+    policy = host_policy(game, player.kind, player.payload, bout.seat_seeds[number])
+    return game.seat(policy)
 
 
 def _play_inline(game: Game, bout: Bout, job: Job) -> Result:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from arena.errors import UsageFault
 from arena.games import game as game_named
-from arena.games.protocol import Account, Game
+from arena.games.parts import Account
+from arena.games.protocol import Game
 from arena.home import Home
 from arena.runner import Runner
 from arena.values import Result

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from arena.enrol import try_out
-from arena.games import game as game_named
+from arena.games import GAMES
 from arena.home import Home
-from arena.house.starters import STARTERS
 from arena.rejection import Rejection
 from arena.runner import Runner
 from arena.submission import prepare
@@ -22,13 +21,13 @@ def enrol_starters(home: Home) -> None:
     in which nobody asked for a match has none.
     """
     known = {version.name for version in home.registry.find(author="starter")}
-    missing = [starter for starter in STARTERS.values() if starter.name not in known]
+    missing = [game for game in GAMES.values() if game.starter.name not in known]
     if not missing:
         return
     try:
         with Runner(home, wall=WallChoice("process"), workers=1) as runner:
-            for starter in missing:
-                game = game_named(starter.game)
+            for game in missing:
+                starter = game.starter
                 prepared = prepare(
                     game,
                     starter.path,

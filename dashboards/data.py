@@ -13,11 +13,12 @@ from pathlib import Path
 
 import streamlit as st
 
-from arena.analysis import leduc_exact
+from arena.analysis import exact
 from arena.analysis.leaderboard import Options, RankBy, Row, complete_core, leaderboard
 from arena.analysis.meta_strategy import SOLVERS, MetaStrategy
 from arena.analysis.metrics import Evaluation, evaluate
 from arena.games import game as game_named
+from arena.games.parts import InformationStates
 from arena.games.protocol import Game
 from arena.home import Home
 from arena.house.population import Population, default_population
@@ -215,10 +216,9 @@ class Costs:
 def _costs(path: str, game: str, stamp: str, digest: str) -> Costs:
     played = game_named(game)
     took = home().store.costs(game, played.version, digest)
-    step = "throw" if game == "rrps" else "hand"
     if took.cpu_micros:
         text = _duration(took.cpu_micros / played.length)
-        return Costs(took.matches, took.forfeits, f"Time per {step}", text)
+        return Costs(took.matches, took.forfeits, f"Time per {played.step}", text)
     text = _duration(took.micros) if took.micros else "-"
     return Costs(took.matches, took.forfeits, "Time per match", text)
 
@@ -291,7 +291,7 @@ def meta_strategy(game: Game, solver: str) -> tuple[tuple[str, ...], MetaStrateg
 
 @dataclass(frozen=True, slots=True)
 class ExactTable:
-    """Exact values of one tabular policy; chips a hand, but `best_response` a match."""
+    """Exact values of one tabular policy, per hand, but `best_response` per match."""
 
     ref: str
     exploitability: float
@@ -301,30 +301,38 @@ class ExactTable:
 
 @dataclass(frozen=True, slots=True)
 class ExactValues:
-    """Tabular policies, the least exploitable first, and the mean best response to the members."""
+    """Tabular policies, the least exploitable first.
+
+    Attributes:
+      tables: one for each policy.
+      ceiling: the most that a policy can return over the evaluation population; None where not
+        all of its members are tabular.
+    """
 
     tables: tuple[ExactTable, ...]
-    ceiling: float
+    ceiling: float | None
 
 
-@st.cache_resource(max_entries=2, show_spinner=False)
-def _exact(path: str, field_key: int) -> ExactValues:
-    leduc = game_named("leduc")
-    tabular = [version for version in field(leduc).versions if version.kind == "tabular"]
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _exact(path: str, game: str, field_key: int, _space: InformationStates) -> ExactValues:
     found = []
-    for version in tabular:
-        states = states_of(version.payload)
-        gap = leduc_exact.nash_conv(states)
-        found.append(ExactTable(version.ref, gap / 2, gap, leduc.length * gap / 2))
-    members = home().registry.by_digests(default_population("leduc").digests).values()
-    wins = [leduc_exact.best_response_value(states_of(member.payload)) for member in members]
+    for version in field(game_named(game)).versions:
+        if version.kind == "tabular":
+            gap = exact.nash_conv(_space, states_of(_space, version.payload))
+            found.append(ExactTable(version.ref, gap / 2, gap, _space.hands * gap / 2))
+    members = home().registry.by_digests(default_population(game).digests).values()
+    ceiling = None
+    if all(member.kind == "tabular" for member in members):
+        ceiling = exact.ceiling(_space, [states_of(_space, one.payload) for one in members])
     ordered = sorted(found, key=lambda one: one.exploitability)
-    return ExactValues(tuple(ordered), sum(wins) / len(wins))
+    return ExactValues(tuple(ordered), ceiling)
 
 
-def exact_leduc(game: Game) -> ExactValues:
-    """Exact values of the tabular Leduc policies."""
-    return _exact(str(home().path), field(game).key)
+def exact_values(game: Game) -> ExactValues | None:
+    """Exact values of the tabular policies; None for a game without information states."""
+    if game.states is None:
+        return None
+    return _exact(str(home().path), game.name, field(game).key, game.states)
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)

@@ -79,11 +79,6 @@ class Playing(Protocol):
     ) -> Sequence[MatchRow]: ...
 
 
-def step_of(game: Game) -> str:
-    """What one step of a match is called."""
-    return "throw" if game.name == "rrps" else "hand"
-
-
 def mark_of(ticket: Ticket) -> str:
     """What the provenance of a version says of the ticket that it came by; not the ticket's id."""
     return hashlib.blake2b(ticket.id.encode(), digest_size=8, person=b"ticket").hexdigest()
@@ -151,7 +146,7 @@ class Slices:
             if plan.matches:
                 return None
             return Rejection(
-                RejectionKind.TOO_SLOW, too_slow(plan, seconds / game.length, step_of(game))
+                RejectionKind.TOO_SLOW, too_slow(plan, seconds / game.length, game.step)
             )
 
         outcome: Enrolled | Rejection | None
@@ -207,7 +202,7 @@ class Slices:
         """Says how many matches are to be played."""
         plan = self.plan(ticket)
         matches = max(plan.matches, min(DEAL, self.matches))
-        say = told(plan, ticket.match_seconds / game.length, step_of(game))
+        say = told(plan, ticket.match_seconds / game.length, game.step)
         return self.tickets.change(
             ticket, self.now(), say if ticket.match_seconds else "", matches=matches
         )

@@ -6,10 +6,10 @@ Names, descriptions, docstrings, sources and messages never reach a page as mark
 
 from __future__ import annotations
 
-import html
 import re
 
 from arena.analysis.estimates import Estimate
+from arena.figures.escaping import in_html as in_html
 from registry import shown
 
 readable = shown
@@ -30,11 +30,6 @@ def in_code(text: str) -> str:
 def demoted(markdown: str) -> str:
     """Markdown of ours with its headings two levels down, below a page's title."""
     return re.sub(r"^#", "###", markdown, flags=re.MULTILINE)
-
-
-def in_html(text: str) -> str:
-    """The text as an HTML or SVG text node, or as a label of a chart."""
-    return html.escape(readable(text))
 
 
 def number(value: float | None, digits: int = 1) -> str:

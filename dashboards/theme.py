@@ -1,8 +1,4 @@
-"""Colours and type, for light and dark.
-
-The hues are those of Okabe and Ito (https://jfly.uni-koeln.de/color/), which readers with any
-usual kind of colour vision tell apart; gains are blue and losses orange everywhere.
-"""
+"""Colours and type, for light and dark.  What a colour means, `arena.figures.colours` says."""
 
 from __future__ import annotations
 
@@ -12,19 +8,14 @@ import numpy as np
 import streamlit as st
 from PIL import Image
 
-BLUE = "#0072B2"
-ORANGE = "#D55E00"
-GREEN = "#009E73"
-AMBER = "#E69F00"
-SKY = "#56B4E9"
-PINK = "#CC79A7"
-GREY = "#8A94A0"
+from arena.figures import colours
+
+BLUE, ORANGE, PINK, GREY = colours.BLUE, colours.ORANGE, colours.PINK, colours.GREY
+GREEN, AMBER, SKY = colours.GREEN, colours.AMBER, colours.SKY
+GAIN, LOSS = colours.GAIN, colours.LOSS
 
 SERIES = (BLUE, ORANGE, GREEN, PINK, AMBER, SKY, "#7A5C9E", GREY, "#994F00", "#40B0A6")
 """Colours of series, in the order in which they are given out."""
-
-GAIN, LOSS = BLUE, ORANGE
-"""What somebody won and lost; in a match, seats 0 and 1."""
 
 _LIGHT = {
     "primaryColor": BLUE,
@@ -58,8 +49,8 @@ _BOTH = {
 def options() -> dict[str, object]:
     """Streamlit's options of the theme.  Light or dark follows the visitor's system."""
     found: dict[str, object] = {f"theme.{name}": value for name, value in _BOTH.items()}
-    for side, colours in (("light", _LIGHT), ("dark", _DARK)):
-        found |= {f"theme.{side}.{name}": colour for name, colour in colours.items()}
+    for side, palette in (("light", _LIGHT), ("dark", _DARK)):
+        found |= {f"theme.{side}.{name}": colour for name, colour in palette.items()}
     return found
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from arena.analysis.meta_strategy import DEFAULT_SOLVER, SOLVERS
 from arena.errors import UsageFault
+from arena.games import game as game_named
 from oracle.models.options import Asking
 
 ORACLES = ("zero-shot", "best-of-n", "linear", "alpha-evolve")
@@ -77,8 +78,9 @@ class Budget:
 
 
 def default_budget(game: str) -> Budget:
-    """What a game's noise asks for: one match of Leduc says less, and costs less, than of RRPS."""
-    return Budget(payoff=32, evaluation=96) if game == "leduc" else Budget()
+    """What a game's noise asks for."""
+    counts = game_named(game).match_counts
+    return Budget(counts.pair, counts.mixture)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,6 @@ from arena.local import Arena
 from arena.submission import KIND, Rejection, prepare
 from oracle.values import Opponent, Task
 from population.config import RunConfig
-from population.initial import INITIAL
 from population.records import Sigma
 from population.seeds import seed_of
 from registry import AliasProtected
@@ -71,15 +70,15 @@ def initial_member(arena: Arena, game: Game, config: RunConfig) -> Member:
         return Member(version.digest, "initial", version.payload)
     prepared = prepare(
         game,
-        INITIAL[game.name],
+        game.initial,
         name=INITIAL_NAME,
         provenance={"author": "Policy Arena", "licence": "Apache-2.0"},
     )
     if isinstance(prepared, Rejection):  # the package's own file
-        raise AssertionError(f"{INITIAL[game.name]}: {prepared.message}")
+        raise AssertionError(f"{game.name}: {prepared.message}")
     (entered,) = arena.enter(game, [prepared], ours=True)
     if isinstance(entered, Rejection):
-        raise AssertionError(f"{INITIAL[game.name]}: {entered.message}")
+        raise AssertionError(f"{game.name}: {entered.message}")
     return Member(entered.version.digest, "initial", entered.version.payload)
 
 

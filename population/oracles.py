@@ -9,10 +9,12 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
+from arena.errors import UsageFault
 from arena.games import game as game_named
 from oracle.alpha_evolve import AlphaEvolve, Evolution
 from oracle.best_of_n import BestOfN
 from oracle.context import OpponentInput, parse_filter, parse_input
+from oracle.grammar.genome import GRAMMARS
 from oracle.grammar_writer import GrammarWriter
 from oracle.linear_refinement import LinearRefinement
 from oracle.models.budget import Budget, Spent
@@ -188,6 +190,19 @@ def journal_of(runs: Runs, name: str) -> SqliteJournal:
     return SqliteJournal(runs.path, scope=name)
 
 
+def check_writer(config: RunConfig) -> None:
+    """Finds out whether what is to write the programs can write any of this game.
+
+    Raises:
+      UsageFault: it is the grammar, which knows other games.
+    """
+    if config.oracle.model == GRAMMAR and config.game not in GRAMMARS:
+        raise UsageFault(
+            f"the grammar writes programs of {' and '.join(GRAMMARS)}, not of {config.game}: "
+            "a run of this game needs a model, such as --model gemini"
+        )
+
+
 def check_model(choice: OracleChoice, spending: Spending) -> tuple[str, ...]:
     """Finds out, before anything is stored or played, whether a run's model can be asked.
 
@@ -239,6 +254,7 @@ def workshop(
       UsageFault: the model, an option or a limit makes no sense.
     """
     choice = record.config.oracle
+    check_writer(record.config)
     options = writer_options(choice)
     provenance: dict[str, object] = {"run": record.name, "oracle": choice.name}
     if choice.model == GRAMMAR:

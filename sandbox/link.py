@@ -241,7 +241,7 @@ class BoxLink:
         """Makes sure that the box knows a game's table; returns its name in the box."""
         if path not in self._tables:
             source = path.read_bytes()
-            name = f"table_{path.stem}_{hashlib.sha256(source).hexdigest()[:16]}"
+            name = f"table_{hashlib.sha256(source).hexdigest()[:16]}"
             self._send(Kind.TABLE, frames.document({"name": name}, source))
             self._tables[path] = name
         return self._tables[path]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -180,7 +180,8 @@ def _retell(out: Console, stored: Stored, compared: Comparison | None, everythin
         out.print(f"seat {result.fault_seat} forfeited: {plain(result.fault_message)}")
     events = stored.account.events
     shown = events if everything or len(events) <= 30 else (*events[:20], *events[-5:])
-    out.print(_events_table(shown, cut=len(events) - len(shown)))
+    rows = [game.telling.row(event) for event in shown]
+    out.print(_events_table(rows, cut=len(events) - len(shown)))
     if compared is None:
         return
     if compared.same:
@@ -191,20 +192,12 @@ def _retell(out: Console, stored: Stored, compared: Comparison | None, everythin
         out.print(f"[bold red]differs[/]: it now ends with {compared.again.termination.value}")
 
 
-def _events_table(events: tuple[Mapping[str, Any], ...], cut: int) -> Table:
-    keys = list(events[0]) if events else []
+def _events_table(rows: Sequence[Mapping[str, object]], cut: int) -> Table:
+    keys = list(rows[0]) if rows else []
     table = Table(*keys, box=None, caption=f"{cut:,} more: --all shows them" if cut else None)
-    for event in events:
-        table.add_row(*(_cell(event[key]) for key in keys))
+    for row in rows:
+        table.add_row(*(str(row[key]) for key in keys))
     return table
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:+g}"
-    if isinstance(value, (list, tuple)):
-        return " ".join(_cell(item) for item in value)
-    return "" if value is None else str(value)
 
 
 @click.command()

@@ -25,6 +25,7 @@ from rich.progress import (
 )
 
 from arena.errors import ArenaError, UsageFault
+from arena.games import GAMES
 from arena.games import game as game_named
 from arena.games.protocol import Game
 from arena.local import Arena
@@ -216,8 +217,8 @@ class GameType(click.ParamType[Game]):
 
 
 game_option = click.option(
-    "--game", "game", type=GameType(), required=True, metavar="rrps|leduc", help="Which game."
+    "--game", "game", type=GameType(), required=True, metavar="|".join(GAMES), help="Which game."
 )
 optional_game = click.option(
-    "--game", "game", type=GameType(), metavar="rrps|leduc", help="Which game."
+    "--game", "game", type=GameType(), metavar="|".join(GAMES), help="Which game."
 )

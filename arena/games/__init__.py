@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from arena.errors import UnknownGame
-from arena.games.leduc import LEDUC
-from arena.games.protocol import Account, AuthorContract, Game, Seat, Table
-from arena.games.rrps import RRPS
+from arena.games import leduc, rrps
+from arena.games.parts import Account
+from arena.games.protocol import AuthorContract, Game, Seat, Table
 
-GAMES: Mapping[str, Game] = MappingProxyType({one.name: one for one in (RRPS, LEDUC)})
-"""Name to game."""
+GAMES: Mapping[str, Game] = MappingProxyType({one.name: one for one in (rrps.GAME, leduc.GAME)})
+"""Name to game.  This is the only line that a new game's folder is added to."""
 
 
 def game(name: str) -> Game:

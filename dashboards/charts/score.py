@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from arena.figures.marks import CROSS
+from arena.games.parts import Forfeit
 from dashboards import theme
 from dashboards.charts.frame import Frame, legend, mark, sample, stroke
 from dashboards.charts.pointing import Layer, Picture
@@ -14,26 +15,6 @@ from dashboards.charts.scale import Scale
 
 HEIGHT_PIXELS = 190
 DASHES = "5 4"
-CROSS = "\N{MULTIPLICATION X}"
-
-
-@dataclass(frozen=True, slots=True)
-class Forfeit:
-    """How a match ended before its time.
-
-    Attributes:
-      step: throw or hand of the fault, from 1.
-      seat: 0 or 1, whose fault it was.
-      why: a word for it, such as "crashed".
-      steps: throws or hands of a whole match.
-      end: score of seat 0 at the end, in the game's unit.
-    """
-
-    step: int
-    seat: int
-    why: str
-    steps: int
-    end: float
 
 
 def running_score(

@@ -34,6 +34,7 @@ def show(game: Game) -> None:
 
 def _measures(game: Game) -> None:
     population = data.population_of(game)
+    exactly = "; for policies of kind tabular, exactly" if game.states else ""
     st.markdown(
         f"A match of {in_markdown(game.title)} returns {game.unit}; what one side wins the other "
         "loses. $u(\\pi, b)$ is the mean return of policy $\\pi$ against $b$, estimated from "
@@ -58,7 +59,7 @@ def _measures(game: Game) -> None:
         "- **Rating** is TrueSkill's conservative estimate. It sees who won, not by how much, and "
         "is provisional; the official rank is by AggScore.\n"
         "- **NashConv** is what both players together gain by best responses. In the meta-game, "
-        "over its policies only; for tabular Leduc policies, exactly.\n"
+        f"over its policies only{exactly}.\n"
         "- **Forfeits**: a policy that crashes, breaks the rules or exceeds its limits loses the "
         "rest of the match."
     )

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import streamlit as st
 
 from arena.games.protocol import Game
 from arena.house.population import default_population
-from arena.house.starters import STARTERS
 from arena.source_check import MAX_BYTES
 from dashboards import data, navigate
 from dashboards.budgets import duration
@@ -69,16 +67,11 @@ def _help(game: Game) -> None:
         return
     rules, starter = box.tabs(["Rules", "Starter"])
     rules.markdown(demoted(game.rules))
-    source = _starter(game)
+    source = game.starter.source
     starter.code(source, language="python", line_numbers=True)
     starter.download_button(
         "Download", source, file_name=f"{game.name}_starter.py", on_click="ignore"
     )
-
-
-def _starter(game: Game) -> str:
-    path = next(one.path for one in STARTERS.values() if one.game == game.name)
-    return Path(path).read_text(encoding="utf-8")
 
 
 def _is_open() -> bool:
@@ -123,7 +116,7 @@ def _limits(game: Game, settings: Settings) -> None:
 
 def _form(game: Game) -> None:
     draft: Draft = st.session_state.get(_DRAFT, Draft("", "", "", "", ""))
-    source = draft.source if draft.game == game.name else _starter(game)
+    source = draft.source if draft.game == game.name else game.starter.source
     st.html(_STYLE)
     with st.form(f"submit_{game.name}", border=False):
         left, right = st.columns(2)

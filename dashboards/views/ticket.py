@@ -9,7 +9,6 @@ from arena.analysis.metrics import AgainstOpponent
 from arena.games.protocol import Game
 from dashboards import data, navigate
 from dashboards.budgets import duration
-from dashboards.slices import step_of
 from dashboards.submissions import SubmissionQueue
 from dashboards.text import in_markdown, interval, number, signed
 from dashboards.tickets import Stage, Ticket
@@ -157,8 +156,8 @@ def _numbers(queue: SubmissionQueue, game: Game, ticket: Ticket) -> None:
             "its turn" if ticket.tries else f"{queue.ahead_of(ticket) + 1:,}"
         )
     if ticket.match_seconds:
-        values[f"A {step_of(game)}"] = duration(ticket.match_seconds / game.length)
-        notes[f"A {step_of(game)}"] = "measured"
+        values[f"A {game.step}"] = duration(ticket.match_seconds / game.length)
+        notes[f"A {game.step}"] = "measured"
         values["All matches need"] = duration(plan.needed)
         notes["All matches need"] = f"{plan.opponents} x {plan.wanted} matches"
     if not ticket.checks_only:
@@ -260,6 +259,6 @@ def _line(game: Game, version: PolicyVersion, one: AgainstOpponent, ref: str) ->
             continue
         at = replay.lost_at(row.id, seat)
         watch = navigate.address("replay", game=game.name, match=row.id, at=str(at))
-        loss = f"{-row.returns[seat]:,.0f} from {step_of(game)} {at:,}"
+        loss = f"{-row.returns[seat]:,.0f} from {game.step} {at:,}"
         said += f" · [watch it lose {loss}]({watch})"
     return said

@@ -21,6 +21,7 @@ from arena.cli.session import (
 )
 from arena.cli.standings import document_of
 from arena.cli.walls import sandbox_options
+from arena.games import GAMES
 from arena.games import game as game_named
 from arena.games.protocol import Game
 from arena.house.population import default_population
@@ -81,7 +82,7 @@ def list_(session: Session, game: Game | None) -> None:
             )
         out.print(table)
         if not records:
-            out.print("no runs yet; start one:  csro run --game rrps")
+            out.print("no runs yet; start one:  csro run --game GAME")
 
     session.answer({"runs": [_summary(one, done[one.name]) for one in records]}, human)
 
@@ -251,7 +252,7 @@ def _say_scores(out: Console, facts: RunFacts, scores: Scores) -> None:
 
 
 @click.command()
-@click.argument("game", type=GameType(), metavar="rrps|leduc")
+@click.argument("game", type=GameType(), metavar="|".join(GAMES))
 @evaluate_option
 @steps_option
 @workers_option

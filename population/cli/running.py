@@ -44,6 +44,7 @@ from population.oracles import (
     GRAMMAR,
     Spending,
     check_model,
+    check_writer,
     full_model_name,
     model_by_default,
     workshop,
@@ -202,6 +203,7 @@ def run(
         show_first(session, config)
         return
     refuse_idle(oracle)
+    check_writer(config)
     with session.arena(wall, workers, new=True) as arena:
         runs = Runs(session.home_path)
         name = run_name or name_for(config)

@@ -11,7 +11,7 @@ import pytest
 
 from arena.analysis.metrics import evaluate
 from arena.analysis.ratings import repetitions_to_rate, true_skill
-from arena.games.rrps import RRPS
+from arena.games.rrps.game import RRPS
 from arena.payoffs import PayoffTable
 from arena.store import MatchStore
 from arena.values import Match, Result, Termination

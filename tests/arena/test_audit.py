@@ -7,7 +7,7 @@ import pytest
 from arena import Enrolled, Rejection
 from arena.audit import compare
 from arena.conduct import in_words
-from arena.games.rrps import RRPS
+from arena.games.rrps.game import RRPS
 from arena.plan import bout_of
 from arena.store import Verdict
 from arena.submission import prepare

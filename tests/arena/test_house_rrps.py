@@ -8,17 +8,19 @@ import json
 import pytest
 
 from arena.errors import UsageFault
+from arena.games import game as game_named
+from arena.games.rrps.bots import bot_names
+from arena.games.rrps.roshambo import BOTS, FIRST, SECOND
 from arena.house import house_submissions
 from arena.house.population import default_population, population
-from arena.house.roshambo import BOTS, FIRST, SECOND
-from arena.kinds.native import bot_names, bot_of
+from arena.kinds.native import bot_of
 from registry import digest_of
 from registry.naming import check_submission
 
 
 def test_every_bot_of_the_engine_is_in_the_house() -> None:
     house = house_submissions("rrps")
-    assert tuple(bot_of(entrant.payload) for entrant in house) == bot_names()
+    assert tuple(bot_of(game_named("rrps"), entrant.payload) for entrant in house) == bot_names()
     assert [entrant.name for entrant in house] == [f"house/{bot}" for bot in bot_names()]
     assert {entrant.kind for entrant in house} == {"native"}
 

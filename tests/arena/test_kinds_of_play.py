@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from arena import Enrolled, Rejection
-from arena.games.rrps import RRPS
+from arena.games.rrps.game import RRPS
 from arena.source_check import Reading
 from arena.submission import prepare
 from arena.values import Match

@@ -16,14 +16,14 @@ from collections.abc import Iterable
 import pytest
 from scipy.stats import chisquare
 
-from arena.games.rrps import RRPS
+from arena.games.rrps.bots import NativeAgent, bot_names
+from arena.games.rrps.game import RRPS
 from arena.kinds import native
-from arena.kinds.native import NativeAgent
 from arena.kinds.protocol import PolicyFactory
 from arena.plan import Bout
 from arena.values import Match, Termination
 
-BOTS = native.bot_names()
+BOTS = bot_names()
 RING = [(bot, BOTS[(number + 17) % len(BOTS)]) for number, bot in enumerate(BOTS)]
 """43 pairs in which each bot plays twice."""
 FIRST = {"my_action": None, "opponent_action": None}
@@ -201,14 +201,14 @@ def test_an_agent_refuses_observations_out_of_order() -> None:
 )
 def test_a_wrong_payload_is_refused(payload: str, says: str) -> None:
     with pytest.raises(ValueError, match=says):
-        native.native_policy(payload, 1)
+        native.native_policy(RRPS, payload, 1)
 
 
 def test_payloads_are_canonical() -> None:
     assert native.payload_of("rockbot") == '{"bot":"rockbot","engine":"open_spiel"}'
-    assert native.bot_of(native.payload_of("zq_move")) == "zq_move"
+    assert native.bot_of(RRPS, native.payload_of("zq_move")) == "zq_move"
     factory: PolicyFactory = native.native_policy
-    assert factory(native.payload_of("rockbot"), 1).act(FIRST) == "ROCK"
+    assert factory(RRPS, native.payload_of("rockbot"), 1).act(FIRST) == "ROCK"
 
 
 def test_large_seeds_are_taken() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from arena import Enrolled, Termination
 from arena.errors import UsageFault
-from arena.games.rrps import RRPS
+from arena.games.rrps.game import RRPS
 from arena.kinds.mixture import payload_of
 from arena.schedule import pairs_among
 from arena.submission import prepare

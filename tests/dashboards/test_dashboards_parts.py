@@ -14,8 +14,12 @@ from hypothesis import strategies as st
 
 from arena.analysis.estimates import Estimate
 from arena.analysis.leaderboard import Row
+from arena.figures import cards
 from arena.games import game as game_named
-from dashboards import cards, theme
+from arena.games.leduc.telling import habits as hand_habits
+from arena.games.leduc.telling import paid
+from arena.games.rrps.telling import habits, outcome, throw
+from dashboards import theme
 from dashboards.budgets import Budget
 from dashboards.charts.intervals import (
     APART,
@@ -32,9 +36,7 @@ from dashboards.charts.scale import APART as TICKS_APART
 from dashboards.charts.scale import MOST_TICKS, RootScale, Scale, round_numbers
 from dashboards.settings import Settings, Submitting
 from dashboards.text import in_html, in_markdown, number, readable, signed
-from dashboards.views.hands import habits as hand_habits
 from dashboards.views.leaderboard import bands_of
-from dashboards.views.throws import habits
 
 
 @given(st.text())
@@ -68,8 +70,8 @@ def test_numbers_have_no_minus_before_zero() -> None:
 def test_stakes_follow_the_betting() -> None:
     # Preflop 0 raises, 1 calls; postflop 1 raises, 0 raises, 1 folds.
     betting = (((0, "RAISE"), (1, "CALL")), ((1, "RAISE"), (0, "RAISE"), (1, "FOLD")))
-    assert cards.paid(betting) == (11, 7)
-    assert cards.paid(((), ())) == (1, 1)
+    assert paid(betting) == (11, 7)
+    assert paid(((), ())) == (1, 1)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -92,10 +94,10 @@ def test_stakes_add_up_to_the_engines_pot(seed: int) -> None:
     events = leduc.account(seed, table.moves(0), None).events
     assert len(events) == 100
     for event in events:
-        stakes = cards.paid(event["betting"])
+        stakes = paid(event["betting"])
         folded = event["outcome"] == "FOLD"
         assert sum(stakes) == event["pot"] or (not folded and 2 * max(stakes) == event["pot"])
-    shares = hand_habits(events, 0)
+    shares = hand_habits(events, 0).rows
     assert all(
         line["FOLD"] + line["CALL"] + line["RAISE"] == pytest.approx(100.0)  # type: ignore[operator]
         for line in shares
@@ -123,8 +125,8 @@ def test_pictures_are_images_in_which_nothing_runs() -> None:
         cards.card(None),
         cards.card("K"),
         cards.chips(3, theme.BLUE),
-        cards.throw("ROCK"),
-        cards.outcome(-1),
+        throw("ROCK"),
+        outcome(-1),
     ):
         found = re.fullmatch(r'<img [^<>]*src="data:image/svg\+xml;base64,([^"]+)">', picture)
         assert found is not None
@@ -138,11 +140,11 @@ def test_habits_of_a_player_who_repeats_wins() -> None:
         {"throw": 3, "actions": ("ROCK", "PAPER"), "payoff": -1, "total": 1},
         {"throw": 4, "actions": ("PAPER", "PAPER"), "payoff": 0, "total": 1},
     ]
-    lines = {line["What"]: line["Share"] for line in habits(events, 0)}
+    lines = {line["What"]: line["Share"] for line in habits(events, 0).rows}
     assert lines["ROCK"] == 75.0
     assert lines["after a win: the same again"] == 100.0
     assert lines["after a loss: one up"] == 100.0
-    assert "after a loss: the same again" in {line["What"] for line in habits(events, 1)}
+    assert "after a loss: the same again" in {line["What"] for line in habits(events, 1).rows}
 
 
 def row(place: int, low: int | None, high: int | None) -> Row:

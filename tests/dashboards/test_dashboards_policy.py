@@ -13,15 +13,18 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from arena import Arena
+from arena.figures.marks import CROSS
 from arena.games import game as game_named
+from arena.games.leduc.telling import TELLING as HANDS
+from arena.games.parts import Forfeit
+from arena.games.rrps import telling as throws
 from arena.home import Home, open_home
 from arena.replay import stored_match
 from arena.submission import prepare
 from dashboards import data, navigate
 from dashboards.browser import Browser, served
-from dashboards.charts.score import CROSS, Forfeit
 from dashboards.settings import Settings
-from dashboards.views import faults, hands, opponents, policy, replay, throws
+from dashboards.views import faults, opponents, policy, replay
 from dashboards.views.faults import error_of, grouped
 from registry.values import PolicyVersion, Submission
 from tests.dashboards.looking import HOSTILE, needs_browser, unharmed
@@ -346,12 +349,9 @@ def test_the_strip_of_throws_is_full_and_has_the_fault() -> None:
     assert throws.strip(events[:4], 4, None).count("font-size:.72rem") == 4
 
 
-def test_names_of_forfeiting_seats_are_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn: list[str] = []
-    monkeypatch.setattr(hands.st, "html", drawn.append)
-    monkeypatch.setattr(hands.st, "caption", lambda text: None)
-    hands.draw([], 1, (HOSTILE, HOSTILE), Forfeit(1, 0, "crashed", 100, -1300.0))
-    assert drawn and HOSTILE not in drawn[0]
+def test_names_of_forfeiting_seats_are_text() -> None:
+    drawn = HANDS.picture([], 1, (HOSTILE, HOSTILE), Forfeit(1, 0, "crashed", 100, -1300.0))
+    assert "Nobody had acted" in drawn and HOSTILE not in drawn
 
 
 # In a browser: rows are clicked, and links lead where they say.

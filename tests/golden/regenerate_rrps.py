@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from arena.games import game
-from arena.house.rrps import rrps_submissions
+from arena.games.rrps.house import rrps_submissions
 from arena.kinds.native import bot_of, play
 from arena.plan import bout_of
 from arena.seeds import Seeds
@@ -56,7 +56,9 @@ def returns_of(pair: tuple[str, str], matches: int) -> list[float]:
         digest_of(entrant.game, entrant.kind, entrant.payload): entrant.payload
         for entrant in rrps_submissions()
     }
-    digest_of_bot = {bot_of(payload): digest for digest, payload in payload_of_digest.items()}
+    digest_of_bot = {
+        bot_of(game("rrps"), payload): digest for digest, payload in payload_of_digest.items()
+    }
     one, other = (digest_of_bot[bot] for bot in pair)
     returns = []
     for repetition in range(matches):

@@ -1,4 +1,4 @@
-"""The solved hand that comes with the package, and its file; `arena.house.cfr_plus` writes it."""
+"""The solved hand that comes with the package, and its file; `cfr_plus` writes it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
+from arena.games.leduc.states import STATES
 from arena.kinds.tabular import payload_of
 
-DATA = "data/leduc_cfr_plus.json"
+DATA = "cfr_plus.json"
 """The file, next to this module."""
 
 
@@ -65,7 +66,7 @@ def unpacked(data: bytes) -> Solution:
         fields: Mapping[str, Any] = json.loads(data)
         policy = fields["policy"]
         rest = {name: value for name, value in fields.items() if name != "policy"}
-        return Solution(payload=payload_of(policy["states"]), **rest)
+        return Solution(payload=payload_of(STATES, policy["states"]), **rest)
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"these are not the bytes of a solved hand: {error}") from error
 

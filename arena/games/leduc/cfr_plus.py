@@ -1,6 +1,6 @@
 """Solves one hand of Leduc hold'em by CFR+ and writes the table that `house/CFR+` plays.
 
-    python -m arena.house.cfr_plus
+    python -m arena.games.leduc.cfr_plus
 
 O. Tammelin, "Solving large imperfect information games using CFR+" (2014, arXiv:1407.5042): regret
 matching plus, alternating updates, and an average in which iteration t has weight t.  The solver is
@@ -16,14 +16,12 @@ from typing import Any
 import click
 import pyspiel
 
-from arena.analysis.leduc_exact import exploitability, hand_value
-from arena.games.tables import leduc as tables
-from arena.house.cfr_solution import DATA, Solution, packed
-from arena.kinds.tabular import Probabilities, payload_of, state_key, states_of
+from arena.analysis.exact import exploitability, hand_value
+from arena.games.leduc.cfr_solution import DATA, Solution, packed
+from arena.games.leduc.states import SOLVED_GAME, STATES
+from arena.kinds.tabular import Probabilities, payload_of, states_of
 
 ITERATIONS = 10_000
-SOLVED_GAME = "leduc_poker(suit_isomorphism=True)"
-"""The engine's hand with cards of one rank merged: the same hand, with 288 information states."""
 SOLVER = "pyspiel.CFRPlusSolver, average policy"
 
 
@@ -33,9 +31,9 @@ def solve(iterations: int = ITERATIONS) -> Solution:
     solver = pyspiel.CFRPlusSolver(game)
     for _ in range(iterations):
         solver.evaluate_and_update_policy()
-    payload = payload_of(_table(game, solver.average_policy()))
-    states = states_of(payload)
-    gap = _significant(exploitability(states))
+    payload = payload_of(STATES, _table(game, solver.average_policy()))
+    states = states_of(STATES, payload)
+    gap = _significant(exploitability(STATES, states))
     return Solution(
         payload=payload,
         solver=SOLVER,
@@ -44,7 +42,7 @@ def solve(iterations: int = ITERATIONS) -> Solution:
         engine=f"open_spiel {metadata.version('open_spiel')}",
         exploitability=gap,
         nash_conv=2 * gap,
-        value=_significant(hand_value(states, states)),
+        value=_significant(hand_value(STATES, states, states)),
     )
 
 
@@ -62,8 +60,7 @@ def _table(game: Any, policy: Any) -> dict[str, Probabilities]:
             return
         if not state.is_chance_node():
             player = state.current_player()
-            node = tables.NODES[tables.NODE_AFTER[tuple(state.round1()), tuple(state.round2())]]
-            key = state_key(state.private_card(player), state.public_card(), node)
+            key = STATES.in_engine(state)
             if key not in found:
                 chosen = policy.action_probabilities(state.information_state_string(player))
                 found[key] = (chosen.get(0, 0.0), chosen.get(1, 0.0), chosen.get(2, 0.0))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from arena.games.rrps import RRPS
-from arena.house.roshambo import BOTS, PORT, Bot
+from arena.games.rrps.roshambo import BOTS, PORT, Bot
 from arena.kinds.native import payload_of
 from registry import Submission
 
@@ -15,7 +14,7 @@ def rrps_submissions() -> tuple[Submission, ...]:
 
 def _submission(bot: Bot) -> Submission:
     return Submission(
-        game=RRPS.name,
+        game="rrps",
         name=f"house/{bot.name}",
         kind="native",
         payload=payload_of(bot.name),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 
-from arena.games.leduc import LEDUC
-from arena.games.tables.leduc import CALL, FOLD
-from arena.house.cfr_solution import shipped
-from arena.kinds.tabular import Probabilities, information_states, payload_of
+from arena.games.leduc.cfr_solution import shipped
+from arena.games.leduc.states import STATES
+from arena.games.leduc.table import CALL, FOLD
+from arena.kinds.tabular import Probabilities, payload_of, pure
 from registry import Submission
 
 _LEDUC_SOURCE = (
@@ -34,19 +34,18 @@ def leduc_house() -> tuple[Submission, ...]:
 
 def _always(wishes: tuple[int, ...]) -> dict[str, Probabilities]:
     """Everywhere the first of these actions that is legal."""
-    table: dict[str, Probabilities] = {}
-    for key, legal in information_states().items():
-        action = next(wish for wish in wishes if wish in legal)
-        table[key] = (float(action == 0), float(action == 1), float(action == 2))
-    return table
+    return {
+        key: pure(STATES, next(wish for wish in wishes if wish in legal))
+        for key, legal in STATES.legal.items()
+    }
 
 
 def _heuristic(name: str, description: str, wishes: tuple[int, ...]) -> Submission:
     return Submission(
-        game=LEDUC.name,
+        game=STATES.game,
         name=f"house/{name}",
         kind="tabular",
-        payload=payload_of(_always(wishes)),
+        payload=payload_of(STATES, _always(wishes)),
         description=description,
         labels={"role": "heuristic"},
         provenance={
@@ -61,7 +60,7 @@ def _heuristic(name: str, description: str, wishes: tuple[int, ...]) -> Submissi
 def _cfr_plus() -> Submission:
     solution = shipped()
     return Submission(
-        game=LEDUC.name,
+        game=STATES.game,
         name="house/CFR+",
         kind="tabular",
         payload=solution.payload,
@@ -80,6 +79,6 @@ def _cfr_plus() -> Submission:
             "engine": solution.engine,
             "exploitability_chips_per_hand": solution.exploitability,
             "nash_conv_chips_per_hand": solution.nash_conv,
-            "reproduce": "python -m arena.house.cfr_plus",
+            "reproduce": "python -m arena.games.leduc.cfr_plus",
         },
     )

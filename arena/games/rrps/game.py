@@ -10,84 +10,27 @@ throws before it and loses every throw from t on.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyspiel
 
-from arena.games.protocol import Account, AuthorContract
-from arena.games.tables import rrps as tables
+from arena.games.parts import Account, Example, MatchCounts, Published, Starter
+from arena.games.protocol import AuthorContract
+from arena.games.rrps import table as tables
+from arena.games.rrps.bots import BOTS, bot_names
+from arena.games.rrps.engine import payoff_matrix
+from arena.games.rrps.house import rrps_submissions
+from arena.games.rrps.telling import TELLING
+from registry.values import Submission
 
-RULES = """\
-# Repeated rock-paper-scissors (rules version 1)
+_FOLDER = Path(__file__).parent
 
-Two players throw at the same time, 1000 times in a match. Each throw is ROCK, PAPER or SCISSORS.
-
-- ROCK beats SCISSORS.
-- PAPER beats ROCK.
-- SCISSORS beats PAPER.
-
-Two equal throws are a draw. A won throw counts +1, a drawn one 0 and a lost one -1. Your return is
-the sum over the match: wins minus losses, from -1000 to +1000. What you win your opponent loses.
-
-## What you write
-
-One Python file with a class `Agent` that can be constructed without arguments. Each match gets a
-new instance. Every throw calls
-
-    Agent.act(self, observation) -> str
-
-which returns "ROCK", "PAPER" or "SCISSORS". The observation tells what both players threw in the
-throw before:
-
-    {"my_action": "ROCK", "opponent_action": "PAPER"}
-
-In the first throw of a match both values are None:
-
-    {"my_action": None, "opponent_action": None}
-
-You are not told who your opponent is, and nothing is kept from one match to the next.
-
-## Forfeits
-
-An exception, a return value that is not one of the three strings, or too much time or memory ends
-the match at once. The throws before count as they were thrown; that throw and all that would have
-followed are lost.
-"""
-
-ENGINE_STAGE = "matrix_rps"
-"""OpenSpiel's name of the game that is repeated."""
 _ABSENT = 15
 """High half of the last packed byte of a match that ended after an odd number of throws."""
-
-
-@functools.cache
-def payoff_matrix() -> npt.NDArray[np.int64]:
-    """OpenSpiel's payoffs of one throw.
-
-    Returns:
-      (3, 3), what seat 0 (row) wins against seat 1 (column).
-    """
-    stage = pyspiel.load_matrix_game(ENGINE_STAGE)
-    size = len(tables.ACTIONS)
-    payoffs = [[stage.player_utility(0, row, col) for col in range(size)] for row in range(size)]
-    return np.array(payoffs).astype(np.int64)
-
-
-def engine_match() -> Any:
-    """A fresh state of the engine's 1000-throw game."""
-    return _engine_game().new_initial_state()
-
-
-@functools.cache
-def _engine_game() -> Any:
-    return pyspiel.load_game(
-        f"repeated_game(stage_game={ENGINE_STAGE}(),num_repetitions={tables.LENGTH})"
-    )
 
 
 def _throws(moves: bytes, fault_seat: int | None) -> npt.NDArray[np.uint8]:
@@ -112,13 +55,54 @@ class Rrps:
     name = "rrps"
     version = 1
     title = "Repeated rock-paper-scissors"
+    short_title = "Rock-paper-scissors"
     unit = "throws"
+    step = "throw"
     length = tables.LENGTH
     has_deals = False
     actions: tuple[str, ...] = tables.ACTIONS
     contract = AuthorContract(class_name="Agent", methods={"act": 1}, optional={})
-    rules = RULES
+    rules = (_FOLDER / "rules.md").read_text(encoding="utf-8")
+    examples = (
+        Example(
+            "The first throw of a match.",
+            "act",
+            {"my_action": None, "opponent_action": None},
+            deal_seed=0,
+            moves=b"",
+        ),
+        Example(
+            "You threw ROCK and your opponent PAPER.",
+            "act",
+            {"my_action": "ROCK", "opponent_action": "PAPER"},
+            deal_seed=0,
+            moves=bytes((0, 1)),
+        ),
+    )
     table_path = Path(tables.__file__)
+    populations: Mapping[str, tuple[str, ...]] = MappingProxyType(
+        {"rrps-43@1": tuple(f"house/{bot}" for bot in bot_names())}
+    )
+    starter = Starter(
+        "starter/rrps",
+        _FOLDER / "starter.py",
+        "Counts what follows the last two throws of both sides and beats it; random when behind.",
+    )
+    initial = (_FOLDER / "initial.py").read_text(encoding="utf-8")
+    match_counts = MatchCounts(pair=8, mixture=24)
+    telling = TELLING
+    published = Published(
+        methods=(_FOLDER / "published_methods.csv").read_text(encoding="utf-8"),
+        variants=(_FOLDER / "published_variants.csv").read_text(encoding="utf-8"),
+        # Lanctot et al. 2023 have 284.5.
+        strongest=("greenberg, the strongest of the 43 bots", 284.6),
+    )
+    states = None
+    bots = BOTS
+
+    def house(self) -> tuple[Submission, ...]:
+        """The 43 bots, in alphabetical order."""
+        return rrps_submissions()
 
     def table(self, deal_seeds: Sequence[int]) -> tables.Table:
         """A table for that many matches."""
@@ -161,7 +145,8 @@ class Rrps:
                 zip(throws.tolist(), payoffs.tolist(), payoffs.cumsum().tolist(), strict=True), 1
             )
         )
-        return Account(self.score(deal_seed, moves, fault_seat), events)
+        totals = tuple(map(float, payoffs.cumsum().tolist()))
+        return Account(self.score(deal_seed, moves, fault_seat), events, totals)
 
     def movers(self, deal_seed: int, moves: bytes, fault_seat: int | None) -> tuple[int, ...]:
         """The seat that made each move: they take turns in the record."""

@@ -1,76 +1,63 @@
-"""Throws of a rock-paper-scissors match as pictures, and what each side did most."""
+"""Throws of a rock-paper-scissors match in words, as pictures, and what each side did most."""
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-import pyarrow as pa
-import streamlit as st
-
-from arena.games.rrps import RRPS
-from dashboards import cards, theme
-from dashboards.charts.score import CROSS, Forfeit
-from dashboards.text import in_html, in_markdown
+from arena.figures import colours
+from arena.figures.cards import image
+from arena.figures.escaping import in_html
+from arena.figures.marks import CROSS
+from arena.games.parts import Event, Forfeit, Habits, Telling
+from arena.games.rrps.table import ACTIONS
 
 WINDOW = 20
 """Throws that are drawn at once."""
-
-Event = Mapping[str, Any]
 SHIFTS = ("the same again", "one up", "one down")
 """What a throw is to the one before; up is towards the throw that beats it."""
 
 
-def draw(
-    events: Sequence[Event], at: int, names: tuple[str, str], forfeit: Forfeit | None = None
-) -> None:
-    """The throws around number `at`, the fault if it is among them, and the habits of both seats.
+def row(event: Event) -> dict[str, object]:
+    """A throw in a line."""
+    first, second = event["actions"]
+    return {
+        "Throw": event["throw"],
+        "Seat 0": first,
+        "Seat 1": second,
+        "Seat 0 won": event["payoff"],
+        "So far": event["total"],
+    }
 
-    Args:
-      events: throws that were completed, as `RRPS.account` tells them.
-      at: number of a throw, from 1; or of the one that was forfeited.
-      names: of the policies in seats 0 and 1.
-      forfeit: where there was one.
-    """
-    st.html(
+
+def picture(
+    events: Sequence[Event], at: int, names: tuple[str, str], forfeit: Forfeit | None = None
+) -> str:
+    """The throws around number `at`, and the fault if it is among them."""
+    return (
         f'<div style="font-size:.85rem">above: {in_html(names[0])}</div>'
         '<div style="display:flex;flex-wrap:wrap;gap:2px;line-height:1">'
         f"{strip(events, at, forfeit)}</div>"
         f'<div style="font-size:.85rem">below: {in_html(names[1])}</div>'
     )
-    if not events:
-        return
-    st.subheader("What each side did", anchor=False)
-    for seat, column in enumerate(st.columns(2)):
-        with column:
-            st.markdown(f"**Seat {seat}**, {in_markdown(names[seat])}")
-            st.dataframe(
-                pa.Table.from_pylist(habits(events, seat)),
-                hide_index=True,
-                column_config={
-                    "Share": st.column_config.ProgressColumn(
-                        format="%.0f %%", min_value=0.0, max_value=100.0
-                    )
-                },
-            )
 
 
 def strip(events: Sequence[Event], at: int, forfeit: Forfeit | None) -> str:
     """`WINDOW` throws as HTML, from number `at` on; near the end of the match, its last ones."""
     cells = [
-        (cards.throw(one), cards.outcome(event["payoff"]), cards.throw(two))
+        (throw(one), outcome(event["payoff"]), throw(two))
         for event in events
         for one, two in [event["actions"]]
     ]
     if forfeit and forfeit.step > len(events):
         cross = _cell(CROSS, f"seat {forfeit.seat}: {forfeit.why}")
         unknown = _cell("?", "a throw that did not count")
-        lost = cards.outcome(1 if forfeit.seat == 1 else -1)
+        lost = outcome(1 if forfeit.seat == 1 else -1)
         cells.append((cross, lost, unknown) if forfeit.seat == 0 else (unknown, lost, cross))
     first = max(min(at, len(cells) - WINDOW + 1), 1)
-    marked = f"background:color-mix(in srgb, {theme.PINK} 28%, transparent);border-radius:4px;"
+    marked = f"background:color-mix(in srgb, {colours.PINK} 28%, transparent);border-radius:4px;"
     return "".join(
         f'<div style="{marked if number == at else ""}flex:0 0 auto;text-align:center;padding:2px">'
         f'<div style="font-size:.72rem;opacity:.65">{number}</div>'
@@ -88,7 +75,32 @@ def _cell(glyph: str, told: str) -> str:
     )
 
 
-def habits(events: Sequence[Event], seat: int) -> list[dict[str, object]]:
+@functools.cache
+def throw(action: str) -> str:
+    """ROCK as a stone, PAPER as a sheet, SCISSORS as scissors: told apart by shape alone."""
+    shapes = {
+        "ROCK": f'<circle cx="17" cy="17" r="11" fill="{colours.GREY}"/>',
+        "PAPER": f'<rect x="8" y="5" width="18" height="24" rx="2" fill="{colours.SKY}"/>'
+        '<path d="M12 12h10M12 17h10M12 22h7" stroke="#10384F" stroke-width="1.6"/>',
+        "SCISSORS": f'<g fill="none" stroke="{colours.AMBER}" stroke-width="2.6">'
+        '<path d="M10 5 L22 23 M24 5 L12 23"/><circle cx="10" cy="26" r="3.6"/>'
+        '<circle cx="24" cy="26" r="3.6"/></g>',
+    }
+    return image(action.lower(), 34, 34, shapes[action])
+
+
+@functools.cache
+def outcome(payoff: int) -> str:
+    """Who won a throw: an arrow to the winner's row, in his colour; a dot for a draw."""
+    if payoff == 0:
+        shape = f'<circle cx="17" cy="9" r="2.5" fill="{colours.GREY}"/>'
+    else:
+        points = "17,2 23,15 11,15" if payoff > 0 else "17,16 23,3 11,3"
+        shape = f'<polygon points="{points}" fill="{colours.SEATS[payoff < 0]}"/>'
+    return image({1: "seat 0 wins", 0: "draw", -1: "seat 1 wins"}[payoff], 34, 18, shape)
+
+
+def habits(events: Sequence[Event], seat: int) -> Habits:
     """How often a seat threw what, and what it did after winning, drawing and losing.
 
     Returns:
@@ -97,15 +109,13 @@ def habits(events: Sequence[Event], seat: int) -> list[dict[str, object]]:
     thrown = [event["actions"][seat] for event in events]
     lines: list[dict[str, object]] = [
         {"What": name, "Times": count, "Share": 100.0 * count / len(thrown)}
-        for name, count in ((name, thrown.count(name)) for name in RRPS.actions)
+        for name, count in ((name, thrown.count(name)) for name in ACTIONS)
     ]
     sign = 1 if seat == 0 else -1
     after: Counter[tuple[int, int]] = Counter()
     for before, now in itertools.pairwise(events):
-        shift = (
-            RRPS.actions.index(now["actions"][seat]) - RRPS.actions.index(before["actions"][seat])
-        ) % 3
-        after[before["payoff"] * sign, shift] += 1
+        steps = ACTIONS.index(now["actions"][seat]) - ACTIONS.index(before["actions"][seat])
+        after[before["payoff"] * sign, steps % 3] += 1
     for payoff, occasion in ((1, "a win"), (0, "a draw"), (-1, "a loss")):
         total = sum(after[payoff, shift] for shift in range(3))
         if not total:
@@ -118,4 +128,8 @@ def habits(events: Sequence[Event], seat: int) -> list[dict[str, object]]:
                 "Share": 100.0 * after[payoff, shift] / total,
             }
         )
-    return lines
+    return Habits(tuple(lines), ("Share",))
+
+
+TELLING = Telling(window=WINDOW, row=row, picture=picture, habits=habits)
+"""How a match of repeated rock-paper-scissors is told and drawn."""
