@@ -14,6 +14,7 @@ from arena import Arena, game
 from population.config import Budget, OracleChoice, RunConfig
 from population.csro import Csro, Result
 from population.evaluator import Lineage
+from population.logbook import Logbook
 from population.matches import Matches
 from population.records import Iteration
 from population.runs import Runs
@@ -67,15 +68,12 @@ def run_small(
     runs.start(name, config)
     watcher = watcher or Silent()
     matches = Matches(arena, game("rrps"), progress=watcher.plays)
-    return Csro(
-        name,
-        config,
-        oracle or SmallOracle(),
-        lambda source: Lineage({"run": name}),
-        matches,
-        runs,
-        watcher,
-    ).run()
+    log = Logbook(name, iterations, runs, matches, watcher)
+
+    def lineage_of(source: str) -> Lineage:
+        return Lineage({"run": name})
+
+    return Csro(name, config, oracle or SmallOracle(), lineage_of, matches, log).run()
 
 
 def told(home: Path, name: str) -> dict[str, Any]:
