@@ -12,6 +12,8 @@ from arena.errors import UsageFault
 from oracle.models.options import Asking
 
 ORACLES = ("zero-shot", "best-of-n", "linear", "alpha-evolve")
+CUSTOM = "custom"
+"""In the place of the model: the oracle is its author's own, and its name is its identity."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,47}")
 _HEX = re.compile(r"[0-9a-f]{6,32}")
 
@@ -21,8 +23,8 @@ class OracleChoice:
     """Which oracle answers, and what it is shown.
 
     Attributes:
-      name: one of `ORACLES`.
-      model: what writes the programs, such as "grammar" or "gemini:gemini-3.8-flash".
+      name: one of `ORACLES`; of an oracle of somebody's own, its identity.
+      model: what writes the programs, such as "grammar" or "gemini:gemini-3.8-flash"; `CUSTOM`.
       opponents: what of the opponents is shown: "none", "code" or "description".
       shown: which opponents are shown: "all", "top-k:5" or "min-support:0.05".
       refinements: M, the most refinements of one candidate (linear); for alpha-evolve, the
@@ -40,20 +42,25 @@ class OracleChoice:
     asking: Asking = field(default_factory=Asking)
 
     def __post_init__(self) -> None:
-        if self.name not in ORACLES:
+        if self.name not in ORACLES and not self.custom:
             raise UsageFault(f"no oracle is called {self.name!r}; there are {', '.join(ORACLES)}")
         _at_least(0, refinements=self.refinements)
         _at_least(1, drafts=self.drafts)
 
     @property
+    def custom(self) -> bool:
+        """Whether it is an oracle of somebody's own, of which nothing but its name is known."""
+        return self.model == CUSTOM
+
+    @property
     def writes_with_a_model(self) -> bool:
-        """Whether a language model writes the programs, and not the grammar."""
-        return self.model != "grammar"
+        """Whether a language model that we know of writes the programs."""
+        return self.model not in ("grammar", CUSTOM)
 
     def idle_options(self) -> tuple[str, ...]:
         """Names of the fields that do nothing for this oracle."""
-        idle = [] if self.name == "best-of-n" else ["drafts"]
-        if self.name in ("zero-shot", "best-of-n"):
+        idle = [] if self.name == "best-of-n" and not self.custom else ["drafts"]
+        if self.name in ("zero-shot", "best-of-n") or self.custom:
             idle.append("refinements")
         if not self.writes_with_a_model:
             idle += ["opponents", "shown", "asking"]
@@ -132,6 +139,8 @@ class RunConfig:
     def variant(self) -> str:
         """The oracle with all that its answers depend on, in words."""
         oracle = self.oracle
+        if oracle.custom:
+            return f"{oracle.name}, {CUSTOM}"
         rounds = {"linear": f"M {oracle.refinements}", "best-of-n": f"N {oracle.drafts}"}
         rounds["alpha-evolve"] = rounds["linear"]
         parts = [oracle.name, rounds.get(oracle.name, ""), oracle.model]

@@ -8,7 +8,8 @@ from itertools import combinations
 
 from arena.analysis.meta_strategy import SOLVERS
 from arena.payoffs import PayoffTable
-from oracle.values import Oracle, OracleExhausted, Task
+from oracle.asking import AnyOracle, ask
+from oracle.values import Task
 from population.config import RunConfig
 from population.evaluator import Evaluator, LineageOf
 from population.logbook import Found, Logbook
@@ -49,7 +50,7 @@ class Csro:
 
     name: str
     config: RunConfig
-    oracle: Oracle
+    oracle: AnyOracle
     lineage_of: LineageOf
     matches: Matches
     log: Logbook
@@ -81,13 +82,9 @@ class Csro:
         sigma = self.meta_equilibrium(table)  # sigma <- compute_meta_equilibrium(U)
         task = task_of(self.matches.game, self.config, members, sigma, k)
         evaluate = self.evaluate_policy(task, k, members)
-        try:
-            with self.log.thinking():
-                response = self.oracle.respond(task, evaluate)  # pi', u, and the loop up to M
-        except OracleExhausted as empty_handed:
-            return Found(sigma, "", None, empty_handed.attempts)
-        digest = evaluate.digest(response.best.source)
-        return Found(sigma, digest, response.best.score, response.attempts)
+        with self.log.thinking():
+            answer = ask(self.oracle, task, evaluate)  # pi', u, and the loop up to M
+        return Found(sigma, evaluate.digest(answer.source), answer.score, answer.attempts)
 
     def initial(self) -> Member:
         """pi_initial, registered."""

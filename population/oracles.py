@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
+from arena.errors import UsageFault
 from arena.games import game as game_named
 from oracle.alpha_evolve import AlphaEvolve, Evolution
 from oracle.best_of_n import BestOfN
@@ -198,6 +199,7 @@ def check_model(choice: OracleChoice, spending: Spending) -> tuple[str, ...]:
       UsageFault: the model, an option or a limit makes no sense, or the key is missing.
       ModelError: its server cannot be reached, or does not know the key or the model.
     """
+    _refuse_custom(choice)
     writer_options(choice)
     check_asking(choice.model, choice.asking)
     if choice.model == GRAMMAR:
@@ -206,6 +208,14 @@ def check_model(choice: OracleChoice, spending: Spending) -> tuple[str, ...]:
     _budget(spending, Spent()).check(model)
     check_access(model)
     return remarks(model)
+
+
+def _refuse_custom(choice: OracleChoice) -> None:
+    if choice.custom:
+        raise UsageFault(
+            f"the oracle of this run, {choice.name}, is Python code of its author's: go on with it "
+            "by the script that began it, which calls population.run_csro"
+        )
 
 
 def _model_of(choice: OracleChoice, spending: Spending) -> Model:
@@ -239,6 +249,7 @@ def workshop(
       UsageFault: the model, an option or a limit makes no sense.
     """
     choice = record.config.oracle
+    _refuse_custom(choice)
     options = writer_options(choice)
     provenance: dict[str, object] = {"run": record.name, "oracle": choice.name}
     if choice.model == GRAMMAR:

@@ -175,7 +175,7 @@ def show_call(session: Session, run: str, key: str) -> None:
     """Prints what a run asked under a key, or is first asked in an iteration.
 
     Raises:
-      UsageFault: there is no such call, and no such iteration.
+      UsageFault: there is no such call, and no such iteration; or the oracle is not ours.
     """
     arena = session.arena()
     runs = Runs(session.home_path)
@@ -194,6 +194,11 @@ def show_call(session: Session, run: str, key: str) -> None:
         raise UsageFault(
             f"{run} has no model call {key!r} and no finished iteration of that name; see "
             f"csro prompt --run {run}"
+        )
+    if record.config.oracle.custom:
+        raise UsageFault(
+            f"{run} has an oracle of its author's own, {record.config.oracle.name}: nobody else "
+            "knows what it asks"
         )
     k, sigma = sigmas[key]
     composed = prompt_against(record.config, members_before(arena, runs, run, k), sigma, k)
