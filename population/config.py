@@ -73,7 +73,8 @@ class Budget:
 
     Attributes:
       payoff: matches of each pair of members, for the payoff table.
-      evaluation: matches of a candidate against sigma, shared among its support by weight.
+      evaluation: matches of a candidate against sigma, shared among its support by weight; and
+        as many others of the one that is chosen.
     """
 
     payoff: int = 8
@@ -100,6 +101,8 @@ class RunConfig:
       solver: of the meta-game, a key of `arena.analysis.meta_strategy.SOLVERS`.
       initial: reference of the initial policy; "" for the built-in one.
       matches: see `Budget`.
+      afresh: whether a candidate is chosen by matches of its own, and u and the payoffs come from
+        others.  In runs of before, both came from the same.
     """
 
     game: str
@@ -109,6 +112,7 @@ class RunConfig:
     solver: str = DEFAULT_SOLVER
     initial: str = ""
     matches: Budget = field(default_factory=Budget)
+    afresh: bool = True
 
     def __post_init__(self) -> None:
         if self.solver not in SOLVERS:
@@ -128,7 +132,8 @@ class RunConfig:
         told = dict(fields.pop("oracle"))
         asking = Asking(**told.pop("asking", {}))  # runs of before have none
         oracle = OracleChoice(**told, asking=asking)
-        return cls(oracle=oracle, matches=Budget(**fields.pop("matches")), **fields)
+        matches, afresh = Budget(**fields.pop("matches")), fields.pop("afresh", False)
+        return cls(oracle=oracle, matches=matches, afresh=afresh, **fields)
 
     @property
     def vouched(self) -> bool:

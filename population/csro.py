@@ -8,9 +8,11 @@ from itertools import combinations
 
 from arena.analysis.meta_strategy import SOLVERS
 from arena.payoffs import PayoffTable
+from arena.values import SELECTING
 from oracle.asking import AnyOracle, ask
 from oracle.values import Task
 from population.config import RunConfig
+from population.confirmation import confirmed
 from population.evaluator import Evaluator, LineageOf
 from population.logbook import Found, Logbook
 from population.matches import Matches
@@ -83,8 +85,11 @@ class Csro:
         task = task_of(self.matches.game, self.config, members, sigma, k)
         evaluate = self.evaluate_policy(task, k, members)
         with self.log.thinking():
-            answer = ask(self.oracle, task, evaluate)  # pi', u, and the loop up to M
-        return Found(sigma, evaluate.digest(answer.source), answer.score, answer.attempts)
+            answer = ask(self.oracle, task, evaluate)  # pi', and the loop up to M
+        digest = evaluate.digest(answer.source)
+        if self.config.afresh:  # u <- evaluate_policy(pi', sigma, P), by matches that chose nobody
+            digest, answer = confirmed(answer, digest, evaluate.afresh)
+        return Found(sigma, digest, answer.score, answer.attempts)
 
     def initial(self) -> Member:
         """pi_initial, registered."""
@@ -107,8 +112,9 @@ class Csro:
     def evaluate_policy(self, task: Task, k: int, members: Sequence[Member]) -> Evaluator:
         """What scores programs against sigma."""
         labels = {member.digest: member.label for member in members}
-        total = self.config.matches.evaluation
-        return Evaluator(self.matches, task, name_of(self.name, k), total, self.lineage_of, labels)
+        total, first = self.config.matches.evaluation, SELECTING if self.config.afresh else 0
+        name = name_of(self.name, k)
+        return Evaluator(self.matches, task, name, total, self.lineage_of, labels, first)
 
     def joining(self, found: Iteration, members: Sequence[Member]) -> list[Member]:
         """The policy that joins P in an iteration, as an entrant of the arena; nobody, or one."""

@@ -49,8 +49,10 @@ class Loud(Silent):
         print(f"plays {done} of {wanted}", flush=True)
 
 
-def small_config(seed: int, iterations: int = ITERATIONS) -> RunConfig:
-    return RunConfig("rrps", OracleChoice("best-of-n"), iterations, seed, matches=Budget(4, 8))
+def small_config(seed: int, iterations: int = ITERATIONS, *, afresh: bool = True) -> RunConfig:
+    return RunConfig(
+        "rrps", OracleChoice("best-of-n"), iterations, seed, matches=Budget(4, 8), afresh=afresh
+    )
 
 
 def run_small(
@@ -60,11 +62,12 @@ def run_small(
     *,
     oracle: SmallOracle | None = None,
     iterations: int = ITERATIONS,
+    afresh: bool = True,
     watcher: Silent | None = None,
 ) -> Result:
     """Runs to the end, from wherever it was left."""
     runs = Runs(arena.home.path)
-    config = small_config(seed, iterations)
+    config = small_config(seed, iterations, afresh=afresh)
     runs.start(name, config)
     watcher = watcher or Silent()
     matches = Matches(arena, game("rrps"), progress=watcher.plays)
