@@ -26,7 +26,6 @@ from arena.kinds.tabular import states_of
 from arena.local import Arena
 from arena.payoffs import PayoffTable
 from arena.standings import payoff_table
-from arena.values import SELECTING
 from dashboards.charts.lineage import Family
 from dashboards.rating import LiveRatings, Ratings
 from dashboards.settings import Settings
@@ -171,11 +170,11 @@ def _trends(path: str, game: str, version: int, stamp: str) -> Mapping[str, tupl
     return trends
 
 
-_TREND = f"""
+_TREND = """
     with mine as (
         select p.low, p.high, m.return_low, row_number() over () as place
         from matches as m join pairs as p using (pair) join games as g using (game)
-        where g.name = ? and g.version = ? and p.low <> p.high and m.repetition < {SELECTING}
+        where g.name = ? and g.version = ? and p.low <> p.high
     ), sums as (
         select low, high, least((place * ? // (select matches + 1 from games
                                                where name = ? and version = ?)), 1000) as slice,
