@@ -2,15 +2,16 @@
 
 A game is simulated in which every program has a known mean against every opponent, and a match
 adds noise.  The oracles, the account of their attempts and the confirmation are the real ones.
-Both rules choose among the same programs: the one of before, where scores, u and the payoffs come
-from the same repetitions, and the one of now, where they do not.
+The rules choose among the same programs: the one of before, where scores, u and the payoffs come
+from the same repetitions; scores from repetitions of their own; and the one of now, where drafts
+race by those and are stopped when they cannot be the best any more.
 
     python benchmarks/winners_curse.py
     python benchmarks/winners_curse.py --tasks 2000 --spread 0
 
 Prints, for each oracle: how far u lies above the truth, how far the newcomer's entries in the
-payoff table do (weighted by sigma), each with its standard error, and the true return of who
-joined, which the rule should not change.
+payoff table do (weighted by sigma), each with its standard error, the true return of who joined,
+which the rule should not change, and the matches that scoring took.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import argparse
 import re
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from arena.games import game
 from arena.values import SELECTING
 from oracle.asking import ask
 from oracle.best_of_n import BestOfN
+from oracle.early_stop import EarlyStop
 from oracle.linear_refinement import LinearRefinement
 from oracle.trials import digest_in
 from oracle.values import Against, Draft, Failure, Opponent, Oracle, Score, Task
@@ -126,8 +128,8 @@ def task_of(seed: int) -> Task:
     return Task(RRPS, opponents, "", seed, "k03")
 
 
-def biases(oracle: Oracle, seed: int, noise: float, *, afresh: bool) -> tuple[float, float, float]:
-    """Of one answer: u less the truth, its entries in U less the truth, and the truth."""
+def biases(oracle: Oracle, seed: int, noise: float, *, afresh: bool) -> tuple[float, ...]:
+    """Of one answer: u less the truth, its entries in U less the truth, the truth, and matches."""
     task = task_of(seed)
     simulation = Simulation(task, noise, SELECTING if afresh else 0)
     answer = ask(oracle, task, simulation)
@@ -139,7 +141,9 @@ def biases(oracle: Oracle, seed: int, noise: float, *, afresh: bool) -> tuple[fl
         u = answer.score
     assert u is not None
     truth = mean_of(source)
-    return u.u - truth, simulation.payoff(source) - truth, truth
+    tried = [one.score for one in answer.attempts if one.score] + [u] * afresh
+    matches = sum(against.matches for score in tried for against in score.against)
+    return u.u - truth, simulation.payoff(source) - truth, truth, matches
 
 
 def main() -> None:
@@ -155,19 +159,26 @@ def main() -> None:
     parts = sum(weight**2 / number[one] for one, weight in support.items())
     noise = told.stderr / float(np.sqrt(parts))
     oracles = {
-        "best-of-n, 10 drafts": BestOfN(Family(0.0, told.spread), drafts=10),
+        "best-of-n, 10 drafts": BestOfN(Family(0.0, told.spread)),
         "linear, 10 refinements of a loser": LinearRefinement(Family(-60.0, told.spread)),
         "linear, 2 drafts a step": LinearRefinement(Family(-60.0, told.spread), width=2),
     }
+    rules: tuple[tuple[str, bool, EarlyStop | None], ...] = (
+        ("same matches", False, None),
+        ("apart", True, None),
+        ("apart, racing", True, EarlyStop()),
+    )
     print(f"{told.tasks} tasks, a score's standard error {told.stderr}, spread {told.spread}")
     for name, oracle in oracles.items():
-        for afresh in (False, True):
-            found = np.array([biases(oracle, s, noise, afresh=afresh) for s in range(told.tasks)])
+        for rule, afresh, early_stop in rules:
+            asked = replace(oracle, early_stop=early_stop)
+            found = np.array([biases(asked, s, noise, afresh=afresh) for s in range(told.tasks)])
             mean = found.mean(axis=0)
             error = found.std(axis=0, ddof=1) / np.sqrt(told.tasks)
-            cells = [f"{m:+7.2f} ± {e:.2f}" for m, e in zip(mean, error, strict=True)]
-            rule = "apart" if afresh else "same matches"
-            print(f"{name:34} {rule:13} u {cells[0]}   U {cells[1]}   true {cells[2]}", flush=True)
+            u, payoff, true, matches = (
+                f"{m:+7.2f} ± {e:.2f}" for m, e in zip(mean, error, strict=True)
+            )
+            print(f"{name:34} {rule:13} u {u}   U {payoff}   true {true}   matches {matches}")
 
 
 if __name__ == "__main__":

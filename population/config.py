@@ -101,8 +101,8 @@ class RunConfig:
       solver: of the meta-game, a key of `arena.analysis.meta_strategy.SOLVERS`.
       initial: reference of the initial policy; "" for the built-in one.
       matches: see `Budget`.
-      afresh: whether a candidate is chosen by matches of its own, and u and the payoffs come from
-        others.  In runs of before, both came from the same.
+      afresh: whether candidates race by matches that serve nothing else, and u and the payoffs come
+        from others.  In runs of before, both came from the same, and all candidates played as many.
     """
 
     game: str
