@@ -175,10 +175,8 @@ def main() -> None:
             found = np.array([biases(asked, s, noise, afresh=afresh) for s in range(told.tasks)])
             mean = found.mean(axis=0)
             error = found.std(axis=0, ddof=1) / np.sqrt(told.tasks)
-            u, payoff, true, matches = (
-                f"{m:+7.2f} ± {e:.2f}" for m, e in zip(mean, error, strict=True)
-            )
-            print(f"{name:34} {rule:13} u {u}   U {payoff}   true {true}   matches {matches}")
+            u, payoff, true, _ = (f"{m:+7.2f} ± {e:.2f}" for m, e in zip(mean, error, strict=True))
+            print(f"{name:34} {rule:13} u {u}   U {payoff}   true {true}   matches {mean[3]:.0f}")
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from population.csro import Csro, Result
 from population.evaluator import Lineage
 from population.logbook import Logbook, Silent, Watcher, at_work
 from population.matches import Matches
+from population.members import named_initial
 from population.runs import Runs
 
 
@@ -51,7 +52,8 @@ def run_csro(
       watcher: told how it goes on.
 
     Raises:
-      UsageFault: an option makes no sense.
+      UsageFault: an option makes no sense, or the initial policy is no program.
+      UnknownPolicy: there is no initial policy of that name.
       RunExists: a run of that name had another oracle, or other options.
       RunBusy: another process works on it.
       ArenaError, RegistryError, SandboxError, StoreError: calling it again goes on.
@@ -61,6 +63,8 @@ def run_csro(
     budget = Budget(payoff_matches or usual.payoff, evaluation_matches or usual.evaluation)
     choice = OracleChoice(identity(oracle), CUSTOM)
     config = RunConfig(played.name, choice, iterations, seed, solver, initial, budget)
+    if initial:
+        named_initial(arena, played, initial)  # before anything is stored under the run's name
     runs, lineage = Runs(arena.home.path), Lineage({"run": name, "oracle": choice.name})
     runs.start(name, config)
     with at_work(runs, name):

@@ -189,6 +189,18 @@ class Runs:
             session.commit()
 
     @_explained
+    def delete(self, name: str) -> None:
+        """Forgets a run with all its iterations; model calls are the journal's to forget."""
+        with Session(self._engine) as session:
+            for row, column in (
+                (AttemptRow, AttemptRow.run),
+                (IterationRow, IterationRow.run),
+                (RunRow, RunRow.name),
+            ):
+                session.execute(sa.delete(row).where(col(column) == name))
+            session.commit()
+
+    @_explained
     def iterations(self, name: str) -> tuple[Iteration, ...]:
         """The finished iterations of a run, in order."""
         wanted = select(IterationRow).where(col(IterationRow.run) == name)

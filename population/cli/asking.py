@@ -19,7 +19,7 @@ from oracle.models.journal import Call
 from oracle.models.options import THINKING, Asking
 from oracle.prompt import Prompt
 from population.config import OracleChoice, RunConfig
-from population.members import Member, initial_member, label_of
+from population.members import Member, built_in_initial, label_of, named_initial
 from population.oracles import first_prompt, journal_of, prompt_against
 from population.runs import Runs
 from registry import shown
@@ -138,9 +138,14 @@ def _given() -> dict[str, str]:
 
 
 def show_first(session: Session, config: RunConfig) -> None:
-    """Prints what would be sent first."""
-    with session.arena() as arena:
-        first = first_prompt(config, initial_member(arena, game_named(config.game), config))
+    """Prints what would be sent first; registers and stores nothing."""
+    game = game_named(config.game)
+    if config.initial:
+        with session.arena() as arena:
+            initial = named_initial(arena, game, config.initial)
+    else:
+        initial = built_in_initial(game)
+    first = first_prompt(config, initial)
     _show(session, first, {})
     notice(f"model: {config.oracle.model}; {_size(first)}; nothing was sent")
 

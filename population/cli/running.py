@@ -40,6 +40,7 @@ from population.config import ORACLES, Budget, OracleChoice, RunConfig, default_
 from population.csro import Csro, Result
 from population.logbook import Logbook, at_work
 from population.matches import Matches
+from population.members import named_initial
 from population.oracles import (
     GRAMMAR,
     Spending,
@@ -206,6 +207,8 @@ def run(
         runs = Runs(session.home_path)
         name = run_name or name_for(config)
         finished = {one.name for one in runs.all() if one.state is RunState.FINISHED}
+        if initial:
+            named_initial(arena, game, initial)  # before anything is stored under the run's name
         if name not in finished:
             ready(arena, oracle, spending)
         work(session, runs, runs.start(name, config), arena, spending)
