@@ -10,8 +10,8 @@ race by those and are stopped when they cannot be the best any more.
     python benchmarks/winners_curse.py --tasks 2000 --spread 0
 
 Prints, for each oracle: how far u lies above the truth, how far the newcomer's entries in the
-payoff table do (weighted by sigma), each with its standard error, the true return of who joined,
-which the rule should not change, and the matches that scoring took.
+payoff table do (weighted by sigma), and the true return of who joined, which the rule should not
+change, each with its 95 % interval; and the matches that scoring took.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.stats import t as student_t
 
 from arena.games import game
 from arena.values import SELECTING
@@ -174,9 +175,13 @@ def main() -> None:
             asked = replace(oracle, early_stop=early_stop)
             found = np.array([biases(asked, s, noise, afresh=afresh) for s in range(told.tasks)])
             mean = found.mean(axis=0)
-            error = found.std(axis=0, ddof=1) / np.sqrt(told.tasks)
-            u, payoff, true, _ = (f"{m:+7.2f} ± {e:.2f}" for m, e in zip(mean, error, strict=True))
-            print(f"{name:34} {rule:13} u {u}   U {payoff}   true {true}   matches {mean[3]:.0f}")
+            reach = student_t.ppf(0.975, told.tasks - 1) * found.std(axis=0, ddof=1)
+            reach /= np.sqrt(told.tasks)
+            u, payoff, true = (
+                f"{m:+6.1f} [{m - r:+5.1f}, {m + r:+5.1f}]"
+                for m, r in zip(mean[:3], reach[:3], strict=True)
+            )
+            print(f"{name:34} {rule:13} u {u}  U {payoff}  true {true}  matches {mean[3]:.0f}")
 
 
 if __name__ == "__main__":
