@@ -234,9 +234,10 @@ class Arena:
         shared: bool = False,
         processor_seconds: float | None = None,
         progress: Progress = silent,
+        first: int = 0,
     ) -> PlayReport:
         """Plays what is missing of some pairs' matches; see `arena.tally.Request`."""
-        request = Request(_game(game), wanted, shared, processor_seconds, progress)
+        request = Request(_game(game), wanted, shared, processor_seconds, progress, first)
         return self.runner.play(request)
 
     def evaluate(
@@ -276,10 +277,22 @@ class Arena:
         return payoff_table(self.home, game, digests).named(self.refs(digests))
 
     def exact_payoffs(
-        self, game: Game | str, digests: Sequence[str], wanted: Mapping[Pair, int]
+        self,
+        game: Game | str,
+        digests: Sequence[str],
+        wanted: Mapping[Pair, int],
+        *,
+        first: int = 0,
     ) -> PayoffTable:
-        """Payoffs from the first so many repetitions of some pairs, whatever else is stored."""
-        return exact_payoffs(self.home, _game(game), digests, wanted)
+        """Payoffs from so many repetitions of some pairs, whatever else is stored.
+
+        Args:
+          game: which game.
+          digests: the policies, in the order of the table.
+          wanted: numbers of matches of the pairs that count.
+          first: repetition that they are counted from: 0, or `arena.values.SELECTING`.
+        """
+        return exact_payoffs(self.home, _game(game), digests, wanted, first)
 
     def leaderboard(
         self,

@@ -24,7 +24,7 @@ from arena.plan import Bout, Job, Player, Route, block_size, bout_of, box_job, j
 from arena.players import members_of, resolver
 from arena.schedule import Schedule
 from arena.tally import PlayReport, Request, Tally
-from arena.values import Match, Result
+from arena.values import SELECTING, Match, Result
 from arena.workers import WorkerPool
 from sandbox.choose import WallChoice, open_settled
 from sandbox.values import Limits
@@ -92,11 +92,13 @@ class Runner:
         """Plays every wanted match that is not stored yet, and stores it.
 
         Raises:
-          UsageFault: fewer than one match of a pair is asked for.
+          UsageFault: fewer than one match of a pair is asked for, or far too many.
           WorkerDied, SandboxError, StoreError: nothing that was acknowledged is lost.
         """
         if any(count < 1 for count in request.wanted.values()):
             raise UsageFault("ask for at least 1 match a pair")
+        if any(count > SELECTING for count in request.wanted.values()):
+            raise UsageFault(f"ask for at most {SELECTING:,} matches a pair")
         started = time.perf_counter()
         schedules = self._schedules(request)
         missing = sum(schedule.missing for schedule in schedules)
@@ -163,7 +165,8 @@ class Runner:
             by_count.setdefault(matches, []).append(pair)
         store = self.home.store
         return [
-            Schedule(store, request.game, pairs, count) for count, pairs in sorted(by_count.items())
+            Schedule(store, request.game, pairs, count, request.first)
+            for count, pairs in sorted(by_count.items())
         ]
 
     def _players(self, digests: Iterable[str]) -> dict[str, Player]:

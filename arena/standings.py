@@ -40,7 +40,7 @@ def payoff_table(home: Home, game: Game, digests: Sequence[str]) -> PayoffTable:
 
 
 def exact_payoffs(
-    home: Home, game: Game, digests: Sequence[str], wanted: Mapping[Pair, int]
+    home: Home, game: Game, digests: Sequence[str], wanted: Mapping[Pair, int], first: int = 0
 ) -> PayoffTable:
     """The payoffs of some policies from exactly the wanted matches that are stored.
 
@@ -49,8 +49,10 @@ def exact_payoffs(
       game: what was played.
       digests: the policies, in the order of the table.
       wanted: how many matches of each pair count; pairs that are not named do not.
+      first: repetition that they are counted from.
     """
-    return PayoffTable.from_pair_stats(home.store.exact_pair_stats(game, wanted), tuple(digests))
+    stats = home.store.exact_pair_stats(game, wanted, first)
+    return PayoffTable.from_pair_stats(stats, tuple(digests))
 
 
 def ratings(home: Home, game: Game, table: PayoffTable) -> dict[str, Rating]:

@@ -36,6 +36,7 @@ class Request:
     Attributes:
       game: what is played.
       wanted: pairs of registered policies, of any status, to numbers of matches.
+      first: repetition that they are counted from: 0, or `SELECTING`.
       shared: the caller vouches for the Python policies: matches of one may share a worker.
       processor_seconds: how long its sandboxed matches may hold a processor (`held_seconds`);
         what is under way then is played to its end.  None is no limit.
@@ -47,6 +48,7 @@ class Request:
     shared: bool = False
     processor_seconds: float | None = None
     progress: Progress = silent
+    first: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,13 @@ import hashlib
 from dataclasses import dataclass, field
 
 SEED_BITS = 63
+SELECTING = 1 << 20
+"""From this repetition on, matches choose among candidates.
+
+They are matches like all others.  But whoever was chosen because it did well in them would look
+better by them than it is (the winner's curse), so no public statistic counts them.  Even, so that
+no duplicate is on both sides.
+"""
 
 
 class Termination(enum.StrEnum):
@@ -55,7 +62,7 @@ class Match:
       game_version: version of the game's rules.
       low: the smaller of the two policies' digests.
       high: the larger (equal to `low` only in self-play).
-      repetition: 0, 1, 2, ...
+      repetition: 0, 1, 2, ...; see `SELECTING`.
     """
 
     game: str

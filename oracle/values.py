@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from arena.games.protocol import Game
 
@@ -165,7 +165,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """An oracle's answer.
+    """An oracle's answer with its own account of it.
 
     Attributes:
       best: the candidate to add to the population.
@@ -188,16 +188,19 @@ class OracleExhausted(Exception):
         self.attempts = attempts
 
 
+@runtime_checkable
 class Oracle(Protocol):
-    """Writes a best response to a task's mixture."""
+    """Writes a best response to a task's mixture.
 
-    @property
-    def name(self) -> str:
-        """One of zero-shot, best-of-n, linear, alpha-evolve."""
-        ...
+    Randomness follows from the task's seed, so that a run that is resumed goes on as it would have.
+    """
 
-    def respond(self, task: Task, evaluate: Evaluate) -> Response:
+    def respond(self, task: Task, evaluate: Evaluate) -> str | Response:
         """Answers a task.
+
+        Returns:
+          The source of the program that is to join ("" for none), or a `Response` with an account
+          of what was tried.  Without one the account is what `evaluate` was asked for.
 
         Raises:
           OracleExhausted: nothing valid was found.

@@ -107,6 +107,7 @@ def title_of(config: RunConfig) -> str:
     usual = RunConfig(config.game, matches=default_budget(config.game))
     extras = [config.solver] if config.solver != usual.solver else []
     extras += [f"from {config.initial}"] if config.initial else []
+    extras += [] if config.afresh else ["chosen by the matches of its payoffs"]
     if config.matches != usual.matches:
         extras.append(f"{config.matches.payoff}/{config.matches.evaluation} matches")
     return "; ".join([config.variant, *extras])

@@ -13,6 +13,8 @@ from arena.games import game as game_named
 from oracle.models.options import Asking
 
 ORACLES = ("zero-shot", "best-of-n", "linear", "alpha-evolve")
+CUSTOM = "custom"
+"""In the place of the model: the oracle is its author's own, and its name is its identity."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,47}")
 _HEX = re.compile(r"[0-9a-f]{6,32}")
 
@@ -22,8 +24,8 @@ class OracleChoice:
     """Which oracle answers, and what it is shown.
 
     Attributes:
-      name: one of `ORACLES`.
-      model: what writes the programs, such as "grammar" or "gemini:gemini-3.8-flash".
+      name: one of `ORACLES`; of an oracle of somebody's own, its identity.
+      model: what writes the programs, such as "grammar" or "gemini:gemini-3.8-flash"; `CUSTOM`.
       opponents: what of the opponents is shown: "none", "code" or "description".
       shown: which opponents are shown: "all", "top-k:5" or "min-support:0.05".
       refinements: M, the most refinements of one candidate (linear); for alpha-evolve, the
@@ -41,20 +43,25 @@ class OracleChoice:
     asking: Asking = field(default_factory=Asking)
 
     def __post_init__(self) -> None:
-        if self.name not in ORACLES:
+        if self.name not in ORACLES and not self.custom:
             raise UsageFault(f"no oracle is called {self.name!r}; there are {', '.join(ORACLES)}")
         _at_least(0, refinements=self.refinements)
         _at_least(1, drafts=self.drafts)
 
     @property
+    def custom(self) -> bool:
+        """Whether it is an oracle of somebody's own, of which nothing but its name is known."""
+        return self.model == CUSTOM
+
+    @property
     def writes_with_a_model(self) -> bool:
-        """Whether a language model writes the programs, and not the grammar."""
-        return self.model != "grammar"
+        """Whether a language model that we know of writes the programs."""
+        return self.model not in ("grammar", CUSTOM)
 
     def idle_options(self) -> tuple[str, ...]:
         """Names of the fields that do nothing for this oracle."""
-        idle = [] if self.name == "best-of-n" else ["drafts"]
-        if self.name in ("zero-shot", "best-of-n"):
+        idle = [] if self.name == "best-of-n" and not self.custom else ["drafts"]
+        if self.name in ("zero-shot", "best-of-n") or self.custom:
             idle.append("refinements")
         if not self.writes_with_a_model:
             idle += ["opponents", "shown", "asking"]
@@ -67,7 +74,8 @@ class Budget:
 
     Attributes:
       payoff: matches of each pair of members, for the payoff table.
-      evaluation: matches of a candidate against sigma, shared among its support by weight.
+      evaluation: matches of a candidate against sigma, shared among its support by weight; and
+        as many others of the one that is chosen.
     """
 
     payoff: int = 8
@@ -95,6 +103,8 @@ class RunConfig:
       solver: of the meta-game, a key of `arena.analysis.meta_strategy.SOLVERS`.
       initial: reference of the initial policy; "" for the built-in one.
       matches: see `Budget`.
+      afresh: whether candidates race by matches that serve nothing else, and u and the payoffs come
+        from others.  In runs of before, both came from the same, and all candidates played as many.
     """
 
     game: str
@@ -104,6 +114,7 @@ class RunConfig:
     solver: str = DEFAULT_SOLVER
     initial: str = ""
     matches: Budget = field(default_factory=Budget)
+    afresh: bool = True
 
     def __post_init__(self) -> None:
         if self.solver not in SOLVERS:
@@ -123,7 +134,8 @@ class RunConfig:
         told = dict(fields.pop("oracle"))
         asking = Asking(**told.pop("asking", {}))  # runs of before have none
         oracle = OracleChoice(**told, asking=asking)
-        return cls(oracle=oracle, matches=Budget(**fields.pop("matches")), **fields)
+        matches, afresh = Budget(**fields.pop("matches")), fields.pop("afresh", False)
+        return cls(oracle=oracle, matches=matches, afresh=afresh, **fields)
 
     @property
     def vouched(self) -> bool:
@@ -134,6 +146,8 @@ class RunConfig:
     def variant(self) -> str:
         """The oracle with all that its answers depend on, in words."""
         oracle = self.oracle
+        if oracle.custom:
+            return f"{oracle.name}, {CUSTOM}"
         rounds = {"linear": f"M {oracle.refinements}", "best-of-n": f"N {oracle.drafts}"}
         rounds["alpha-evolve"] = rounds["linear"]
         parts = [oracle.name, rounds.get(oracle.name, ""), oracle.model]

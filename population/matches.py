@@ -51,23 +51,26 @@ class Matches:
     progress: Progress = silent
     spent: Spent = field(default_factory=Spent)
 
-    def payoffs(self, digests: Sequence[str], wanted: Mapping[Pair, int]) -> PayoffTable:
+    def payoffs(
+        self, digests: Sequence[str], wanted: Mapping[Pair, int], first: int = 0
+    ) -> PayoffTable:
         """Plays what is missing and returns the payoffs from exactly the wanted matches.
 
         Args:
           digests: registered policies, in the order of the table.
           wanted: pairs of them to numbers of matches.
+          first: repetition that they are counted from.
 
         Raises:
           WorkerDied, SandboxError, StoreError: what was played before is stored.
         """
-        self.play(wanted)
-        return self.arena.exact_payoffs(self.game, digests, wanted)
+        self.play(wanted, first)
+        return self.arena.exact_payoffs(self.game, digests, wanted, first=first)
 
-    def play(self, wanted: Mapping[Pair, int]) -> None:
+    def play(self, wanted: Mapping[Pair, int], first: int = 0) -> None:
         """Plays the wanted matches that are not stored."""
         report = self.arena.play_pairs(
-            self.game, wanted, shared=self.shared, progress=self.progress
+            self.game, wanted, shared=self.shared, progress=self.progress, first=first
         )
         self.spent.matches += report.played
         self.spent.seconds += report.seconds

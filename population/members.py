@@ -18,7 +18,7 @@ from oracle.values import Opponent, Task
 from population.config import RunConfig
 from population.records import Sigma
 from population.seeds import seed_of
-from registry import AliasProtected
+from registry import AliasProtected, digest_of
 from registry.values import Parent, PolicyVersion, Submission
 
 AUTHOR = "csro"
@@ -61,13 +61,37 @@ def initial_member(arena: Arena, game: Game, config: RunConfig) -> Member:
       UnknownPolicy: there is none of that name.
     """
     if config.initial:
-        version = arena.policy(config.initial, game)
-        if version.kind != KIND:
-            raise UsageFault(
-                f"{version.ref} is of kind {version.kind}: a run starts from a program, because "
-                "oracles read their opponents' source; name a version of kind python"
-            )
-        return Member(version.digest, "initial", version.payload)
+        return named_initial(arena, game, config.initial)
+    (entered,) = arena.enter(game, [_built_in(game)], ours=True)
+    if isinstance(entered, Rejection):
+        raise AssertionError(f"{game.name}: {entered.message}")
+    return Member(entered.version.digest, "initial", entered.version.payload)
+
+
+def named_initial(arena: Arena, game: Game, ref: str) -> Member:
+    """A registered policy as the one that a run starts from; registers and stores nothing.
+
+    Raises:
+      UsageFault: it is no program.
+      UnknownPolicy: there is none of that name.
+    """
+    version = arena.policy(ref, game)
+    if version.kind != KIND:
+        raise UsageFault(
+            f"{version.ref} is of kind {version.kind}: a run starts from a program, because "
+            "oracles read their opponents' source; name a version of kind python"
+        )
+    return Member(version.digest, "initial", version.payload)
+
+
+def built_in_initial(game: Game) -> Member:
+    """The policy that a run starts from unless told otherwise; needs no home, registers nothing."""
+    submission = _built_in(game)
+    digest = digest_of(submission.game, submission.kind, submission.payload)
+    return Member(digest, "initial", submission.payload)
+
+
+def _built_in(game: Game) -> Submission:
     prepared = prepare(
         game,
         game.initial,
@@ -76,10 +100,7 @@ def initial_member(arena: Arena, game: Game, config: RunConfig) -> Member:
     )
     if isinstance(prepared, Rejection):  # the package's own file
         raise AssertionError(f"{game.name}: {prepared.message}")
-    (entered,) = arena.enter(game, [prepared], ours=True)
-    if isinstance(entered, Rejection):
-        raise AssertionError(f"{game.name}: {entered.message}")
-    return Member(entered.version.digest, "initial", entered.version.payload)
+    return prepared
 
 
 def accept(arena: Arena, run: str, digest: str, k: int) -> Member:

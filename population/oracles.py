@@ -14,6 +14,7 @@ from arena.games import game as game_named
 from oracle.alpha_evolve import AlphaEvolve, Evolution
 from oracle.best_of_n import BestOfN
 from oracle.context import OpponentInput, parse_filter, parse_input
+from oracle.early_stop import EarlyStop
 from oracle.grammar.genome import GRAMMARS
 from oracle.grammar_writer import GrammarWriter
 from oracle.linear_refinement import LinearRefinement
@@ -147,8 +148,15 @@ class Workshop:
             self.model.close()
 
 
-def oracle_of(choice: OracleChoice, writer: Writer) -> Oracle:
-    """The variant that was chosen, around a writer."""
+def oracle_of(choice: OracleChoice, writer: Writer, early_stop: EarlyStop | None) -> Oracle:
+    """The variant that was chosen, around a writer.
+
+    Args:
+      choice: of the run.
+      writer: writes programs.
+      early_stop: how drafts that cannot be the best are played less; None plays all in full, where
+        the variant knows another way.
+    """
     grammar = choice.model == GRAMMAR
     # A transcript is replayed in the order in which it was recorded.
     alone = grammar or choice.model.startswith("recorded:")
@@ -156,9 +164,10 @@ def oracle_of(choice: OracleChoice, writer: Writer) -> Oracle:
     if choice.name == "zero-shot":
         return ZeroShot(writer)
     if choice.name == "best-of-n":
-        return BestOfN(writer, choice.drafts, workers)
+        return BestOfN(writer, choice.drafts, workers, early_stop)
     if choice.name == "linear":
-        return LinearRefinement(writer, choice.refinements, GRAMMAR_WIDTH if grammar else 1)
+        width = GRAMMAR_WIDTH if grammar else 1
+        return LinearRefinement(writer, choice.refinements, width, early_stop=early_stop)
     # A prompt shows the program that is to be changed, and the incumbent is an opponent's: where
     # a model may not read those, evolution begins with programs of the model's own.  The grammar
     # reads every opponent's program, whatever is shown to a model.
@@ -213,6 +222,7 @@ def check_model(choice: OracleChoice, spending: Spending) -> tuple[str, ...]:
       UsageFault: the model, an option or a limit makes no sense, or the key is missing.
       ModelError: its server cannot be reached, or does not know the key or the model.
     """
+    _refuse_custom(choice)
     writer_options(choice)
     check_asking(choice.model, choice.asking)
     if choice.model == GRAMMAR:
@@ -221,6 +231,14 @@ def check_model(choice: OracleChoice, spending: Spending) -> tuple[str, ...]:
     _budget(spending, Spent()).check(model)
     check_access(model)
     return remarks(model)
+
+
+def _refuse_custom(choice: OracleChoice) -> None:
+    if choice.custom:
+        raise UsageFault(
+            f"the oracle of this run, {choice.name}, is Python code of its author's: go on with it "
+            "by the script that began it, which calls population.run_csro"
+        )
 
 
 def _model_of(choice: OracleChoice, spending: Spending) -> Model:
@@ -255,17 +273,19 @@ def workshop(
     """
     choice = record.config.oracle
     check_writer(record.config)
+    _refuse_custom(choice)
     options = writer_options(choice)
+    racing = EarlyStop() if record.config.afresh else None  # runs of before play all in full
     provenance: dict[str, object] = {"run": record.name, "oracle": choice.name}
     if choice.model == GRAMMAR:
         by_grammar = Authorship(GrammarWriter(), {**provenance, "model": GRAMMAR})
-        return Workshop(oracle_of(choice, by_grammar), by_grammar)
+        return Workshop(oracle_of(choice, by_grammar, racing), by_grammar)
     journal = journal_of(runs, record.name)
     budget = _budget(spending, Spent.on(call.reply for call in journal.calls()))
     asked = JournaledModel(model or _model_of(choice, spending), journal, budget)
     writer = ModelWriter(asked, options)
     authorship = Authorship(writer, {**provenance, "model": asked.name}, journal)
-    return Workshop(oracle_of(choice, authorship), authorship, asked)
+    return Workshop(oracle_of(choice, authorship, racing), authorship, asked)
 
 
 def first_prompt(config: RunConfig, initial: Member) -> Prompt:

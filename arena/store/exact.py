@@ -1,4 +1,4 @@
-"""Sums over an exact set of matches: the first so many repetitions of each pair.
+"""Sums over an exact set of matches: so many repetitions of each pair, from one on.
 
 More matches of the same pairs may be stored, because somebody else played them.  Who asks for
 these must not see those, or what follows would depend on its company.
@@ -19,9 +19,10 @@ def exact_pair_stats(
     version: int,
     span: int,
     wanted: Mapping[tuple[str, str], int],
+    first: int,
 ) -> pa.Table:
     """See `MatchStore.exact_pair_stats`; `span` is the number of matches of a deal."""
-    limits = {(min(pair), max(pair)): matches for pair, matches in wanted.items()}
+    limits = {(min(pair), max(pair)): first + matches for pair, matches in wanted.items()}
     parameters = {
         "game": game,
         "version": version,
@@ -29,6 +30,7 @@ def exact_pair_stats(
         "high": [high for _, high in limits],
         "limit": list(limits.values()),
         "span": span,
+        "first": first,
     }
     rows = connection.execute(_SUMS, parameters).fetchall()
     columns = zip(*rows, strict=True) if rows else ([] for _ in _COLUMNS)
@@ -74,7 +76,8 @@ with wanted as (
            count(*) filter (m.return_low < 0) as losses,
            count(*) filter (m.fault_seat = m.repetition % 2) as forfeits_low,
            count(*) filter (m.fault_seat = 1 - m.repetition % 2) as forfeits_high
-    from matches as m join numbered as n on n.pair = m.pair and m.repetition < n.most
+    from matches as m
+    join numbered as n on n.pair = m.pair and m.repetition >= $first and m.repetition < n.most
     group by n.low, n.high, deal
 )
 select low, high, (deal % 2)::utinyint as half,

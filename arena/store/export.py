@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from arena.store.catalog import Connection
+from arena.store.counted import COUNTED
 from arena.store.errors import StoreError, StoreFull, StoreUnwritable
 from arena.store.rows import MATCH, MATCH_FIELDS, MICROS, TABLES, match_of
+
+Spans = dict[str, list[Any]]
+"""Parameters of a query: names of games, and how many matches a deal of each has."""
 
 _BATCH = 50_000
 """Matches that are in memory at a time, about."""
@@ -25,15 +31,20 @@ _MATCHES = f"""
 """
 
 _PAIRS = f"""
+    with chosen as (
+        select pair, span from pairs join games using (game) join (
+            select unnest($names::varchar[]) as name, unnest($spans::integer[]) as span
+        ) using (name)
+    ), {COUNTED}
     select g.name as game, g.version as game_version, l.digest as low, h.digest as high,
-           m.* exclude (pair, reach, micros), m.micros / {MICROS} as seconds
-    from tallies as m {TABLES}
+           m.* exclude (pair, micros), m.micros / {MICROS} as seconds
+    from counted as m {TABLES}
     order by game, game_version, low, high, half
 """
 
 
-def export(connection: Connection, folder: Path) -> tuple[Path, ...]:
-    """See `MatchStore.export`.
+def export(connection: Connection, folder: Path, span_of: Callable[[str], int]) -> tuple[Path, ...]:
+    """See `MatchStore.export`; `span_of` tells how many matches a deal of a game has.
 
     DuckDB itself may not write: its connections reach no other file than the store.
     """
@@ -42,12 +53,14 @@ def export(connection: Connection, folder: Path) -> tuple[Path, ...]:
     except OSError as error:
         raise StoreUnwritable(f"{folder} cannot be made ({error.strerror})") from error
     written = []
-    for name, query in (("matches", _MATCHES), ("pairs", _PAIRS)):
+    games = [name for (name,) in connection.execute("select distinct name from games").fetchall()]
+    spans = {"names": games, "spans": [span_of(name) for name in games]}
+    for name, query, parameters in (("matches", _MATCHES, {}), ("pairs", _PAIRS, spans)):
         file = folder / f"{name}.parquet"
         partial = file.with_name(file.name + ".partial")
         try:
             partial.unlink(missing_ok=True)
-            _write(connection, query, partial)
+            _write(connection, query, parameters, partial)
             os.replace(partial, file)
         except BaseException as error:
             with suppress(OSError):  # the first error is the one to tell
@@ -59,9 +72,9 @@ def export(connection: Connection, folder: Path) -> tuple[Path, ...]:
     return tuple(written)
 
 
-def _write(connection: Connection, query: str, file: Path) -> None:
+def _write(connection: Connection, query: str, parameters: Spans, file: Path) -> None:
     # Of `connection.execute` the whole answer would be in memory before the first batch is.
-    batches = connection.sql(query).to_arrow_reader(_BATCH)
+    batches = connection.sql(query, params=parameters or None).to_arrow_reader(_BATCH)
     with pq.ParquetWriter(file, batches.schema, compression="zstd") as writer:
         for batch in batches:
             if batch.schema.names[0] == "id":

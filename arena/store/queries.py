@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from arena.store import rows
 from arena.store.catalog import Connection
+from arena.store.counted import COUNTED
 from arena.store.rows import MATCH, MICROS, OUTCOME, TABLES
 from arena.store.values import (
     LOCKSTEP,
@@ -109,30 +110,33 @@ def rows_at(
 
 
 def pair_stats(
-    connection: Connection, game: str, version: int, among: Collection[str] | None
+    connection: Connection, game: str, version: int, span: int, among: Collection[str] | None
 ) -> pa.Table:
-    """See `MatchStore.pair_stats`."""
+    """See `MatchStore.pair_stats`; `span` is the number of matches of a deal."""
     keys = _policies(connection, game, version, among)
     table = connection.sql(
-        """
-        select p.low, p.high, t.half, t.matches, t.total, t.total_squares,
+        f"""
+        with chosen as (
+            select p.pair, p.low, p.high, $span as span
+            from pairs as p join games as g using (game)
+            where g.name = $game and g.version = $version
+              and p.low in (select unnest($policies::integer[]))
+              and p.high in (select unnest($policies::integer[]))
+        ), {COUNTED}
+        select c.low, c.high, t.half, t.matches, t.total, t.total_squares,
                t.deals, t.deal_squares, t.deal_cross, t.deal_sizes,
                t.wins, t.draws, t.losses, t.forfeits_low, t.forfeits_high,
-               t.micros / ? as seconds
-        from tallies as t join pairs as p using (pair) join games as g using (game)
-        where g.name = ? and g.version = ? and p.low in (select unnest(?::integer[]))
-          and p.high in (select unnest(?::integer[]))
-        order by p.low, p.high, t.half
+               t.micros / {MICROS} as seconds
+        from counted as t join chosen as c using (pair)
+        order by c.low, c.high, t.half
         """,
-        params=[MICROS, game, version, *[keys.numbers.tolist()] * 2],
+        params={"game": game, "version": version, "policies": keys.numbers.tolist(), "span": span},
     ).to_arrow_table()
     return keys.named(table)
 
 
-def returns_in_id_order(
-    connection: Connection, game: str, version: int, max_repetition: int | None
-) -> pa.Table:
-    """See `MatchStore.returns_in_id_order`."""
+def returns_in_id_order(connection: Connection, game: str, version: int, last: int) -> pa.Table:
+    """See `MatchStore.returns_in_id_order`; `last` is the greatest repetition."""
     keys = _policies(connection, game, version, None)
     table = connection.sql(
         """
@@ -141,7 +145,7 @@ def returns_in_id_order(
         where g.name = ? and g.version = ? and m.repetition <= ?
         order by m.id
         """,
-        params=[game, version, 2**31 - 1 if max_repetition is None else max_repetition],
+        params=[game, version, last],
     ).to_arrow_table()
     return keys.named(table)
 
@@ -183,7 +187,12 @@ def _policies(
 
 
 def repetitions(
-    connection: Connection, game: str, version: int, digests: Collection[str], below: int
+    connection: Connection,
+    game: str,
+    version: int,
+    digests: Collection[str],
+    count: int,
+    first: int,
 ) -> StoredRepetitions:
     """See `MatchStore.repetitions`."""
     names = tuple(sorted(set(digests)))
@@ -203,29 +212,35 @@ def repetitions(
     ends = [np.asarray(held[name]) for name in ("low", "high")]
     low, high = (place_of[np.searchsorted(keys.numbers, end)] for end in ends)
     stored, reach = (np.asarray(held[name], dtype=np.int32) for name in ("stored", "reach"))
-    prefix = np.minimum(stored, below).astype(np.int32)
+    prefix = np.clip(stored - first, 0, count).astype(np.int32)
     scattered: dict[tuple[int, int], frozenset[int]] = {}
     # As many matches as the greatest repetition tells: then there is no gap.
-    gaps = np.flatnonzero(stored != reach)
-    found = _stored_of(connection, np.asarray(held["pair"])[gaps], below)
+    gaps = np.flatnonzero((stored != reach) & (reach > first))
+    found = _stored_of(connection, np.asarray(held["pair"])[gaps], first, count)
     for k, have in zip(gaps.tolist(), found, strict=True):
-        prefix[k] = next(r for r in range(below + 1) if r not in have)
+        prefix[k] = next(r for r in range(count + 1) if r not in have)
         beyond = frozenset(r for r in have if r > prefix[k])
         if beyond:
             scattered[int(low[k]), int(high[k])] = beyond
     return StoredRepetitions(names, low, high, prefix, scattered)
 
 
-def _stored_of(connection: Connection, pairs: NDArray[Any], below: int) -> Iterable[set[int]]:
-    """The stored repetitions below `below` of each of these pairs, from the rows."""
+def _stored_of(
+    connection: Connection, pairs: NDArray[Any], first: int, count: int
+) -> Iterable[set[int]]:
+    """Which of `count` repetitions are stored for each of these pairs, from the rows.
+
+    They are counted from `first`.
+    """
     if not len(pairs):
         return []
     stored = connection.execute(
         """
-        select pair, list(repetition) from matches
-        where pair in (select unnest(?::integer[])) and repetition < ? group by pair
+        select pair, list(repetition - $first) from matches
+        where pair in (select unnest($pairs::integer[]))
+          and repetition >= $first and repetition < $first + $count group by pair
         """,
-        [pairs.tolist(), below],
+        {"pairs": pairs.tolist(), "first": first, "count": count},
     ).fetchall()
     found = {pair: set(repetitions) for pair, repetitions in stored}
     return [found.get(pair, set()) for pair in pairs.tolist()]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from arena.errors import UnknownGame
 from arena.games import game as game_of_name
 from arena.games.protocol import Game
 from arena.store import append as appending
@@ -27,7 +28,7 @@ from arena.store.values import (
     StoredRepetitions,
     Verdict,
 )
-from arena.values import Match, Result
+from arena.values import SELECTING, Match, Result
 
 TIMEOUT_SECONDS = 60.0
 
@@ -177,7 +178,9 @@ class MatchStore:
     ) -> pa.Table:
         """Sums over the stored matches of each pair of policies, in each half of its deals.
 
-        Cost grows with the number of pairs, not of matches.  Halves are deals of even and of odd
+        Matches that chose among candidates (`arena.values.SELECTING`) do not count.  Cost grows
+        with the number of pairs, not of matches; only of pairs that have matches which do not
+        count are the others summed up anew.  Halves are deals of even and of odd
         number (repetitions, where the game has no deals), for cross-fitting.
 
         Args:
@@ -195,47 +198,59 @@ class MatchStore:
           game's unit.
         """
         with self.reading() as connection:
-            return queries.pair_stats(connection, game, version, among)
+            return queries.pair_stats(connection, game, version, self._span(game), among)
 
-    def exact_pair_stats(self, game: Game, wanted: Mapping[tuple[str, str], int]) -> pa.Table:
+    def exact_pair_stats(
+        self, game: Game, wanted: Mapping[tuple[str, str], int], first: int = 0
+    ) -> pa.Table:
         """The same sums over exactly the wanted matches, as far as they are stored.
 
         Args:
           game: what was played.
-          wanted: pairs of digests, in either order, to numbers of matches: repetitions 0 .. n - 1.
+          wanted: pairs of digests, in either order, to numbers of matches.
+          first: the repetition that they begin with; n matches are first .. first + n - 1.
 
         Returns:
           As `pair_stats`, without `total_squares` and `seconds`.
         """
         span = 2 if game.has_deals else 1
         with self.reading() as connection:
-            return exact.exact_pair_stats(connection, game.name, game.version, span, wanted)
+            return exact.exact_pair_stats(connection, game.name, game.version, span, wanted, first)
+
+    def _span(self, game: str) -> int:
+        """Matches of a deal; of a game that this installation does not have, as most have it."""
+        try:
+            return 2 if self._game_named(game).has_deals else 1
+        except UnknownGame:
+            return 2
 
     def returns_in_id_order(
         self, game: str, version: int, max_repetition: int | None = None
     ) -> pa.Table:
-        """Every return, in the order of match ids: no order of play can influence a rating.
+        """Every return that counts, by match ids: no order of play can influence a rating.
 
         Args:
           game: name of the game.
           version: of its rules.
-          max_repetition: only repetitions up to this one, inclusive.
+          max_repetition: only repetitions up to this one, inclusive; by default all but those that
+            chose among candidates (`arena.values.SELECTING`).
 
         Returns:
           Columns `low`, `high` (digests, dictionary-encoded) and `return_low`.
         """
         with self.reading() as connection:
-            return queries.returns_in_id_order(connection, game, version, max_repetition)
+            last = SELECTING - 1 if max_repetition is None else max_repetition
+            return queries.returns_in_id_order(connection, game, version, last)
 
     def repetitions(
-        self, game: str, version: int, digests: Collection[str], below: int
+        self, game: str, version: int, digests: Collection[str], count: int, first: int = 0
     ) -> StoredRepetitions:
-        """Which repetitions 0..below-1 are stored for the pairs of some policies.
+        """Which of so many repetitions, from `first` on, are stored for the pairs of some policies.
 
         Rows are looked at only for pairs whose stored repetitions have a gap.
         """
         with self.reading() as connection:
-            return queries.repetitions(connection, game, version, digests, below)
+            return queries.repetitions(connection, game, version, digests, count, first)
 
     def counts(self) -> tuple[GameCount, ...]:
         """How much is stored, for each game and version."""
@@ -332,6 +347,8 @@ class MatchStore:
     def export(self, folder: Path) -> tuple[Path, ...]:
         """Writes `matches.parquet` (without moves) and `pairs.parquet` into a folder.
 
+        The first has all matches, the second sums of those that count, as `pair_stats` has them.
+
         The folder is made where it is missing; files of those names are replaced, each at once.
         Writers wait until it is done.
 
@@ -339,7 +356,7 @@ class MatchStore:
           The files.
         """
         with self.reading() as connection:
-            return exporting.export(connection, folder)
+            return exporting.export(connection, folder, self._span)
 
 
 def _check_digits(digits: str, *, exactly: bool) -> None:

@@ -179,16 +179,16 @@ class GameCount:
 
 @dataclass(frozen=True, slots=True)
 class StoredRepetitions:
-    """Which repetitions below a bound are stored, for many pairs at once.
+    """Which of some repetitions in a row are stored, for many pairs at once.
 
-    A pair that is not listed has none.  Repetition r of the k-th listed pair is stored exactly if
-    `r < prefix[k]` or r is in `scattered` for that pair.
+    A pair that is not listed has none.  With r counted from the first that was asked about, r of
+    the k-th listed pair is stored exactly if `r < prefix[k]` or r is in `scattered` for that pair.
 
     Attributes:
       digests: of the policies, sorted.
       low: (k,) int32, index of the smaller digest of each pair that has stored matches.
       high: (k,) int32, index of the larger.
-      prefix: (k,) int32, number of repetitions from 0 on without a gap.
+      prefix: (k,) int32, number of repetitions from the first on without a gap.
       scattered: (low, high) to the repetitions stored beyond the first gap; few pairs have any.
     """
 

@@ -239,6 +239,11 @@ class SqliteJournal:
             for request, model, reply, created in rows
         )
 
+    def forget(self) -> None:
+        """Deletes all calls of this scope."""
+        with self._connected() as connection:
+            connection.execute("delete from model_call where scope = ?", (self._scope,))
+
     def _found(self, connection: sqlite3.Connection, request: Request, model: str) -> Reply | None:
         row = connection.execute(
             "select reply from model_call where scope = ? and key = ? and digest = ? and model = ?",

@@ -19,7 +19,7 @@ from oracle.models.journal import Call
 from oracle.models.options import THINKING, Asking
 from oracle.prompt import Prompt
 from population.config import OracleChoice, RunConfig
-from population.members import Member, initial_member, label_of
+from population.members import Member, built_in_initial, label_of, named_initial
 from population.oracles import first_prompt, journal_of, prompt_against
 from population.runs import Runs
 from registry import shown
@@ -138,9 +138,14 @@ def _given() -> dict[str, str]:
 
 
 def show_first(session: Session, config: RunConfig) -> None:
-    """Prints what would be sent first."""
-    with session.arena(new=True) as arena:
-        first = first_prompt(config, initial_member(arena, game_named(config.game), config))
+    """Prints what would be sent first; registers and stores nothing."""
+    game = game_named(config.game)
+    if config.initial:
+        with session.arena() as arena:
+            initial = named_initial(arena, game, config.initial)
+    else:
+        initial = built_in_initial(game)
+    first = first_prompt(config, initial)
     _show(session, first, {})
     notice(f"model: {config.oracle.model}; {_size(first)}; nothing was sent")
 
@@ -175,7 +180,7 @@ def show_call(session: Session, run: str, key: str) -> None:
     """Prints what a run asked under a key, or is first asked in an iteration.
 
     Raises:
-      UsageFault: there is no such call, and no such iteration.
+      UsageFault: there is no such call, and no such iteration; or the oracle is not ours.
     """
     arena = session.arena()
     runs = Runs(session.home_path)
@@ -194,6 +199,11 @@ def show_call(session: Session, run: str, key: str) -> None:
         raise UsageFault(
             f"{run} has no model call {key!r} and no finished iteration of that name; see "
             f"csro prompt --run {run}"
+        )
+    if record.config.oracle.custom:
+        raise UsageFault(
+            f"{run} has an oracle of its author's own, {record.config.oracle.name}: nobody else "
+            "knows what it asks"
         )
     k, sigma = sigmas[key]
     composed = prompt_against(record.config, members_before(arena, runs, run, k), sigma, k)

@@ -26,7 +26,6 @@ from arena.errors import UsageFault
 from arena.games import game as game_named
 from arena.games.protocol import Game
 from arena.local import Arena
-from oracle.models.errors import BudgetSpent, ModelError
 from oracle.models.options import Asking
 from population.cli.asking import (
     asking_options,
@@ -39,7 +38,9 @@ from population.cli.asking import (
 )
 from population.config import ORACLES, Budget, OracleChoice, RunConfig, default_budget
 from population.csro import Csro, Result
+from population.logbook import Logbook, at_work
 from population.matches import Matches
+from population.members import named_initial
 from population.oracles import (
     GRAMMAR,
     Spending,
@@ -208,6 +209,8 @@ def run(
         runs = Runs(session.home_path)
         name = run_name or name_for(config)
         finished = {one.name for one in runs.all() if one.state is RunState.FINISHED}
+        if initial:
+            named_initial(arena, game, initial)  # before anything is stored under the run's name
         if name not in finished:
             ready(arena, oracle, spending)
         work(session, runs, runs.start(name, config), arena, spending)
@@ -268,18 +271,14 @@ def at_pace(record: RunRecord, pace: Mapping[str, Any]) -> RunRecord:
 
 def work(session: Session, runs: Runs, record: RunRecord, arena: Arena, spending: Spending) -> None:
     """Runs or resumes, with progress on stderr, and answers."""
-    with runs.working_on(record.name), bars(record) as watcher:
+    with at_work(runs, record.name), bars(record) as watcher:
         config = record.config
         matches = Matches(arena, game_named(config.game), config.vouched, watcher.plays)
-        runs.note(record.name, RunState.UNFINISHED)
+        log = Logbook(record.name, config.iterations, runs, matches, watcher)
         shop = workshop(runs, record, spending)
         lineage_of = shop.authorship.lineage_of
-        csro = Csro(record.name, config, shop.oracle, lineage_of, matches, runs, watcher)
         try:
-            result = csro.run()
-        except (BudgetSpent, ModelError) as stop:
-            runs.note(record.name, RunState.STOPPED, str(stop))
-            raise
+            result = Csro(record.name, config, shop.oracle, lineage_of, matches, log).run()
         finally:
             shop.close()
     document = {"run": record.name, **document_of(result), "walls": dict(matches.spent.walls)}
@@ -322,11 +321,11 @@ class Bars:
         self._matches = progress.add_task("matches", total=None)
 
     def begins(self, k: int, iterations: int) -> None:
-        """See `population.csro.Watcher`."""
+        """See `population.logbook.Watcher`."""
         self._progress.update(self._run, completed=k - 1, total=iterations)
 
     def ends(self, iteration: Iteration) -> None:
-        """See `population.csro.Watcher`."""
+        """See `population.logbook.Watcher`."""
         failed = sum(attempt.failure is not None for attempt in iteration.attempts)
         found = "nothing joins" if iteration.u is None else f"u = {iteration.u:+.1f}"
         error = "" if iteration.stderr is None else f" (stderr {iteration.stderr:.1f})"

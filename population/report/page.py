@@ -181,6 +181,10 @@ def _ladder(facts: RunFacts) -> str:
     ]
     if not dots:
         return "<p class='note'>Nothing was tried yet.</p>"
+    afresh = (
+        " These are the scores that programs were chosen by; u in the table above is of the one "
+        "that joined, measured afresh."
+    )
     return (
         scatter(
             dots,
@@ -189,7 +193,9 @@ def _ladder(facts: RunFacts) -> str:
             title="Every attempt of every iteration: expected return against sigma",
         )
         + "<p class='note'>Full: became the best of its iteration when it was tried. Hollow: "
-        "scored, not kept. Cross at the foot: no valid program, so no score.</p>"
+        "scored, not kept. Cross at the foot: no valid program, so no score."
+        + (afresh if facts.record.config.afresh else "")
+        + "</p>"
     )
 
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from arena.games.protocol import Game
 from arena.store import MatchStore, Sharing
-from arena.values import Match, Result, Termination
+from arena.values import SELECTING, Match, Result, Termination
 
 POLICIES = ("aa" * 32, "bb" * 32, "cc" * 32)
 
@@ -138,7 +138,7 @@ BATCHES = st.lists(
     st.lists(
         st.tuples(
             st.sampled_from([(0, 1), (0, 2), (1, 2), (2, 2)]),
-            st.integers(0, 7),
+            st.integers(0, 7) | st.integers(SELECTING, SELECTING + 3),
             st.integers(-3, 3),
             st.sampled_from([None, None, 0, 1]),
             st.integers(0, 50),
@@ -155,9 +155,9 @@ NAMES = (f"game {number}" for number in itertools.count())
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> MatchStore:
-    """One store for all examples; each plays a game of its own name."""
+    """One store for all examples; each plays a game of its own name, which says if it has deals."""
     path = tmp_path_factory.mktemp("store") / "matches.duckdb"
-    return MatchStore(path, game_named=lambda name: game(name=name))
+    return MatchStore(path, game_named=lambda name: game(name=name, has_deals="deals" in name))
 
 
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -165,7 +165,8 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> MatchStore:
 def test_any_batches_leave_exactly_their_first_results_and_exact_tallies(
     shared: MatchStore, batches: list[list[Any]], has_deals: bool
 ) -> None:
-    played = game(name=next(NAMES), has_deals=has_deals)
+    name = next(NAMES) + " with deals" * has_deals
+    played = game(name=name, has_deals=has_deals)
     kept: dict[str, Result] = {}
     before = shared.fingerprint(played.name, 1)
     for batch in batches:
@@ -189,7 +190,9 @@ def test_any_batches_leave_exactly_their_first_results_and_exact_tallies(
         for one in results:
             kept.setdefault(one.match.id, one)
 
-    assert stored_tallies(shared, played) == recomputed(has_deals, kept.values())
+    counting = [one for one in kept.values() if one.match.repetition < SELECTING]
+    assert stored_tallies(shared, played) == recomputed(has_deals, counting)
+    assert shared.returns_in_id_order(played.name, 1).num_rows == len(counting)
     assert shared.sharing(played.name, 1) == recomputed_sharing(kept.values())
     rows = shared.matches(played.name, 1)
     assert {row.id: row.returns for row in rows} == {k: one.returns for k, one in kept.items()}
@@ -213,17 +216,18 @@ def test_any_batches_leave_exactly_their_first_results_and_exact_tallies(
 
 
 def _check_repetitions(store: MatchStore, played: Game, kept: list[Match]) -> None:
-    for below, digests in ((8, POLICIES), (3, POLICIES), (5, POLICIES[:2])):
-        stored = store.repetitions(played.name, 1, digests, below)
+    spans = ((8, POLICIES, 0), (3, POLICIES, 0), (5, POLICIES[:2], 0), (5, POLICIES, 2))
+    for count, digests, first in (*spans, (3, POLICIES, SELECTING), (2, POLICIES[1:], SELECTING)):
+        stored = store.repetitions(played.name, 1, digests, count, first)
         found = {
-            (stored.digests[low], stored.digests[high], repetition)
+            (stored.digests[low], stored.digests[high], first + repetition)
             for low, high, prefix in zip(stored.low, stored.high, stored.prefix, strict=True)
             for repetition in {*range(prefix), *stored.scattered.get((low, high), ())}
         }
         assert found == {
             (one.low, one.high, one.repetition)
             for one in kept
-            if one.repetition < below and {one.low, one.high} <= set(digests)
+            if first <= one.repetition < first + count and {one.low, one.high} <= set(digests)
         }
 
 
@@ -280,6 +284,30 @@ def test_matches_of_one_against_another_newest_first(store: MatchStore) -> None:
         "pennies", 1, of=POLICIES[0]
     )
     assert store.matches("pennies", 2) == store.matches("chess", 1) == []
+
+
+def test_exact_sums_are_of_so_many_matches_from_one_on(store: MatchStore) -> None:
+    numbers = (0, 1, 2, 5, SELECTING, SELECTING + 1, SELECTING + 2, SELECTING + 4)
+    results = [result(match(a, b, n), n % 7 - 2.0) for a, b in ((0, 1), (1, 2)) for n in numbers]
+    store.append(game(), results)
+    pair, other = POLICIES[:2], POLICIES[1:]
+    for first in (0, SELECTING):
+        wanted = {pair[::-1]: 3, other: 1}
+        told = store.exact_pair_stats(game(), wanted, first).to_pylist()
+        chosen = [
+            one
+            for one in results
+            for limit in [3 if one.match.low == pair[0] else 1]
+            if first <= one.match.repetition < first + limit
+        ]
+        found = {(row["low"], row["high"], row["half"]): row for row in told}
+        expected = recomputed(True, chosen)
+        assert set(found) == set(expected)
+        for key, row in found.items():
+            sums = dict(zip(SUMS, expected[key], strict=False))
+            assert {name: row[name] for name in SUMS if name in row} == {
+                name: value for name, value in sums.items() if name in row
+            }
 
 
 def test_tallies_of_some_policies_only(store: MatchStore) -> None:
@@ -362,7 +390,9 @@ def test_threads_may_share_a_store(store: MatchStore) -> None:
 
 def test_export_writes_parquet_that_others_can_read(store: MatchStore, tmp_path: Path) -> None:
     results = [
-        result(match(a, b, n), season=5, playings=2) for a, b in ((0, 1), (1, 2)) for n in range(3)
+        result(match(a, b, n), season=5, playings=2)
+        for a, b in ((0, 1), (1, 2))
+        for n in (0, 1, 2, SELECTING)
     ]
     store.append(game(), results)
     folder = tmp_path / "it's here"
@@ -377,4 +407,5 @@ def test_export_writes_parquet_that_others_can_read(store: MatchStore, tmp_path:
     assert {(row["season"], row["playings"]) for row in rows} == {(5, 2)}
     pairs = pyarrow.parquet.read_table(files[1])
     sums = {(r["low"], r["high"], r["half"]): [r[name] for name in SUMS] for r in pairs.to_pylist()}
-    assert sums == {key: value[:-1] for key, value in recomputed(True, results).items()}
+    counting = [one for one in results if one.match.repetition < SELECTING]
+    assert sums == {key: value[:-1] for key, value in recomputed(True, counting).items()}

@@ -23,6 +23,7 @@ from oracle.models.options import ServerOptions
 from oracle.models.prices import Price
 from population.config import Budget, OracleChoice, RunConfig
 from population.csro import Csro
+from population.logbook import Logbook
 from population.matches import Matches
 from population.oracles import Spending, workshop
 from population.records import RunState
@@ -127,7 +128,8 @@ def ask_a_model(arena: Arena) -> None:
             model = GeminiModel("made-up", ServerOptions(server.url, price=PRICE))
             shop = workshop(runs, runs.start("asked", config), Spending(max_calls=1), model)
             lineage, matches = shop.authorship.lineage_of, Matches(arena, game_named("rrps"))
-            csro = Csro("asked", config, shop.oracle, lineage, matches, runs, Silent())
+            log = Logbook("asked", config.iterations, runs, matches, Silent())
+            csro = Csro("asked", config, shop.oracle, lineage, matches, log)
             with pytest.raises(BudgetSpent) as stop:
                 csro.run()
     runs.note("asked", RunState.STOPPED, str(stop.value))

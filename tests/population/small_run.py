@@ -14,6 +14,7 @@ from arena import Arena, game
 from population.config import Budget, OracleChoice, RunConfig
 from population.csro import Csro, Result
 from population.evaluator import Lineage
+from population.logbook import Logbook
 from population.matches import Matches
 from population.records import Iteration
 from population.runs import Runs
@@ -48,8 +49,10 @@ class Loud(Silent):
         print(f"plays {done} of {wanted}", flush=True)
 
 
-def small_config(seed: int, iterations: int = ITERATIONS) -> RunConfig:
-    return RunConfig("rrps", OracleChoice("best-of-n"), iterations, seed, matches=Budget(4, 8))
+def small_config(seed: int, iterations: int = ITERATIONS, *, afresh: bool = True) -> RunConfig:
+    return RunConfig(
+        "rrps", OracleChoice("best-of-n"), iterations, seed, matches=Budget(4, 8), afresh=afresh
+    )
 
 
 def run_small(
@@ -59,23 +62,21 @@ def run_small(
     *,
     oracle: SmallOracle | None = None,
     iterations: int = ITERATIONS,
+    afresh: bool = True,
     watcher: Silent | None = None,
 ) -> Result:
     """Runs to the end, from wherever it was left."""
     runs = Runs(arena.home.path)
-    config = small_config(seed, iterations)
+    config = small_config(seed, iterations, afresh=afresh)
     runs.start(name, config)
     watcher = watcher or Silent()
     matches = Matches(arena, game("rrps"), progress=watcher.plays)
-    return Csro(
-        name,
-        config,
-        oracle or SmallOracle(),
-        lambda source: Lineage({"run": name}),
-        matches,
-        runs,
-        watcher,
-    ).run()
+    log = Logbook(name, iterations, runs, matches, watcher)
+
+    def lineage_of(source: str) -> Lineage:
+        return Lineage({"run": name})
+
+    return Csro(name, config, oracle or SmallOracle(), lineage_of, matches, log).run()
 
 
 def told(home: Path, name: str) -> dict[str, Any]:

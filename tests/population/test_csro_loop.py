@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,10 @@ from arena.analysis.meta_strategy import SOLVERS
 from arena.errors import UsageFault
 from arena.games import game
 from arena.kinds.mixture import weights_of
+from arena.values import SELECTING
 from oracle.values import Failure, Rejected, Score
+from population.comparison import title_of
+from population.config import RunConfig
 from population.errors import RunBusy, RunExists, UnknownRun
 from population.evaluator import Evaluator, Lineage
 from population.matches import Matches
@@ -51,26 +56,54 @@ def test_members_join_and_candidates_stay_candidates(finished: Arena) -> None:
 
 def test_accepted_is_what_scored_best_and_failures_have_no_score(finished: Arena) -> None:
     for one in Runs(finished.home.path).iterations("s1"):
-        scores = [attempt.score for attempt in one.attempts if attempt.score]
-        assert one.u == max(score.u for score in scores)
+        best = max((a for a in one.attempts if a.score), key=lambda a: a.score.u)
+        assert (one.accepted, True) == (best.digest, best.kept)
         kinds = [attempt.failure.kind for attempt in one.attempts if attempt.failure]
         assert kinds == [Rejected.FAULTY, Rejected.NOT_A_POLICY]
         assert all(a.score is None or a.failure is None for a in one.attempts)
 
 
-def test_score_is_sigmas_mean_of_stored_matches(finished: Arena) -> None:
+def mean_against(
+    arena: Arena, sigma: Sigma, digest: str, counts: Mapping[str, int], first: int
+) -> tuple[float, bool]:
+    """A policy's mean against sigma from so many stored matches, and whether all are stored."""
+    wanted = {(digest, opponent): number for opponent, number in counts.items()}
+    table = arena.exact_payoffs("rrps", (digest, *counts), wanted, first=first)
+    place = table.index()
+    u = sum(weight * table.mean[0, place[one]] for one, weight in sigma.support.items())
+    return u, all(table.count[0, place[one]] == number for one, number in counts.items())
+
+
+def test_scores_choose_by_matches_that_u_and_payoffs_do_not_come_from(finished: Arena) -> None:
     for one in Runs(finished.home.path).iterations("s2"):
         for attempt in one.attempts:
             if attempt.score is None:
                 continue
-            wanted = {(attempt.digest, a.digest): a.matches for a in attempt.score.against}
-            digests = (attempt.digest, *one.sigma.support)
-            table = finished.exact_payoffs("rrps", digests, wanted)
-            u = sum(
-                weight * table.mean[0, table.index()[digest]]
-                for digest, weight in one.sigma.support.items()
-            )
-            assert attempt.score.u == pytest.approx(u)
+            counts = {against.digest: against.matches for against in attempt.score.against}
+            told = mean_against(finished, one.sigma, attempt.digest, counts, SELECTING)
+            assert told == (pytest.approx(attempt.score.u), True)
+            if attempt.digest == one.accepted:
+                afresh = mean_against(finished, one.sigma, attempt.digest, counts, 0)
+                assert afresh == (pytest.approx(one.u), True)
+                assert one.u != attempt.score.u
+            else:  # those of its trial at most
+                table = finished.payoffs("rrps", (attempt.digest, *counts))
+                assert table.count[0, 1:].sum() <= 2
+
+
+def test_a_run_of_before_goes_on_by_its_own_rule(arena: Arena) -> None:
+    document = small_config(1).to_document()
+    del document["afresh"]
+    before = RunConfig.from_document(document)
+    assert not before.afresh
+    assert before.pool != small_config(1).pool
+    assert "chosen by the matches of its payoffs" in title_of(before)
+    run_small(arena, "old", 1, iterations=1, afresh=False)
+    (one,) = Runs(arena.home.path).iterations("old")
+    assert one.u == max(attempt.score.u for attempt in one.attempts if attempt.score)
+    assert {row.match.repetition for row in arena.matches("rrps", limit=None)} == set(range(8))
+    with pytest.raises(RunExists, match="afresh is False there, True here"):
+        Runs(arena.home.path).start("old", small_config(1, 1))
 
 
 def test_final_sigma_solves_the_stored_table_and_is_registered(finished: Arena) -> None:

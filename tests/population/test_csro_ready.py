@@ -83,7 +83,7 @@ def test_model_and_sandbox_are_named_and_a_finished_run_needs_neither(
     assert "price is not known" in lines[1]
     assert lines[2].startswith("sandbox: process")
     walls = json.loads(done.stdout)["walls"]
-    assert sum(walls.values()) == 8
+    assert sum(walls.values()) == 16  # 8 to choose by, and 8 others for u
     for wall, number in walls.items():
         assert wall.startswith("process")
         assert f"{number} matches played behind: {wall}" in lines

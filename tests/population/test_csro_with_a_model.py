@@ -17,6 +17,7 @@ from oracle.models.retry import RetryPolicy
 from oracle.values import Rejected
 from population.config import Budget, OracleChoice, RunConfig
 from population.csro import Csro, Result
+from population.logbook import Logbook
 from population.matches import Matches
 from population.oracles import Spending, journal_of, workshop
 from population.runs import Runs
@@ -54,7 +55,8 @@ def run_with(arena: Arena, server: LLMServer, spending: Spending, name: str = "l
     shop = workshop(runs, record, spending, GeminiModel("made-up", options))
     lineage_of = shop.authorship.lineage_of
     matches = Matches(arena, game("rrps"))
-    return Csro(name, config, shop.oracle, lineage_of, matches, runs, Silent()).run()
+    log = Logbook(name, config.iterations, runs, matches, Silent())
+    return Csro(name, config, shop.oracle, lineage_of, matches, log).run()
 
 
 def test_faults_costs_and_a_budget_that_stops_the_run(

@@ -1,0 +1,86 @@
+"""Runs of an oracle that somebody wrote: begun from Python, kept and told like all others."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import dataclass
+
+import pytest
+from click.testing import CliRunner, Result
+
+from arena import Arena
+from oracle import Evaluate, Task
+from population import run_csro
+from population.cli import main
+from population.errors import RunBusy, RunExists
+from population.records import RunState
+from population.runs import Runs
+from tests.population.scripted_oracles import BROKEN, program
+
+SMALL = {"payoff_matches": 4, "evaluation_matches": 8, "iterations": 2, "seed": 3, "name": "own"}
+
+
+@dataclass
+class Random:
+    """Offers a random program; where it is told so, it fails in an iteration."""
+
+    family: str = "shifts"
+
+    def __post_init__(self) -> None:
+        self.asked: list[str] = []
+        self.fails_in = ""
+
+    def respond(self, task: Task, evaluate: Evaluate) -> str:
+        self.asked.append(task.key)
+        if task.key == self.fails_in:
+            raise RuntimeError("a bug of its author's")
+        evaluate([BROKEN])
+        return program(random.Random(task.seed))
+
+
+def csro(arena: Arena, *words: str) -> Result:
+    return CliRunner().invoke(main, [*words, "--home", str(arena.home.path)])
+
+
+def test_a_run_is_kept_resumed_and_told(arena: Arena) -> None:
+    runs, oracle = Runs(arena.home.path), Random()
+    oracle.fails_in = "k02"
+    with pytest.raises(RuntimeError, match="its author"):
+        run_csro(arena, "rrps", oracle, **SMALL)
+    assert runs.get("own").state is RunState.UNFINISHED
+    oracle.fails_in = ""
+    with runs.working_on("own"), pytest.raises(RunBusy):
+        run_csro(arena, "rrps", oracle, **SMALL)
+    result = run_csro(arena, "rrps", oracle, **SMALL)
+    assert oracle.asked == ["k01", "k02", "k02"]  # what was done is not asked for again
+    assert [member.label for member in result.members] == ["initial", "k01", "k02"]
+    assert result.mixture.ref == "csro/own@1"
+
+    assert runs.get("own").config.oracle.name == "Random(family='shifts')"
+    for one in runs.iterations("own"):
+        broken, joined = one.attempts
+        assert broken.failure is not None
+        assert joined.score is not None
+        assert (joined.digest, joined.kept) == (one.accepted, True)
+        registered = arena.versions([one.accepted])[one.accepted]
+        assert registered.provenance["oracle"] == "Random(family='shifts')"
+
+    told = json.loads(csro(arena, "report", "own", "--json").stdout)
+    assert told["variant"] == "Random(family='shifts'), custom"
+    assert [one["attempts"] for one in told["iterations_told"]] == [2, 2]
+    assert [one["rejected"] for one in told["iterations_told"]] == [{"faulty": 1}] * 2
+
+
+def test_another_oracle_cannot_go_on_with_it(arena: Arena) -> None:
+    run_csro(arena, "rrps", Random(), **{**SMALL, "iterations": 1})
+    with pytest.raises(RunExists, match=r"Random\(family='shifts'\).* there, .*'other'.* here"):
+        run_csro(arena, "rrps", Random("other"), **{**SMALL, "iterations": 1})
+    with pytest.raises(RunExists, match="iterations is 1 there, 2 here"):
+        run_csro(arena, "rrps", Random(), **SMALL)
+    resumed = csro(arena, "resume", "own")
+    assert resumed.exit_code == 2
+    assert "Python code of its author's" in resumed.stderr
+    shown = csro(arena, "prompt", "--run", "own", "--call", "k01")
+    assert shown.exit_code == 2
+    assert "nobody else knows what it asks" in shown.stderr
