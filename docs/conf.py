@@ -72,6 +72,8 @@ def lead_to_pages(text: str, source: Path, page: str) -> str:
 def public_names(package: str) -> Iterator[str]:
     """What a package lists as public, as lines of MyST, each with its docstring."""
     module = importlib.import_module(package)
+    if not hasattr(module, "__all__"):
+        return
     yield f"## {package}\n\n```{{eval-rst}}"
     for name in module.__all__:
         value = getattr(module, name)

@@ -21,6 +21,8 @@ import click
 import pytest
 
 import arena
+import oracle
+import population
 from arena.cli import main as arena_command
 from dashboards.__main__ import main as dashboard_command
 from dashboards.browser import Browser
@@ -141,7 +143,9 @@ def test_links_to_other_hosts_are_well_formed(pages):
 
 def test_all_that_is_public_is_described(site, pages):
     anchors = pages[site / "reference" / "api.html"].anchors
-    assert {f"arena.{name}" for name in arena.__all__} <= anchors
+    for package in (arena, oracle, population):
+        public = {f"{package.__name__}.{name}" for name in getattr(package, "__all__", ())}
+        assert public <= anchors
     methods = {name for name in vars(arena.Arena) if not name.startswith("_")}
     assert {f"arena.Arena.{name}" for name in methods} <= anchors
 
