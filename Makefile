@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 HOME_DIR ?= demo-home
 MATCHES ?= 8
 
-.PHONY: demo test lint setup setup-dev lock clean
+.PHONY: demo test lint docs setup setup-dev lock clean
 
 demo: setup
 	$(BIN)/python -m arena.demo --home $(HOME_DIR) --matches $(MATCHES)
@@ -20,6 +20,9 @@ lint: setup-dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+docs: setup-dev
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -j auto docs site
 
 setup: $(VENV)/.run-ready
 setup-dev: $(VENV)/.dev-ready
@@ -47,4 +50,4 @@ lock:
 	$(LOCK) --group dev -o requirements-dev.lock
 
 clean:
-	rm -rf $(VENV) demo-home build *.egg-info
+	rm -rf $(VENV) demo-home build site *.egg-info

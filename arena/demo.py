@@ -17,6 +17,7 @@ import click
 from arena.cli import main as arena
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+"""Files for authors to start from.  They belong to no package, so only a checkout has them."""
 
 
 def steps(home: Path, matches: int) -> list[list[str]]:
@@ -41,6 +42,11 @@ def steps(home: Path, matches: int) -> list[list[str]]:
 @click.option("--matches", default=8, type=click.IntRange(1), help="Matches a pair (Leduc: x5).")
 def demo(home: Path, matches: int) -> None:
     """Enrols the house, submits two policies, plays both games and shows the leaderboards."""
+    if not EXAMPLES.is_dir():
+        raise click.ClickException(
+            "the demo plays the policies in examples/ of a checkout, which are not installed; "
+            "`arena submit FILE --game rrps --name AUTHOR/NAME` takes one of yours"
+        )
     started = time.monotonic()
     for arguments in steps(home, matches):
         click.secho(f"\n$ arena {shlex.join(arguments)}", bold=True)
