@@ -6,33 +6,27 @@ values; nothing is a path or an open file but the home that the arena is opened 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self, Unpack
+from typing import Self
 
-from arena.analysis.leaderboard import RankBy
-from arena.conduct import Conduct, conduct_of
 from arena.enrol import Enrolled, Judge, enrol, try_out
 from arena.errors import UsageFault
 from arena.evaluation import Evaluated, evaluated
-from arena.games import game as game_named
 from arena.games.protocol import Game
-from arena.home import Home, open_home
+from arena.home import open_home
 from arena.house.population import population_of
-from arena.listings import Matches, Policies
-from arena.payoffs import PayoffTable
+from arena.record import Record, game_of
 from arena.rejection import Rejection
-from arena.replay import Comparison, Stored, compare_again, stored_match
+from arena.replay import Comparison, compare_again
 from arena.runner import Runner
 from arena.schedule import pairs_among
-from arena.standings import Leaderboard, exact_payoffs, payoff_table, standings
 from arena.starters import enrol_starters
 from arena.submission import KIND as PYTHON
 from arena.submission import prepare
 from arena.tally import Pair, PlayReport, Progress, Request, silent
-from registry.search import Filters
-from registry.values import PolicyVersion, Season, Status, Submission
+from registry.values import Origin, PolicyVersion, Season, Status, Submission
 from sandbox.choose import WallChoice
 from sandbox.values import Limits
 
@@ -40,7 +34,7 @@ MATCHES = 16
 """Of a pair, unless somebody asks for another number."""
 
 
-class Arena:
+class Arena(Record):
     """A tournament in a folder.  A context manager; not for several threads at once.
 
     Args:
@@ -69,7 +63,7 @@ class Arena:
         create: bool = True,
     ) -> None:
         wall = WallChoice(sandbox) if isinstance(sandbox, str) else sandbox
-        self.home: Home = open_home(Path(home), registry, seed_key=seed_key, create=create)
+        super().__init__(open_home(Path(home), registry, seed_key=seed_key, create=create))
         self.runner = Runner(self.home, workers=workers, wall=wall, limits=limits)
         if self.home.writable:
             enrol_starters(self.home)
@@ -85,37 +79,12 @@ class Arena:
 
     # Who takes part.
 
-    def policies(self, game: Game | str | None = None, **filters: Unpack[Filters]) -> Policies:
-        """Registered versions, in order of registration (see `registry.search.Filters`)."""
-        found = self.home.registry.find(None if game is None else _game(game).name, **filters)
-        return Policies(found)
-
-    def policy(self, ref: str, game: Game | str | None = None) -> PolicyVersion:
-        """The version that a reference means: author/name, author/name@2, an alias or a digest.
-
-        Raises:
-          MalformedName, UnknownPolicy, AmbiguousRef: it means none, or several.
-        """
-        return self.home.registry.get(None if game is None else _game(game).name, ref)
-
-    def versions(self, digests: Iterable[str]) -> dict[str, PolicyVersion]:
-        """Versions by digest.
-
-        Raises:
-          UnknownPolicy: one is not registered.
-        """
-        return self.home.registry.by_digests(sorted(set(digests)))
-
-    def refs(self, digests: Iterable[str]) -> dict[str, str]:
-        """References of some versions by digest."""
-        return {digest: version.ref for digest, version in self.versions(digests).items()}
-
     def check(self, source: str, game: Game | str, judge: Judge | None = None) -> Rejection | None:
         """What `submit` would object to, None where nothing; registers and stores nothing."""
-        prepared = prepare(_game(game), source, name="check/check")
+        prepared = prepare(game_of(game), source, name="check/check")
         if isinstance(prepared, Rejection):
             return prepared
-        (found,) = try_out(self.runner, _game(game), {"check": prepared}, (), judge).values()
+        (found,) = try_out(self.runner, game_of(game), {"check": prepared}, (), judge).values()
         return found if isinstance(found, Rejection) else None
 
     def submit(
@@ -135,7 +104,7 @@ class Arena:
           MalformedName: it is no name, a reserved one, or reads like another author's.
         """
         prepared = prepare(
-            _game(game),
+            game_of(game),
             source,
             name=name,
             description=description,
@@ -156,7 +125,7 @@ class Arena:
         """The same for many that are prepared already; see `arena.enrol.enrol`."""
         good = [one for one in submissions if isinstance(one, Submission)]
         entered = iter(
-            enrol(self.runner, _game(game), good, opponents=opponents, ours=ours, judge=judge)
+            enrol(self.runner, game_of(game), good, opponents=opponents, ours=ours, judge=judge)
         )
         return [next(entered) if isinstance(one, Submission) else one for one in submissions]
 
@@ -183,7 +152,7 @@ class Arena:
         Raises:
           AliasProtected: it is protected and points elsewhere.
         """
-        self.home.registry.set_alias(_game(game).name, alias, ref)
+        self.home.registry.set_alias(game_of(game).name, alias, ref)
 
     def withdraw(self, ref: str, game: Game | str, reason: str = "") -> PolicyVersion:
         """Takes a version out of round robins; its matches stay."""
@@ -194,6 +163,17 @@ class Arena:
         """Lets a withdrawn or quarantined version take part again."""
         digest = self.policy(ref, game).digest
         return self.home.registry.set_status(digest, Status.QUALIFIED, reason)
+
+    def author_token(self, name: str) -> str:
+        """Makes a token to submit with on the pages; one that there was fits no longer.
+
+        Raises:
+          MalformedName, NameRefused: it is no name of an author.
+        """
+        registry = self.home.registry
+        if registry.author(name) is None:
+            return registry.claim_author(name, origin=Origin.OPERATOR)
+        return registry.renew_token(name)
 
     # What is played.
 
@@ -220,7 +200,7 @@ class Arena:
         Raises:
           UsageFault: a policy is withdrawn or quarantined, or no match is asked for.
         """
-        game = _game(game)
+        game = game_of(game)
         everybody = [version.digest for version in self.policies(game, status=Status.QUALIFIED)]
         pairs = pairs_among(everybody, [self._entrant(game, ref) for ref in only])
         wanted = dict.fromkeys(pairs, matches)
@@ -237,7 +217,7 @@ class Arena:
         first: int = 0,
     ) -> PlayReport:
         """Plays what is missing of some pairs' matches; see `arena.tally.Request`."""
-        request = Request(_game(game), wanted, shared, processor_seconds, progress, first)
+        request = Request(game_of(game), wanted, shared, processor_seconds, progress, first)
         return self.runner.play(request)
 
     def evaluate(
@@ -260,93 +240,12 @@ class Arena:
           shared: see `play`.
           progress: told after every job.
         """
-        game = _game(game)
+        game = game_of(game)
         version, population = self.policy(ref, game), population_of(game.name, against)
         others = [digest for digest in population.digests if digest != version.digest]
         wanted = {(version.digest, other): matches for other in others}
         report = self.play_pairs(game, wanted, shared=shared, progress=progress)
         return evaluated(self.home, game, version, population, report)
-
-    # What came of it.
-
-    def payoffs(self, game: Game | str, digests: Sequence[str] | None = None) -> PayoffTable:
-        """Payoffs from everything that is stored; of all qualified policies unless named."""
-        game = _game(game)
-        if digests is None:
-            digests = [version.digest for version in self.policies(game, status=Status.QUALIFIED)]
-        return payoff_table(self.home, game, digests).named(self.refs(digests))
-
-    def exact_payoffs(
-        self,
-        game: Game | str,
-        digests: Sequence[str],
-        wanted: Mapping[Pair, int],
-        *,
-        first: int = 0,
-    ) -> PayoffTable:
-        """Payoffs from so many repetitions of some pairs, whatever else is stored.
-
-        Args:
-          game: which game.
-          digests: the policies, in the order of the table.
-          wanted: numbers of matches of the pairs that count.
-          first: repetition that they are counted from: 0, or `arena.values.SELECTING`.
-        """
-        return exact_payoffs(self.home, _game(game), digests, wanted, first)
-
-    def leaderboard(
-        self,
-        game: Game | str,
-        *,
-        by: str = RankBy.AGG_SCORE.value,
-        against: str | None = None,
-        more: bool = False,
-    ) -> Leaderboard:
-        """All qualified policies, best first.
-
-        Args:
-          game: which game.
-          by: one of `arena.analysis.leaderboard.RANKINGS`.
-          against: name of the evaluation population; the game's own where none is named.
-          more: whether to compute Bradley-Terry, Nash mass and alpha-rank.
-        """
-        game = _game(game)
-        return standings(self.home, game, population_of(game.name, against), by=by, more=more)
-
-    def matches(
-        self,
-        game: Game | str,
-        ref: str | None = None,
-        *,
-        against: str | None = None,
-        faults_only: bool = False,
-        limit: int | None = 20,
-    ) -> Matches:
-        """Stored matches, newest first, without their moves."""
-        game = _game(game)
-        rows = self.home.store.matches(
-            game.name,
-            game.version,
-            of=self.policy(ref, game).digest if ref else None,
-            against=self.policy(against, game).digest if against else None,
-            faults_only=faults_only,
-            newest_first=True,
-            limit=limit,
-        )
-        return Matches(rows, self.refs({digest for row in rows for digest in row.seats}))
-
-    def conduct(self, ref: str, game: Game | str) -> Conduct:
-        """How a policy's matches were played, and what audits found."""
-        game = _game(game)
-        return conduct_of(self.home, self.policy(ref, game), game.version)
-
-    def match(self, match_id: str) -> Stored:
-        """A stored match, retold by the engine; the beginning of its id is enough.
-
-        Raises:
-          UsageFault: none, or several, begin like that.
-        """
-        return stored_match(self.home, match_id)
 
     def replay(self, match_id: str) -> Comparison:
         """Plays a stored match again, with fresh sealed workers, and compares.
@@ -357,11 +256,6 @@ class Arena:
         return compare_again(self.runner, self.match(match_id))
 
     # Seasons.
-
-    def seasons(self) -> tuple[Season, ...]:
-        """All seasons, the open one last."""
-        self.home.registry.current_season()
-        return self.home.registry.seasons()
 
     def reveal_season(self) -> tuple[Season, Season]:
         """Closes the open season, which opens its key to everybody, and opens another.
@@ -385,21 +279,3 @@ class Arena:
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-    def _entrant(self, game: Game, ref: str) -> str:
-        """Digest of a policy that may take part.
-
-        Raises:
-          UsageFault: it is withdrawn, quarantined or no entrant.
-        """
-        version = self.policy(ref, game)
-        if version.status is not Status.QUALIFIED:
-            why = f" ({version.status_reason})" if version.status_reason else ""
-            raise UsageFault(
-                f"{version.ref} is {version.status.value}{why}: it takes part in nothing"
-            )
-        return version.digest
-
-
-def _game(game: Game | str) -> Game:
-    return game_named(game) if isinstance(game, str) else game

@@ -10,15 +10,8 @@ from PIL import Image
 
 from arena.figures import colours
 
-BLUE, ORANGE, PINK, GREY = colours.BLUE, colours.ORANGE, colours.PINK, colours.GREY
-GREEN, AMBER, SKY = colours.GREEN, colours.AMBER, colours.SKY
-GAIN, LOSS = colours.GAIN, colours.LOSS
-
-SERIES = (BLUE, ORANGE, GREEN, PINK, AMBER, SKY, "#7A5C9E", GREY, "#994F00", "#40B0A6")
-"""Colours of series, in the order in which they are given out."""
-
 _LIGHT = {
-    "primaryColor": BLUE,
+    "primaryColor": colours.BLUE,
     "backgroundColor": "#FFFFFF",
     "secondaryBackgroundColor": "#F3F5F8",
     "textColor": "#1B2530",
@@ -59,29 +52,12 @@ def is_dark() -> bool:
     return st.context.theme.type == "dark"
 
 
-def diverging() -> list[tuple[float, str]]:
-    """A colour scale from loss over nothing to gain."""
-    middle = "#1F2833" if is_dark() else "#F7F7F5"
-    return [
-        (0.0, "#B34700"),
-        (0.25, "#E8853B"),
-        (0.5, middle),
-        (0.75, "#4C9CD0"),
-        (1.0, "#00568A"),
-    ]
-
-
-def faint() -> str:
-    """For reference lines and grids."""
-    return "#56606C" if is_dark() else "#AEB7C1"
-
-
 @functools.cache
 def icon() -> Image.Image:
     """The browser tab's picture: two policies across a board."""
     picture = np.zeros((32, 32, 4), dtype=np.uint8)
     y, x = np.mgrid[:32, :32]
-    for colour, centre in ((GAIN, (10, 10)), (LOSS, (21, 21))):
+    for colour, centre in ((colours.GAIN, (10, 10)), (colours.LOSS, (21, 21))):
         rgb = [int(colour[place : place + 2], 16) for place in (1, 3, 5)]
         picture[np.hypot(x - centre[0], y - centre[1]) < 9] = (*rgb, 255)
     return Image.fromarray(picture)

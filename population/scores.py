@@ -38,7 +38,7 @@ class Scores:
       pop_return: mean return over the population (higher is better).
       pop_expl: loss to its worst member (lower is better).
       agg_score: the difference.
-      against: mean return against each member, in the population's order.
+      against: mean return against each member, in the population's order, with 95 % intervals.
       matches: that each of these means rests on, at least.  For a mixture, so many matches of
         one policy would have as large an error: 1 / sum of w_i^2 / n_i.
     """
@@ -46,7 +46,7 @@ class Scores:
     pop_return: Estimate
     pop_expl: Estimate
     agg_score: Estimate
-    against: tuple[float, ...]
+    against: tuple[Estimate, ...]
     matches: int
 
 
@@ -87,7 +87,7 @@ class Measured:
             pop_return=pop_return(mean, stderr, freedom)[0],
             pop_expl=pop_expl(mean, stderr, freedom)[0],
             agg_score=agg_score(mean, stderr, freedom)[0],
-            against=tuple(mean[0].tolist()),
+            against=tuple(mixed[place] for place in range(len(mixed.value))),
             matches=self._matches(rows, mix),
         )
 

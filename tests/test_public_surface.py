@@ -62,6 +62,8 @@ NAMES = {
 PACKAGES = {name: importlib.import_module(name) for name in NAMES}
 METHODS = {
     "admit",
+    "author_token",
+    "authors",
     "call",
     "check",
     "close",
@@ -69,6 +71,7 @@ METHODS = {
     "enter",
     "evaluate",
     "exact_payoffs",
+    "export",
     "leaderboard",
     "match",
     "matches",
@@ -108,7 +111,7 @@ def test_these_names_are_public(package):
 
 
 def test_these_methods_are_public():
-    assert {name for name in vars(Arena) if not name.startswith("_")} == METHODS
+    assert {name for name in dir(Arena) if not name.startswith("_")} == METHODS
     for name in METHODS:
         assert inspect.getdoc(getattr(Arena, name)), name
 

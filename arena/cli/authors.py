@@ -8,7 +8,7 @@ import click
 from rich.table import Table
 
 from arena.cli.session import Session, plain, session_options
-from registry.values import Author, Origin
+from registry.values import Author
 
 
 @click.group()
@@ -20,7 +20,7 @@ def author() -> None:
 @session_options
 def show(session: Session) -> None:
     """Lists the authors, in the order in which they came."""
-    authors = session.arena().home.registry.authors()
+    authors = session.arena().authors()
     session.answer(
         {"authors": [_document(one) for one in authors]}, lambda out: out.print(_table(authors))
     )
@@ -35,15 +35,10 @@ def token(session: Session, name: str, yes: bool) -> None:
 
     It is shown now and stored nowhere.  One that there was before fits no longer.
     """
-    registry = session.arena(new=True).home.registry
-    known = registry.author(name)
-    if known is not None and known.has_token and not yes:
+    arena = session.arena(new=True)
+    if not yes and any(one.name == name and one.has_token for one in arena.authors()):
         click.confirm("The author has a token, which will fit no longer.  Go on?", abort=True)
-    made = (
-        registry.claim_author(name, origin=Origin.OPERATOR)
-        if known is None
-        else registry.renew_token(name)
-    )
+    made = arena.author_token(name)
     session.answer(
         {"author": name, "token": made},
         lambda out: out.print(f"token of {plain(name)}: {made}", soft_wrap=True),

@@ -205,7 +205,7 @@ def _events_table(rows: Sequence[Mapping[str, object]], cut: int) -> Table:
 @session_options
 def export(session: Session, folder: Path) -> None:
     """Writes matches and pair statistics as Parquet files for other tools."""
-    files = session.arena().home.store.export(folder)
+    files = session.arena().export(folder)
     session.answer(
         {"files": [str(file) for file in files]},
         lambda out: out.print(plain("\n".join(str(file) for file in files))),

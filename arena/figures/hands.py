@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from arena.figures import cards
 from arena.figures.colours import SEATS
-from arena.figures.escaping import in_html
 from arena.figures.marks import CROSS
+from arena.figures.text import in_html
 
 Betting = Sequence[tuple[int, str]]
 """Seat and action name, in order of play."""

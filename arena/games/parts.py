@@ -147,7 +147,7 @@ class Habits:
 class Telling:
     """How a match is told, and how it is drawn.
 
-    Names of policies are hostile text: pictures escape them (`arena.figures.escaping`).
+    Names of policies are hostile text: pictures escape them (`arena.figures.text`).
 
     Attributes:
       window: how many throws or hands one picture shows.

@@ -11,7 +11,8 @@ import streamlit as st
 from arena.games import GAMES
 from arena.games.protocol import Game
 from dashboards import data
-from dashboards.text import demoted, in_markdown, readable
+from dashboards.text import demoted, in_markdown
+from registry import shown
 from registry.values import Season
 
 PACKAGES = ("policy-arena", "open_spiel", "duckdb", "numpy", "scipy", "streamlit")
@@ -72,11 +73,11 @@ def _machine() -> None:
     opening = data.submissions().opening
     st.subheader("Sandbox", anchor=False)
     if opening.open:
-        st.text(f"Submitted policies run behind: {readable(opening.wall)}")
+        st.text(f"Submitted policies run behind: {shown(opening.wall)}")
     elif opening.open is None:
         st.text("Looking which sandbox works here; open this page again in a few seconds.")
     else:
-        st.text(f"No policies are taken from pages: {readable(opening.reason)}")
+        st.text(f"No policies are taken from pages: {shown(opening.reason)}")
     st.markdown("The wall of every match is stored with it. `arena doctor` examines this machine.")
     st.subheader("Stored", anchor=False)
     counts = data.home().store.counts()

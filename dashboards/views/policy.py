@@ -9,18 +9,19 @@ import pyarrow as pa
 import streamlit as st
 
 from arena.conduct import conduct_of, in_words
+from arena.figures.text import interval, number
 from arena.games.protocol import Game
 from arena.kinds.mixture import weights_of
 from arena.source_check import difference, docstring_of
 from arena.values import short
 from dashboards import data, navigate, run_data, theme
 from dashboards.charts.lineage import line_styles, lineage_graph
-from dashboards.text import in_code, in_markdown, interval, number, readable
+from dashboards.text import in_code, in_markdown
 from dashboards.tiles import tiles
 from dashboards.views import faults, opponents
 from dashboards.views.watching import matches_to_watch
 from population.records import RunRecord
-from registry import AmbiguousRef, MalformedName, UnknownPolicy
+from registry import AmbiguousRef, MalformedName, UnknownPolicy, shown
 from registry.values import PolicyVersion, Status
 
 Colour = Literal["green", "gray", "orange", "red"]
@@ -99,9 +100,9 @@ def _heading(game: Game, version: PolicyVersion) -> None:
             if alias.digest == version.digest:
                 st.badge(in_markdown(alias.name), icon=":material/bookmark:", color="violet")
     if version.status_reason:
-        st.text(readable(version.status_reason))
+        st.text(shown(version.status_reason))
     if version.description:
-        st.text(readable(version.description))
+        st.text(shown(version.description))
     labels = [
         f"{in_markdown(key)} \\= {in_markdown(value)}" for key, value in version.labels.items()
     ]
@@ -199,7 +200,7 @@ def _source(game: Game, version: PolicyVersion) -> None:
     if version.kind == "python":
         docstring = docstring_of(version.payload, game.contract.class_name)
     if docstring:
-        st.text(readable(docstring))
+        st.text(shown(docstring))
     python = version.kind == "python"
     st.download_button(
         "Download",
@@ -214,14 +215,14 @@ def _source(game: Game, version: PolicyVersion) -> None:
     against = st.selectbox("Compare with", ["nothing", *labels]) if labels else "nothing"
     if against != "nothing":
         other = others[labels.index(str(against))][1]
-        texts = readable(_shown(other)), readable(_shown(version))
+        texts = shown(_shown(other)), shown(_shown(version))
         changes = difference(*texts, names=(other.ref, version.ref))
         if changes is None:
             st.info("They differ in too many places to be compared line by line.")
             return
         st.code(changes or "no difference", language="diff", line_numbers=True)
         return
-    st.code(readable(_shown(version)), language="python" if python else "json", line_numbers=True)
+    st.code(shown(_shown(version)), language="python" if python else "json", line_numbers=True)
 
 
 def _shown(version: PolicyVersion) -> str:
@@ -302,7 +303,7 @@ def _lineage(game: Game, version: PolicyVersion) -> None:
     if others:
         facts["same code as"] = ", ".join(others)
     st.dataframe(
-        pa.table({"What": list(facts), "Value": [readable(text) for text in facts.values()]}),
+        pa.table({"What": list(facts), "Value": [shown(text) for text in facts.values()]}),
         hide_index=True,
     )
 

@@ -8,16 +8,18 @@ import pyarrow as pa
 import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
 
+from arena.figures.score import running_score
+from arena.figures.text import signed
 from arena.games.parts import Event, Forfeit, Telling
 from arena.games.protocol import Game
 from arena.replay import Stored, stored_match
 from arena.values import short
 from dashboards import data, navigate
 from dashboards.charts.pointing import pointed
-from dashboards.charts.score import running_score
-from dashboards.text import in_markdown, readable, signed
+from dashboards.text import in_markdown
 from dashboards.tiles import tiles
 from dashboards.views.watching import matches_to_watch
+from registry import shown
 
 LISTED = 200
 
@@ -103,7 +105,7 @@ def _heading(stored: Stored) -> None:
             f"{step} {forfeit.step:,} of {game.length:,}: {forfeit.why}. The rest of the match is "
             f"lost to it: {lost:,.0f} {game.unit}."
         )
-        st.code(readable(result.fault_message) or "(no message)", language=None)
+        st.code(shown(result.fault_message) or "(no message)", language=None)
     played = len(stored.account.totals)
     tiles(
         {

@@ -9,19 +9,21 @@ import pyarrow as pa
 import streamlit as st
 
 from arena.analysis.estimates import Estimate
+from arena.figures.heatmap import payoff_heatmap
+from arena.figures.text import interval, number
 from arena.games.protocol import Game
 from dashboards import data, navigate, run_data, theme
-from dashboards.charts.heatmap import payoff_heatmap
 from dashboards.charts.pointing import pointed
-from dashboards.charts.runs import attempt_tree, ladder, over_iterations, sigma_area
 from dashboards.comparing import METRICS, points_of
 from dashboards.news import FRESH_LOOKS, Phase, ago
-from dashboards.text import in_code, in_markdown, interval, number, readable
+from dashboards.text import in_code, in_markdown
 from dashboards.tiles import tiles
 from dashboards.views import calls
+from population.figures import attempt_tree, ladder, over_iterations, sigma_area
 from population.paper import reference_lines
 from population.records import Iteration, RunRecord
 from population.report.facts import RunFacts, sigmas_of
+from registry import shown
 
 PARTS = ("Meta-strategy", "Against the population", "Payoffs", "Refinement", "Model calls")
 _ICONS = {
@@ -81,7 +83,7 @@ def _tell(record: RunRecord, phase: Phase) -> None:
         silent = ago((datetime.now(UTC) - news.last).total_seconds())
         since = f"{news.last:%Y-%m-%d %H:%M:%S} UTC"
     if record.note:
-        st.text(readable(record.note))
+        st.text(shown(record.note))
     match phase:
         case Phase.WORKING if news is not None:
             st.caption(f"Being worked on; the latest news is {silent} old. This page follows it.")
@@ -145,7 +147,7 @@ def _sigma(game: Game, facts: RunFacts) -> None:
                 "Policy": [member.ref for member in members],
                 "Weight": [100.0 * weights.get(one.digest, 0.0) for one in members],
                 "Made from": [member.parent for member in members],
-                "Idea": [readable(member.description) for member in members],
+                "Idea": [shown(member.description) for member in members],
             }
         ),
         hide_index=True,
@@ -183,7 +185,8 @@ def _against_population(facts: RunFacts) -> None:
         "more matches with each opponent. Grey: AggScores as published."
     )
     if facts.scores:
-        against = sorted(zip(facts.scores.against, facts.measured.bots, strict=True))
+        returns = [one.value for one in facts.scores.against]
+        against = sorted(zip(returns, facts.measured.bots, strict=True))
         mean = "Mean return of the meta-strategy"
         st.dataframe(
             pa.table(
@@ -215,6 +218,7 @@ def _payoffs(facts: RunFacts) -> None:
             [member.label for member in shown],
             facts.game.unit,
             height=min(120 + 14 * len(shown), 620),
+            dark=theme.is_dark(),
         ),
         key="run_payoffs",
     )
@@ -298,9 +302,7 @@ def _refinement(facts: RunFacts) -> None:
                 {
                     "Attempt": [one.number for one in failed],
                     "Rejected": [one.failure.kind.value if one.failure else "" for one in failed],
-                    "Reason": [
-                        readable(one.failure.reason) if one.failure else "" for one in failed
-                    ],
+                    "Reason": [shown(one.failure.reason) if one.failure else "" for one in failed],
                 }
             ),
             hide_index=True,

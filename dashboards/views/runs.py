@@ -12,7 +12,6 @@ import streamlit as st
 from arena.games.protocol import Game
 from dashboards import navigate, run_data
 from dashboards.charts.pointing import pointed
-from dashboards.charts.runs import over_iterations
 from dashboards.comparing import (
     METRICS,
     Points,
@@ -25,6 +24,7 @@ from dashboards.comparing import (
 from dashboards.text import in_code, in_markdown
 from dashboards.views import run
 from population.comparison import OurRow
+from population.figures import over_iterations
 from population.paper import Figure, PaperRow, methods, reference_lines
 from population.paper import variants as paper_variants
 from population.records import RunRecord

@@ -6,11 +6,12 @@ import streamlit as st
 
 from arena.analysis.leaderboard import Row
 from arena.analysis.metrics import AgainstOpponent
+from arena.figures.text import interval, number, signed
 from arena.games.protocol import Game
 from dashboards import data, navigate
 from dashboards.budgets import duration
 from dashboards.submissions import SubmissionQueue
-from dashboards.text import in_markdown, interval, number, signed
+from dashboards.text import in_markdown
 from dashboards.tickets import Stage, Ticket
 from dashboards.tiles import tiles
 from dashboards.views import replay

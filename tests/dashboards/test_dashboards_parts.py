@@ -14,14 +14,8 @@ from hypothesis import strategies as st
 
 from arena.analysis.estimates import Estimate
 from arena.analysis.leaderboard import Row
-from arena.figures import cards
-from arena.games import game as game_named
-from arena.games.leduc.telling import habits as hand_habits
-from arena.games.leduc.telling import paid
-from arena.games.rrps.telling import habits, outcome, throw
-from dashboards import theme
-from dashboards.budgets import Budget
-from dashboards.charts.intervals import (
+from arena.figures import cards, colours
+from arena.figures.intervals import (
     APART,
     MOST_REFERENCES,
     Line,
@@ -31,12 +25,19 @@ from dashboards.charts.intervals import (
     fitting,
     intervals,
 )
+from arena.figures.scale import APART as TICKS_APART
+from arena.figures.scale import MOST_TICKS, RootScale, Scale, round_numbers
+from arena.figures.text import in_html, number, signed
+from arena.games import game as game_named
+from arena.games.leduc.telling import habits as hand_habits
+from arena.games.leduc.telling import paid
+from arena.games.rrps.telling import habits, outcome, throw
+from dashboards.budgets import Budget
 from dashboards.charts.lineage import Family, line_styles, lineage_graph
-from dashboards.charts.scale import APART as TICKS_APART
-from dashboards.charts.scale import MOST_TICKS, RootScale, Scale, round_numbers
 from dashboards.settings import Settings, Submitting
-from dashboards.text import in_html, in_markdown, number, readable, signed
+from dashboards.text import in_markdown
 from dashboards.views.leaderboard import bands_of
+from registry import shown
 
 
 @given(st.text())
@@ -55,7 +56,7 @@ def test_html_is_escaped(text: str) -> None:
 
 
 def test_readable_shows_direction_marks_and_controls() -> None:
-    assert readable("a\u202eb\x00c\n\td") == "a[U+202E]b[U+0000]c\n\td"
+    assert shown("a\u202eb\x00c\n\td") == "a[U+202E]b[U+0000]c\n\td"
     assert number(float("nan")) == "-"
 
 
@@ -124,7 +125,7 @@ def test_pictures_are_images_in_which_nothing_runs() -> None:
     for picture in (
         cards.card(None),
         cards.card("K"),
-        cards.chips(3, theme.BLUE),
+        cards.chips(3, colours.BLUE),
         throw("ROCK"),
         outcome(-1),
     ):

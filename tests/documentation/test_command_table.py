@@ -17,7 +17,7 @@ from click.testing import CliRunner
 import population.paper
 import population.runs
 import sandbox.doctor
-from arena import Arena
+from arena import GAMES, Arena, game
 from arena.cli import main as arena_command
 from population.cli import main as csro_command
 from tests.documentation.pages import DOCS, ROOT
@@ -52,6 +52,8 @@ def test_every_command_is_in_the_table(name, command):
 
 
 SAME: Mapping[str, Callable[[Any, Any], bool]] = {
+    "games": lambda told, value: [g["name"] for g in told["games"]] == [g.name for g in value],
+    "rules": lambda told, value: told["rules"] == value,
     "check": lambda told, value: told["status"] == "ok" and value is None,
     "submit": lambda told, value: told["digest"] == value.version.digest,
     "list": lambda told, value: [p["ref"] for p in told["policies"]] == [v.ref for v in value],
@@ -104,7 +106,14 @@ def test_each_row_comes_to_the_same(new_home, tmp_path, monkeypatch):
     ours, theirs = new_home("commands"), new_home("calls")
     seen = set()
     with Arena(theirs, sandbox="process", workers=1) as arena:
-        names = {"arena": arena, "source": SOURCE, "Path": Path, "sandbox": sandbox, "match_id": ""}
+        names = {
+            "arena": arena,
+            "source": SOURCE,
+            "GAMES": GAMES,
+            "game": game,
+            "sandbox": sandbox,
+            "match_id": "",
+        }
         for words, calls in rows("arena"):
             if not calls:
                 assert words == ["arena", "dashboard"]

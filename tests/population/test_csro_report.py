@@ -74,7 +74,9 @@ def test_page_escapes_what_programs_say(measured: Arena) -> None:
     html = page(gather(measured, Runs(measured.home.path), "s1"))
     elements = parsed(html)
     tags = {tag for tag, _ in elements.found}
-    assert not tags & {"script", "b", "img", "iframe", "link", "object"}
+    assert not tags & {"script", "b", "iframe", "link", "object"}
+    pictures = [attrs["src"] or "" for tag, attrs in elements.found if tag == "img"]
+    assert all(source.startswith("data:image/png;base64,") for source in pictures)
     assert not [name for _, attrs in elements.found for name in attrs if name.startswith("on")]
     # It is shown all the same, as text.
     assert "<b onmouseover=alert(1)>" in elements.text
@@ -83,8 +85,8 @@ def test_page_escapes_what_programs_say(measured: Arena) -> None:
 
 def test_page_needs_nothing_else(measured: Arena) -> None:
     html = page(gather(measured, Runs(measured.home.path), "s1"))
-    assert not re.findall(r"(?:src|href)\s*=|url\(|@import|https?://", html)
-    assert "default-src 'none'" in html
+    assert not re.findall(r"(?:src\s*=(?!\"data:image/png)|href\s*=)|url\(|@import|https?://", html)
+    assert "default-src 'none'" in html and "script-src" not in html
 
 
 def test_page_tells_every_iteration_policy_and_bot(measured: Arena) -> None:
@@ -130,9 +132,10 @@ def test_scores_of_a_mixture_mix_returns(measured: Arena) -> None:
     one, other = known.single(first), known.single(second)
     mixed = known.of({first: 0.25, second: 0.75})
     assert one and other and mixed
-    against = 0.25 * np.array(one.against) + 0.75 * np.array(other.against)
-    assert np.allclose(mixed.against, against)
-    assert mixed.agg_score.value == pytest.approx(against.mean() + against.min())
+    returns = [np.array([bot.value for bot in found.against]) for found in (one, other, mixed)]
+    assert np.allclose(returns[2], 0.25 * returns[0] + 0.75 * returns[1])
+    assert all(bot.low < bot.value < bot.high or bot.stderr == 0.0 for bot in mixed.against)
+    assert mixed.agg_score.value == pytest.approx(returns[2].mean() + returns[2].min())
 
 
 def test_matches_are_shared_by_weight() -> None:

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from arena.figures import colours
 from arena.figures.cards import image
-from arena.figures.escaping import in_html
 from arena.figures.marks import CROSS
+from arena.figures.text import in_html
 from arena.games.parts import Event, Forfeit, Habits, Telling
 from arena.games.rrps.table import ACTIONS
 

@@ -10,10 +10,11 @@ import numpy as np
 from PIL import Image
 from scipy.cluster.hierarchy import leaves_list, linkage
 
+from arena.figures import colours
+from arena.figures.picture import Layer, Picture
+from arena.figures.text import in_html, short_ref
 from arena.payoffs import PayoffTable
-from dashboards import theme
-from dashboards.charts.pointing import Layer, Picture
-from dashboards.text import in_html, readable, short_ref
+from registry import shown
 
 MOST_LABELS = 60
 """More names than that would be unreadable; the pointer tells."""
@@ -27,7 +28,7 @@ _SMALL = "font-size:.72rem;line-height:1;white-space:nowrap"
 
 
 def payoff_heatmap(
-    table: PayoffTable, refs: Sequence[str], unit: str, height: int = 720
+    table: PayoffTable, refs: Sequence[str], unit: str, *, height: int = 720, dark: bool = False
 ) -> Picture:
     """Mean return of row against column, in the order of the table.
 
@@ -36,13 +37,14 @@ def payoff_heatmap(
       refs: (n,) what to call them.
       unit: of returns.
       height: of the cells together, in pixels.
+      dark: whether it stands on a dark ground.
     """
     n = len(refs)
     means = np.where(table.count > 0, table.mean, np.nan)
     known = np.abs(means[np.isfinite(means)])
     # The largest payoffs (against a bot that always throws the same) would drown all others.
     limit = max(float(np.quantile(known, 0.95)) if known.size else 1.0, 1e-9)
-    labels = [readable(short_ref(ref)) for ref in refs]
+    labels = [shown(short_ref(ref)) for ref in refs]
     names = _row_names(labels) if n <= MOST_LABELS else ""
     heads = _column_names(labels) if n <= MOST_COLUMN_LABELS else ""
     html = (
@@ -50,11 +52,12 @@ def payoff_heatmap(
         'column-gap:.5rem;row-gap:.4rem">'
         f"<div></div>{heads or '<div></div>'}"
         f'<div style="display:flex;flex-direction:column;min-width:0;height:{height}px">{names}'
-        f'</div><div class="pointed-surface" tabindex="0" role="img" style="height:{height}px;'
-        f'background:{_STRIPES}" '
+        f'</div><div class="pointed-surface" tabindex="0" role="img" '
+        f'style="position:relative;height:{height}px;background:{_STRIPES}" '
         f'aria-label="Payoffs of {n} policies; the arrow keys go from cell to cell.">'
-        f'<img alt="" src="{_image(means, limit)}" style="width:100%;height:100%;display:block;'
-        f'image-rendering:pixelated"></div><div></div>{_legend(limit, unit)}</div>'
+        f'<img alt="" src="{_image(means, limit, dark)}" style="width:100%;height:100%;'
+        f'display:block;image-rendering:pixelated"></div><div></div>'
+        f"{_legend(limit, unit, dark)}</div>"
     )
     return Picture(
         html,
@@ -66,9 +69,9 @@ def payoff_heatmap(
     )
 
 
-def _image(means: np.ndarray, limit: float) -> str:
+def _image(means: np.ndarray, limit: float, dark: bool) -> str:
     """The cells as a picture in an address; cells without a number are transparent."""
-    stops = theme.diverging()
+    stops = colours.diverging(dark)
     places = [place for place, _ in stops]
     shares = np.clip(np.nan_to_num(means, nan=0.0) / (2.0 * limit) + 0.5, 0.0, 1.0)
     bands = [
@@ -106,12 +109,13 @@ def _column_names(labels: Sequence[str]) -> str:
     )
 
 
-def _legend(limit: float, unit: str) -> str:
-    colours = ",".join(f"{colour} {100 * place:.0f}%" for place, colour in theme.diverging())
+def _legend(limit: float, unit: str, dark: bool) -> str:
+    bands = colours.diverging(dark)
+    painted = ",".join(f"{colour} {100 * place:.0f}%" for place, colour in bands)
     return (
         f'<div style="{_SMALL};display:flex;align-items:center;gap:.5rem;justify-content:center">'
         f'<span>{-limit:,.0f}</span><div style="width:min(12rem,40%);height:.6rem;'
-        f'background:linear-gradient(90deg,{colours})"></div>'
+        f'background:linear-gradient(90deg,{painted})"></div>'
         f"<span>+{limit:,.0f} {in_html(unit)} a match</span></div>"
     )
 

@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from arena.analysis.estimates import Estimate
-from dashboards import theme
-from dashboards.charts.frame import Frame, legend, mark, sample, stroke
-from dashboards.charts.pointing import Picture
-from dashboards.charts.scale import RootScale, Scale
-from dashboards.text import number, readable, signed
+from arena.figures import colours
+from arena.figures.frame import Frame, legend, mark, sample, stroke
+from arena.figures.picture import Picture
+from arena.figures.scale import RootScale, Scale
+from arena.figures.text import number, signed
 from oracle.values import Attempt
 from population.records import Iteration, Sigma
+from registry import shown
 
 MOST_ATTEMPTS = 150
 """Nodes of a tree of attempts."""
@@ -70,7 +71,7 @@ def sigma_area(sigmas: Sequence[Sigma], labels: Mapping[str, str]) -> Picture:
         _lines(
             f"After {place} added" if place else "At the beginning",
             [
-                f"{readable(labels.get(digest, digest[:8]))}: {weight:.1%}"
+                f"{shown(labels.get(digest, digest[:8]))}: {weight:.1%}"
                 for digest, weight in sigma.support.items()
             ],
         )
@@ -82,8 +83,8 @@ def sigma_area(sigmas: Sequence[Sigma], labels: Mapping[str, str]) -> Picture:
 
 def _hatched(place: int) -> str:
     """Colours come round again after ten members; hatching tells the rounds apart."""
-    colour = theme.SERIES[place % len(theme.SERIES)]
-    hatch = HATCHES[place // len(theme.SERIES) % len(HATCHES)]
+    colour = colours.SERIES[place % len(colours.SERIES)]
+    hatch = HATCHES[place // len(colours.SERIES) % len(HATCHES)]
     return f"{hatch},{colour}" if hatch else colour
 
 
@@ -133,11 +134,11 @@ def over_iterations(
     )
     drawing, marks, entries = [], [], []
     for place, (label, value) in enumerate(references):
-        line = stroke(theme.GREY, 1.6, DASHES[place % len(DASHES)])
+        line = stroke(colours.GREY, 1.6, DASHES[place % len(DASHES)])
         drawing.append(f'<path d="M0 {frame.y(value):.2f}H{len(columns)}" {line}/>')
         entries.append((sample(line), f"{label} {value:.1f}"))
     for place, (name, found) in enumerate(series.items()):
-        colour, glyph = theme.SERIES[place % len(theme.SERIES)], GLYPHS[place % len(GLYPHS)]
+        colour, glyph = colours.SERIES[place % len(colours.SERIES)], GLYPHS[place % len(GLYPHS)]
         drawing.append(_line_with_bars(frame, found, first, colour))
         marks += [
             mark(glyph, colour, frame.x(at - first + 0.5), frame.y(one.value))
@@ -186,7 +187,7 @@ def _told_at(series: Mapping[str, Sequence[tuple[float, Estimate]]], place: floa
             if at == place:
                 known = math.isfinite(one.low) and math.isfinite(one.high)
                 reach = f"  [{number(one.low)}, {number(one.high)}]" if known else ""
-                told.append(f"{readable(name)}: {number(one.value)}{reach}")
+                told.append(f"{shown(name)}: {number(one.value)}{reach}")
     return told
 
 
@@ -195,7 +196,11 @@ def _lines(title: str, told: Sequence[str]) -> str:
     return "\n".join([title, *told[:MOST_TOLD], *more])
 
 
-MARKS = {"kept": ("●", theme.BLUE), "not kept": ("○", theme.GREY), "rejected": ("✕", theme.ORANGE)}
+MARKS = {
+    "kept": ("●", colours.BLUE),
+    "not kept": ("○", colours.GREY),
+    "rejected": ("✕", colours.ORANGE),
+}
 """Glyph and colour of attempts by what came of them."""
 
 
@@ -256,8 +261,9 @@ def attempt_tree(attempts: Sequence[Attempt], dark: bool) -> str:
     by_digest: dict[str, str] = {}
     lines = [
         'digraph attempts { rankdir=LR; bgcolor="transparent"; nodesep=0.08; ranksep=0.35;',
-        f'node [shape=box, style=rounded, fontname="sans-serif", fontsize=10, color="{theme.GREY}",'
-        f' fontcolor="{ink}", margin="0.08,0.03"]; edge [color="{theme.GREY}", arrowsize=0.6];',
+        'node [shape=box, style=rounded, fontname="sans-serif", fontsize=10, '
+        f'color="{colours.GREY}", fontcolor="{ink}", margin="0.08,0.03"]; '
+        f'edge [color="{colours.GREY}", arrowsize=0.6];',
     ]
     for attempt in attempts[:MOST_ATTEMPTS]:
         name = f"a{attempt.number}"
@@ -265,7 +271,7 @@ def attempt_tree(attempts: Sequence[Attempt], dark: bool) -> str:
             told = f"{attempt.number}: {attempt.score.u:+.1f}"
         else:
             told = f"{attempt.number}: {attempt.failure.kind.value if attempt.failure else 'none'}"
-        filled = f', style="rounded,filled", fillcolor="{theme.BLUE}", fontcolor="#FFFFFF"'
+        filled = f', style="rounded,filled", fillcolor="{colours.BLUE}", fontcolor="#FFFFFF"'
         lines.append(f'{name} [label="{told}"{filled if attempt.kept else ""}];')
         if attempt.parent in by_digest:
             lines.append(f"{by_digest[attempt.parent]} -> {name};")

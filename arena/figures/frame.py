@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dashboards import theme
-from dashboards.charts.scale import Scale
-from dashboards.text import in_html
+from arena.figures import colours
+from arena.figures.scale import Scale
+from arena.figures.text import in_html
 
 MOST_NAMED = 12
 """Columns that are named below the x axis."""
@@ -64,7 +64,8 @@ class Frame:
             f'text-overflow:ellipsis">{in_html(self.title)}</div>'
             f'<div style="position:relative;min-width:2.4rem">{self._numbers()}</div>'
             f'<div class="pointed-surface" tabindex="0" role="img" '
-            f'style="height:{self.height}px" aria-label="{in_html(self.described)}">'
+            f'style="position:relative;height:{self.height}px" '
+            f'aria-label="{in_html(self.described)}">'
             f'<svg viewBox="0 0 {len(self.columns)} 100" preserveAspectRatio="none" '
             'style="position:absolute;width:100%;height:100%;overflow:visible">'
             f"{self._grid()}{drawing}</svg>{marks}</div>"
@@ -76,7 +77,7 @@ class Frame:
     def _grid(self) -> str:
         width = len(self.columns)
         return "".join(
-            f'<path d="M0 {self.y(value):.2f}H{width}" stroke="{theme.faint()}" '
+            f'<path d="M0 {self.y(value):.2f}H{width}" stroke="{colours.FAINT}" '
             f'stroke-opacity="{1.0 if value == 0 else 0.3}" {LINE}/>'
             for value in self.up.ticks()
         )

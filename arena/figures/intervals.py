@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from arena.analysis.estimates import Estimate
-from dashboards import theme
-from dashboards.charts.scale import Scale
-from dashboards.text import in_html, number
+from arena.figures import colours
+from arena.figures.scale import Scale
+from arena.figures.text import in_html, number
 
 ROW_PIXELS = 22
 DOT_PIXELS = 9
@@ -36,7 +36,7 @@ class Line:
 
     label: str
     estimate: Estimate
-    colour: str = theme.BLUE
+    colour: str = colours.BLUE
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ def _references(references: Sequence[Reference], scale: Scale) -> str:
     ordered = sorted(references, key=lambda one: one.value)
     lines = "".join(
         f'<div title="{in_html(one.label)}: {number(one.value)}" style="position:absolute;'
-        f"left:{scale.at(one.value):.2f}%;top:0;bottom:0;border-left:2px dotted {theme.PINK}"
+        f"left:{scale.at(one.value):.2f}%;top:0;bottom:0;border-left:2px dotted {colours.PINK}"
         '"></div>'
         for one in ordered
     )
@@ -163,7 +163,7 @@ def _references(references: Sequence[Reference], scale: Scale) -> str:
         labels.append((at, text))
     return lines + "".join(
         f'<div style="position:absolute;left:{at:.2f}%;top:-1.2rem;'
-        f'transform:translateX(-50%);font-size:.75rem;color:{theme.PINK}">{text}</div>'
+        f'transform:translateX(-50%);font-size:.75rem;color:{colours.PINK}">{text}</div>'
         for at, text in labels
     )
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from arena.figures import colours
+from arena.figures.frame import Frame, legend, mark, sample, stroke
 from arena.figures.marks import CROSS
+from arena.figures.picture import Layer, Picture
+from arena.figures.scale import Scale
 from arena.games.parts import Forfeit
-from dashboards import theme
-from dashboards.charts.frame import Frame, legend, mark, sample, stroke
-from dashboards.charts.pointing import Layer, Picture
-from dashboards.charts.scale import Scale
 
 HEIGHT_PIXELS = 190
 DASHES = "5 4"
@@ -54,21 +54,21 @@ def running_score(
     # One area, whose colour changes where the lead does.
     drawing = (
         '<linearGradient id="lead" gradientUnits="userSpaceOnUse" x1="0" x2="0" y1="0" y2="100">'
-        f'<stop offset="{ground:.2f}%" stop-color="{theme.GAIN}"/>'
-        f'<stop offset="{ground:.2f}%" stop-color="{theme.LOSS}"/></linearGradient>'
+        f'<stop offset="{ground:.2f}%" stop-color="{colours.GAIN}"/>'
+        f'<stop offset="{ground:.2f}%" stop-color="{colours.LOSS}"/></linearGradient>'
         f"{_area(there, ground, 0.28)}{_area(lost, ground, 0.15)}"
-        f'<path d="M{at + 0.5:g} 0V100" {stroke(theme.PINK, 2)}/>'
-        f'<polyline points="{" ".join(there)}" {stroke(theme.GREY, 1.8)}/>'
+        f'<path d="M{at + 0.5:g} 0V100" {stroke(colours.PINK, 2)}/>'
+        f'<polyline points="{" ".join(there)}" {stroke(colours.GREY, 1.8)}/>'
     )
     marks = below = ""
     if forfeit:
-        drawing += f'<polyline points="{" ".join(lost)}" {stroke(theme.GREY, 1.8, DASHES)}/>'
+        drawing += f'<polyline points="{" ".join(lost)}" {stroke(colours.GREY, 1.8, DASHES)}/>'
         place = frame.x(forfeit.step + 0.5), frame.y(values[forfeit.step])
         marks = mark(f"<b>{CROSS}</b>", "inherit", *place)
         below = legend(
             [
                 (f"<b>{CROSS}</b>", f"{step} {forfeit.step:,}: seat {forfeit.seat} {forfeit.why}"),
-                (sample(stroke(theme.GREY, 1.8, DASHES)), f"forfeited by seat {forfeit.seat}"),
+                (sample(stroke(colours.GREY, 1.8, DASHES)), f"forfeited by seat {forfeit.seat}"),
             ]
         )
     columns = [
