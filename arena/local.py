@@ -284,14 +284,7 @@ class Arena:
         *,
         first: int = 0,
     ) -> PayoffTable:
-        """Payoffs from so many repetitions of some pairs, whatever else is stored.
-
-        Args:
-          game: which game.
-          digests: the policies, in the order of the table.
-          wanted: numbers of matches of the pairs that count.
-          first: repetition that they are counted from: 0, or `arena.values.SELECTING`.
-        """
+        """Payoffs from just so many matches of some pairs, from repetition `first` on."""
         return exact_payoffs(self.home, _game(game), digests, wanted, first)
 
     def leaderboard(
