@@ -22,7 +22,7 @@ from arena.store.values import (
     Sharing,
     StoredRepetitions,
 )
-from arena.values import Match, Result
+from arena.values import SELECTING, Match, Result
 
 ID_DIGITS = 32
 
@@ -291,11 +291,12 @@ def trends(
 ) -> dict[str, tuple[float, ...]]:
     """See `MatchStore.trends`."""
     found = connection.execute(
-        """
+        f"""
         with mine as (
             select p.low, p.high, m.return_low, row_number() over () as place
             from matches as m join pairs as p using (pair) join games as g using (game)
             where g.name = $game and g.version = $version and p.low <> p.high
+              and m.repetition < {SELECTING}
         ), sums as (
             select low, high,
                    least(place * $slices // (select matches + 1 from games

@@ -55,13 +55,13 @@ from population.runs import Runs
 from sandbox.choose import WallChoice
 
 
-def oracle_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options that choose the oracle, as one `oracle` argument."""
+def oracle_options(function: Callable[..., Any], usual: str = "linear") -> Callable[..., Any]:
+    """Adds the options that choose the oracle, the usual one by default, as `oracle`."""
 
     @click.option(
         "--oracle",
         "name",
-        default="linear",
+        default=usual,
         show_default=True,
         type=click.Choice(ORACLES),
         help="How best responses are searched for.",

@@ -310,6 +310,15 @@ def test_exact_sums_are_of_so_many_matches_from_one_on(store: MatchStore) -> Non
             }
 
 
+def test_trends_leave_out_what_chose_among_candidates(store: MatchStore) -> None:
+    store.append(game(), [result(match(0, 1, n), 2.0) for n in range(4)])
+    before = store.trends("pennies", 1, 2)
+    store.append(game(), [result(match(0, 1, SELECTING + n), 90.0) for n in range(4)])
+    after = store.trends("pennies", 1, 2)
+    assert before[POLICIES[0]][-1] == after[POLICIES[0]][-1] == 2.0
+    assert before[POLICIES[1]][-1] == after[POLICIES[1]][-1] == -2.0
+
+
 def test_tallies_of_some_policies_only(store: MatchStore) -> None:
     store.append(game(), [result(match(a, b, 0)) for a, b in ((0, 1), (1, 2), (0, 2))])
     (row,) = store.pair_stats("pennies", 1, among=POLICIES[1:]).to_pylist()

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from arena import Arena
-from oracle import Evaluate, Task
+from oracle import Draft, Evaluate, LinearRefinement, Task
 from population import run_csro
 from population.cli import main
 from population.errors import RunBusy, RunExists
@@ -84,3 +84,23 @@ def test_another_oracle_cannot_go_on_with_it(arena: Arena) -> None:
     shown = csro(arena, "prompt", "--run", "own", "--call", "k01")
     assert shown.exit_code == 2
     assert "nobody else knows what it asks" in shown.stderr
+
+
+class Family:
+    """Writes programs and nothing else: the search is one of ours."""
+
+    name = "family"
+
+    def write(self, task: Task, draft: Draft) -> Draft:
+        return Draft(draft.key, source=program(random.Random(f"{task.seed}/{draft.key}")))
+
+
+def test_a_writer_of_ones_own_goes_with_the_variants_that_there_are(arena: Arena) -> None:
+    oracle = LinearRefinement(Family(), refinements=2)
+    result = run_csro(arena, "rrps", oracle, **{**SMALL, "iterations": 1})
+    assert [member.label for member in result.members] == ["initial", "k01"]
+    record = Runs(arena.home.path).get("own")
+    assert record.config.oracle.name.startswith("LinearRefinement(writer=<")
+    assert "refinements=2" in record.config.oracle.name
+    again = run_csro(arena, "rrps", LinearRefinement(Family(), 2), **{**SMALL, "iterations": 1})
+    assert again.mixture.digest == result.mixture.digest
