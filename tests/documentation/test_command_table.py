@@ -119,7 +119,7 @@ def test_each_row_comes_to_the_same(new_home, tmp_path, monkeypatch):
                 assert words == ["arena", "dashboard"]
                 continue
             if words[1] == "replay":
-                names["match_id"] = arena.matches("leduc", "ada/bot", limit=1)[0].id
+                names["match_id"] = arena.matches("leduc", "ada/bot")[0].id
                 words = [names["match_id"] if word == "ID" else word for word in words]
             done = CliRunner().invoke(arena_command, [*words[1:], "--home", str(ours), "--json"])
             assert done.exit_code == 0, (words, done.output)
