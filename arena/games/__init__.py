@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from arena.errors import UnknownGame
-from arena.games import leduc, rrps
+from arena.games import kuhn, leduc, rrps
 from arena.games.parts import Account
 from arena.games.protocol import AuthorContract, Game, Seat, Table
 
-GAMES: Mapping[str, Game] = MappingProxyType({one.name: one for one in (rrps.GAME, leduc.GAME)})
-"""Name to game.  This is the only line that a new game's folder is added to."""
+_ALL = (rrps.GAME, leduc.GAME, kuhn.GAME)
+GAMES: Mapping[str, Game] = MappingProxyType({one.name: one for one in _ALL})
+"""Name to game, in the order in which they are shown."""
 
 
 def game(name: str) -> Game:

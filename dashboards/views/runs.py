@@ -75,11 +75,12 @@ def _all(game: Game, found: Sequence[RunRecord]) -> None:
     _list(game, found)
     _compare(game, found)
     _by_variant(game, found)
+    rows = [_published(row) for row in (*methods(game.name), *paper_variants(game.name))]
+    if not rows:
+        return
     with st.expander("As published", icon=":material/article:"):
         st.dataframe(
-            pa.Table.from_pylist(
-                [_published(row) for row in (*methods(game.name), *paper_variants(game.name))]
-            ),
+            pa.Table.from_pylist(rows),
             hide_index=True,
             placeholder="-",
             column_config=_decimals(),

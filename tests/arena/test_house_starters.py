@@ -78,3 +78,24 @@ def test_leduc_policies_play_decently(
 ) -> None:
     """The best that can be had is 146.67 against AlwaysCall and 100 against AlwaysFold."""
     assert mean_return(game("leduc"), path, lambda _: opponent(), 24) > at_least
+
+
+class AlwaysBet(AlwaysCall):
+    """Bets whatever it holds, and calls whatever is bet."""
+
+    def act(self, observation: dict[str, Any]) -> str:
+        return "BET"
+
+
+class AlwaysPass(AlwaysCall):
+    """Never puts a chip into the pot after its ante."""
+
+    def act(self, observation: dict[str, Any]) -> str:
+        return "PASS"
+
+
+@pytest.mark.parametrize(("opponent", "at_least"), [(AlwaysBet, 25), (AlwaysPass, 50)])
+def test_the_kuhn_starter_plays_decently(opponent: type[AlwaysCall], at_least: float) -> None:
+    """The best that can be had is 33.33 against AlwaysBet and 100 against AlwaysPass."""
+    kuhn = game("kuhn")
+    assert mean_return(kuhn, kuhn.starter.path, lambda _: opponent(), 24) > at_least

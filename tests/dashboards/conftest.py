@@ -69,7 +69,7 @@ def the_same_main_afterwards() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def played_home(house: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Both games played; in RRPS the starter and a hostile entrant met the population."""
+    """All games played; in RRPS the starter and a hostile entrant met the population."""
     path = shutil.copytree(house, tmp_path_factory.mktemp("dashboards") / "home")
     with Arena(path, sandbox="process", workers=1) as arena:
         # The trial would refuse it: it is registered as if it had passed.
@@ -78,7 +78,8 @@ def played_home(house: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         )
         assert isinstance(prepared, Submission)
         hostile = arena.home.registry.submit(prepared).version.digest
-        arena.play("leduc", 4)
+        for cards in ("leduc", "kuhn"):
+            arena.play(cards, 4)
         entrants = [hostile, arena.policy("starter/rrps", "rrps").digest]
         bots = default_population("rrps").digests
         arena.play_pairs("rrps", {(one, bot): 2 for one in entrants for bot in bots})

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from arena.figures import cards, hands
+from arena.games.hand_telling import hand_telling
 from arena.games.leduc import table
-from arena.games.parts import Event, Forfeit, Habits, Telling
+from arena.games.parts import Event, Habits
 
 ROUNDS = ("preflop", "postflop")
 
@@ -32,39 +33,10 @@ def row(event: Event) -> dict[str, object]:
     }
 
 
-def picture(
-    events: Sequence[Event], at: int, names: tuple[str, str], forfeit: Forfeit | None = None
-) -> str:
-    """Hand number `at`, and the fault if it was there."""
-    fault = ""
-    if forfeit and at == forfeit.step:
-        seat = forfeit.seat
-        fault = hands.forfeited(at, seat, names[seat], forfeit.why)
-    if at > len(events):
-        return f"{fault}<small>Nobody had acted in this hand yet.</small>"
-    return fault + hand(events[at - 1], names)
-
-
-def hand(event: Event, names: tuple[str, str]) -> str:
-    """One hand: cards, the public card, both stakes and the betting, as HTML."""
-    stakes = paid(event["betting"])
-    sides = [
-        hands.side(
-            seat,
-            names[seat],
-            event["cards"][seat],
-            stakes[seat],
-            "deals" if event["dealer"] == seat else "first to act",
-        )
-        for seat in (0, 1)
-    ]
-    result = (
-        f"<b>hand {event['hand']}</b>: {event['outcome'].lower()}, pot {event['pot']}, "
-        f"seat 0 {event['payoff']:+d}, so far {event['total']:+d}"
-    )
+def middle(event: Event) -> str:
+    """The public card and the betting of both rounds, as HTML."""
     said = hands.betting(zip(ROUNDS, event["betting"], strict=True))
-    middle = f"{cards.card(event['public_card'])}<div>{said}</div>"
-    return hands.hand(result, (sides[0], sides[1]), middle)
+    return f"{cards.card(event['public_card'])}<div>{said}</div>"
 
 
 def paid(betting: Sequence[hands.Betting]) -> tuple[int, int]:
@@ -107,5 +79,7 @@ def habits(events: Sequence[Event], seat: int) -> Habits:
     return Habits(tuple(lines), table.ACTIONS)
 
 
-TELLING = Telling(window=1, row=row, picture=picture, habits=habits)
+TELLING = hand_telling(
+    row=row, habits=habits, paid=lambda event: paid(event["betting"]), middle=middle
+)
 """How a match of repeated Leduc hold'em is told and drawn."""

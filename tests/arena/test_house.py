@@ -8,6 +8,7 @@ import json
 import pytest
 
 from arena.errors import UsageFault
+from arena.games import GAMES
 from arena.games import game as game_named
 from arena.games.rrps.bots import bot_names
 from arena.games.rrps.roshambo import BOTS, FIRST, SECOND
@@ -48,7 +49,11 @@ def test_every_bot_has_its_provenance_and_its_own_description() -> None:
 
 @pytest.mark.parametrize(
     ("name", "game", "size", "fingerprint"),
-    [("rrps-43@1", "rrps", 43, "19c197f02122b8bb"), ("leduc-3@1", "leduc", 3, "3e9f732fd9d3d8e5")],
+    [
+        ("rrps-43@1", "rrps", 43, "19c197f02122b8bb"),
+        ("leduc-3@1", "leduc", 3, "3e9f732fd9d3d8e5"),
+        ("kuhn-4@1", "kuhn", 4, "95c67da660326093"),
+    ],
 )
 def test_populations_are_frozen(name: str, game: str, size: int, fingerprint: str) -> None:
     """If this fails, identities changed: stored scores under this name would mean something else.
@@ -71,7 +76,8 @@ def test_rrps_is_measured_against_all_43_bots() -> None:
 
 def test_the_house_of_one_game_is_part_of_the_whole_house() -> None:
     assert house_submissions("chess") == ()
-    assert house_submissions("leduc") + house_submissions("rrps") == house_submissions()
+    everyone = tuple(one for game in sorted(GAMES) for one in house_submissions(game))
+    assert everyone == house_submissions()
 
 
 def test_unknown_populations_are_refused() -> None:
