@@ -14,7 +14,19 @@ from tests.documentation.pages import PAGES, README, ROOT, shell_commands
 
 PROGRAMS = {"arena": arena, "csro": csro}
 DOCUMENTS = [README, *PAGES]
-OTHERS = {".", "export", "make", "ollama", "pip", "printf", "python", "python3", "sh", "(printf"}
+OTHERS = {
+    ".",
+    "export",
+    "make",
+    "ollama",
+    "pip",
+    "printf",
+    "pytest",
+    "python",
+    "python3",
+    "sh",
+    "(printf",
+}
 """What the documents run besides: of these, only the files that they name are looked at."""
 
 
