@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from arena.analysis.metrics import Evaluation, evaluate
+from arena.analysis.estimates import Estimate
+from arena.analysis.metrics import AgainstOpponent, Evaluation, evaluate
+from arena.figures import colours
+from arena.figures.intervals import Line, intervals
 from arena.games.protocol import Game
 from arena.home import Home
 from arena.house.population import Population
@@ -46,13 +49,12 @@ class Evaluated(Printed):
         rows: list[tuple[Cell, ...]] = [
             (title, estimated(value), "", "", "", "") for title, value in totals
         ]
-        met = [one for one in self.scores.per_opponent if one.payoff is not None and not one.itself]
-        for one in sorted(met, key=lambda one: one.payoff.value if one.payoff else 0.0):
+        for one, payoff in self._met():
             counts = (str(count) for count in (one.wins, one.draws, one.losses))
             rows.append(
                 (
                     f"against {self.refs[one.digest]}",
-                    estimated(one.payoff),
+                    estimated(payoff),
                     *counts,
                     str(one.forfeits or ""),
                 )
@@ -69,6 +71,23 @@ class Evaluated(Printed):
             },
             tuple(rows),
         )
+
+    def _met(self) -> list[tuple[AgainstOpponent, Estimate]]:
+        """The members that it met, the worst for the policy first, and what it got from them."""
+        met = [
+            (one, one.payoff)
+            for one in self.scores.per_opponent
+            if one.payoff is not None and not one.itself
+        ]
+        return sorted(met, key=lambda pair: pair[1].value)
+
+    def picture(self) -> str:
+        """Mean return against each member with its 95 % interval, the worst first."""
+        lines = [
+            Line(self.refs[one.digest], payoff, colours.GAIN if payoff.value > 0 else colours.LOSS)
+            for one, payoff in self._met()
+        ]
+        return intervals(lines, "mean return a match (95 %)") if lines else ""
 
     def to_arrow(self) -> pa.Table:
         """One row for each member: payoff with its 95 % interval, and counts of matches."""

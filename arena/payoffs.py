@@ -166,6 +166,15 @@ class PayoffTable(Printed):
             forfeits=square.counts(seen["forfeits_low"], seen["forfeits_high"]),
         )
 
+    def picture(self) -> str:
+        """A heat map of the means."""
+        # Only notebooks need it, and its libraries would make every command start later.
+        from arena.figures.heatmap import payoff_heatmap
+
+        called = [self.names.get(digest, digest[:12]) for digest in self.digests]
+        height = min(120 + 14 * len(called), 720)
+        return payoff_heatmap(self, called, "units", height=height).alone() if called else ""
+
     def to_arrow(self) -> pa.Table:
         """One row for each unordered pair, self-pairs included so that no policy is lost.
 

@@ -162,12 +162,16 @@ class Printed(ABC):
         """
         return self.to_arrow().to_pandas()
 
+    def picture(self) -> str:
+        """A chart of it as HTML that needs nothing else; "" where there is none."""
+        return ""
+
     def __str__(self) -> str:
         return self.sheet().text()
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        return self.sheet().html()
+        """What a notebook shows: the table, and the chart where there is one."""
+        return self.sheet().html() + self.picture()
 
 
 def _plain(text: str) -> str:

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from arena.analysis.estimates import Estimate
 from arena.analysis.leaderboard import Options, RankBy, Row, leaderboard
 from arena.analysis.ratings import Rating, repetitions_to_rate, true_skill
+from arena.figures.intervals import Line, intervals
 from arena.games import game as game_named
 from arena.games.protocol import Game
 from arena.home import Home
@@ -67,6 +68,8 @@ def ratings(home: Home, game: Game, table: PayoffTable) -> dict[str, Rating]:
     return true_skill(returns.filter(inside))
 
 
+DRAWN = 30
+"""Policies that a chart of a leaderboard shows."""
 _ROOM = {"worst opponent": 100, "cross-fitted": 120, "rating": 120, "matches": 120}
 """Characters that a screen must have for a column to be shown."""
 
@@ -101,6 +104,12 @@ class Leaderboard(Printed):
             tuple(tuple(cell(row) for _, cell in columns.values()) for row in self.rows),
             f"a wider screen also shows: {', '.join(left_out)}" if left_out else "",
         )
+
+    def picture(self) -> str:
+        """AggScore of the best with their 95 % intervals."""
+        measured = [row for row in self.rows if row.agg_score is not None][:DRAWN]
+        lines = [Line(row.ref, row.agg_score) for row in measured if row.agg_score]
+        return intervals(lines, f"AggScore, {self.unit} a match (95 %)") if lines else ""
 
     def to_arrow(self) -> pa.Table:
         """One row for each policy; estimates as value, `_stderr`, `_low` and `_high` (95 %)."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from PIL import Image
@@ -13,8 +14,10 @@ from scipy.cluster.hierarchy import leaves_list, linkage
 from arena.figures import colours
 from arena.figures.picture import Layer, Picture
 from arena.figures.text import in_html, short_ref
-from arena.payoffs import PayoffTable
 from registry import shown
+
+if TYPE_CHECKING:
+    from arena.payoffs import PayoffTable
 
 MOST_LABELS = 60
 """More names than that would be unreadable; the pointer tells."""

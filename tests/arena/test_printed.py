@@ -27,10 +27,12 @@ class Markup(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         self.tags.append(tag)
-        self.open.append(tag)
+        if tag not in ("img", "path"):
+            self.open.append(tag)
 
     def handle_endtag(self, tag):
-        assert self.open.pop() == tag
+        if tag not in ("img", "path"):
+            assert self.open.pop() == tag
 
     def handle_data(self, data):
         self.texts.append(data)
@@ -64,6 +66,10 @@ def test_answers_print_and_convert(played, kind):
     assert inside in text
     parsed = Markup(page)
     assert parsed.tags.count("table") == 1
+    drawn = answer.picture()
+    assert bool(drawn) == (kind in ("leaderboard", "payoffs", "evaluated"))
+    assert drawn in page
+    assert not drawn or "CFR+" in "".join(Markup(drawn).texts)
     assert inside in "".join(parsed.texts)
     assert isinstance(table, pa.Table)
     assert table.num_rows == answer.to_pandas().shape[0] > 0
