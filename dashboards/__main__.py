@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from arena.cli.session import Session, notice, session_options
-from dashboards.budgets import Budget
+from dashboards.budgets import PlayingTime
 from dashboards.server import ADDRESS, serve
 from dashboards.settings import Settings, Submitting
 
@@ -43,14 +43,14 @@ MINUTE = 60.0
 )
 @click.option(
     "--submission-minutes",
-    default=Budget.submission / MINUTE,
+    default=PlayingTime.submission / MINUTE,
     show_default=True,
     type=click.FloatRange(0, min_open=True),
     help="For which a submission may hold a processor.",
 )
 @click.option(
     "--author-minutes",
-    default=Budget.day / MINUTE,
+    default=PlayingTime.day / MINUTE,
     show_default=True,
     type=click.FloatRange(0, min_open=True),
     help="The same for all submissions of an author on one day (in UTC).",
@@ -98,7 +98,7 @@ def main(
         per_hour,
         waiting,
         live_seconds,
-        Budget(MINUTE * submission_minutes, MINUTE * author_minutes),
+        PlayingTime(MINUTE * submission_minutes, MINUTE * author_minutes),
         session.seed_key,
     )
     notice(f"opening {settings.home} ...")

@@ -12,7 +12,7 @@ DEAL = 2
 
 
 @dataclass(frozen=True)
-class Budget:
+class PlayingTime:
     """What the operator allows, in seconds of a held processor.
 
     Attributes:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dashboards.budgets import Budget
+from dashboards.budgets import PlayingTime
 
 
 class Submitting(enum.StrEnum):
@@ -46,7 +46,7 @@ class Settings:
     per_hour: int = 30
     waiting: int = 5
     live_seconds: float = 4.0
-    budget: Budget = field(default_factory=Budget)
+    budget: PlayingTime = field(default_factory=PlayingTime)
     seed_key: bytes | None = field(default=None, repr=False)
 
     def to_environment(self) -> dict[str, str]:
@@ -80,8 +80,8 @@ class Settings:
             per_hour=int(environment.get("ARENA_SUBMIT_PER_HOUR", cls.per_hour)),
             waiting=int(environment.get("ARENA_SUBMIT_WAITING", cls.waiting)),
             live_seconds=float(environment.get("ARENA_LIVE_SECONDS", cls.live_seconds)),
-            budget=Budget(
-                float(environment.get("ARENA_SUBMIT_SECONDS", Budget.submission)),
-                float(environment.get("ARENA_AUTHOR_SECONDS", Budget.day)),
+            budget=PlayingTime(
+                float(environment.get("ARENA_SUBMIT_SECONDS", PlayingTime.submission)),
+                float(environment.get("ARENA_AUTHOR_SECONDS", PlayingTime.day)),
             ),
         )

@@ -21,7 +21,7 @@ from arena.rejection import Rejection, RejectionKind
 from arena.store import MatchRow
 from arena.tally import Pair, PlayReport, Progress, held_seconds
 from arena.values import Result
-from dashboards.budgets import DEAL, Budget, Plan, duration, told, too_slow
+from dashboards.budgets import DEAL, Plan, PlayingTime, duration, told, too_slow
 from dashboards.tickets import Stage, Ticket, Tickets
 from registry import Registry
 from registry.values import PolicyVersion, Status
@@ -100,7 +100,7 @@ class Slices:
     arena: Playing
     registry: Registry
     tickets: Tickets
-    budget: Budget
+    budget: PlayingTime
     matches: int
     now: Callable[[], datetime]
 

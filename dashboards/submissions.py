@@ -19,7 +19,7 @@ from arena.errors import ArenaError
 from arena.home import Home
 from arena.local import Arena
 from arena.store import StoreError
-from dashboards.budgets import Budget, Plan
+from dashboards.budgets import Plan, PlayingTime
 from dashboards.intake import Intake, Receipt, Refused
 from dashboards.settings import Settings, Submitting
 from dashboards.slices import Playing, Slices
@@ -94,7 +94,7 @@ class SubmissionQueue:
         self._check_next = False
         self._resting: dict[int, float] = {}
         self._at_hand: Ticket | None = None
-        self._stopped, self._news = threading.Event(), threading.Event()
+        self._stopped, self._changed = threading.Event(), threading.Event()
         threading.Thread(target=self._work, daemon=True, name="submissions").start()
 
     @property
@@ -116,7 +116,7 @@ class SubmissionQueue:
         if not opening.open:
             raise Refused(f"no policies are taken just now: {opening.reason}")
         receipt = self._intake.take(entry, token, self._now())
-        self._news.set()
+        self._changed.set()
         return receipt
 
     def mine(self, author: str, token: str) -> list[Ticket]:
@@ -144,7 +144,7 @@ class SubmissionQueue:
         return order.index(ticket.number) if ticket.number in order else 0
 
     @property
-    def budget(self) -> Budget:
+    def budget(self) -> PlayingTime:
         """What submissions may cost."""
         return self._settings.budget
 
@@ -166,7 +166,7 @@ class SubmissionQueue:
         if not self._arena.home.writable:
             return
         self._stopped.set()
-        self._news.set()
+        self._changed.set()
         ticket = self._at_hand
         if ticket is not None:
             self._tickets.change(ticket, self._now(), tries=0)
@@ -181,9 +181,9 @@ class SubmissionQueue:
             for ticket in self._tickets.unfinished():
                 self._tickets.change(ticket, self._now(), "the server was started again")
             while not self._stopped.is_set():
-                self._news.clear()
+                self._changed.clear()
                 if not self._next_slice():
-                    self._news.wait(LOOK_SECONDS)
+                    self._changed.wait(LOOK_SECONDS)
 
     def _look(self) -> Opening:
         if self._settings.submitting is Submitting.OFF:

@@ -7,7 +7,7 @@ from arena.games import game as game_named
 from arena.games.protocol import Game
 from arena.local import Arena
 from oracle.asking import AnyOracle, identity
-from population.config import CUSTOM, Budget, OracleChoice, RunConfig, default_budget
+from population.config import CUSTOM, MatchCounts, OracleChoice, RunConfig, default_counts
 from population.csro import Csro, Result
 from population.evaluator import Lineage
 from population.logbook import Logbook, Silent, Watcher, at_work
@@ -59,8 +59,8 @@ def run_csro(
       ArenaError, RegistryError, SandboxError, StoreError: calling it again goes on.
     """
     played = game_named(game) if isinstance(game, str) else game
-    usual = default_budget(played.name)
-    budget = Budget(payoff_matches or usual.payoff, evaluation_matches or usual.evaluation)
+    usual = default_counts(played.name)
+    budget = MatchCounts(payoff_matches or usual.payoff, evaluation_matches or usual.evaluation)
     choice = OracleChoice(identity(oracle), CUSTOM)
     config = RunConfig(played.name, choice, iterations, seed, solver, initial, budget)
     if initial:

@@ -1,8 +1,11 @@
 """The house rules: imports go down, modules stay small, documentation names what exists."""
 
+import ast
 import re
 import subprocess
 import sys
+import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -61,6 +64,35 @@ def test_the_box_imports_nothing_but_the_standard_library_and_itself():
             if match and not line.lstrip().startswith("#"):
                 top = match[1].partition(".")[0]
                 assert top in sys.stdlib_module_names | {"numpy", "box", ""}, (module, line)
+
+
+def declared():
+    """Distributions that pyproject.toml names, extras included."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"].values()
+    wanted = [*project["dependencies"], *(one for extra in extras for one in extra)]
+    return {re.match(r"[\w-]+", one)[0].lower().replace("_", "-") for one in wanted}
+
+
+def imported(module):
+    """Top-level names that a module imports, its own packages and the standard library aside."""
+    for node in ast.walk(ast.parse(module.read_text())):
+        names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and node.level == 0:
+            names.append(node.module)
+        yield from {name.partition(".")[0] for name in names} - {*PACKAGES, "box"}
+
+
+def test_what_is_imported_is_declared():
+    """A library that came along with another one may stay away with the next version of that."""
+    owners, known = packages_distributions(), declared()
+    missing = set()
+    for module in MODULES:
+        for top in set(imported(module)) - sys.stdlib_module_names:
+            owned = {one.lower().replace("_", "-") for one in owners.get(top, [top])}
+            if not owned & known:
+                missing.add((top, str(module.relative_to(ROOT))))
+    assert not missing
 
 
 def test_no_private_address_is_committed():

@@ -15,7 +15,7 @@ from arena.games.protocol import Game
 from dashboards import data, navigate, run_data, theme
 from dashboards.charts.pointing import pointed
 from dashboards.comparing import METRICS, points_of
-from dashboards.news import FRESH_LOOKS, Phase, ago
+from dashboards.liveness import FRESH_LOOKS, Phase, ago
 from dashboards.text import in_code, in_markdown
 from dashboards.tiles import tiles
 from dashboards.views import calls
@@ -78,18 +78,18 @@ def _pause(phase: Phase) -> float | None:
 
 def _tell(record: RunRecord, phase: Phase) -> None:
     """What is going on with a run, and how to go on with it."""
-    news = run_data.news(record)
-    if news is not None:
-        silent = ago((datetime.now(UTC) - news.last).total_seconds())
-        since = f"{news.last:%Y-%m-%d %H:%M:%S} UTC"
+    alive = run_data.liveness(record)
+    if alive is not None:
+        silent = ago((datetime.now(UTC) - alive.last).total_seconds())
+        since = f"{alive.last:%Y-%m-%d %H:%M:%S} UTC"
     if record.note:
         st.text(shown(record.note))
     match phase:
-        case Phase.WORKING if news is not None:
-            st.caption(f"Being worked on; the latest news is {silent} old. This page follows it.")
-        case Phase.LEFT if news is not None:
+        case Phase.WORKING if alive is not None:
+            st.caption(f"Being worked on; last heard of {silent} ago. This page follows it.")
+        case Phase.LEFT if alive is not None:
             st.warning(
-                f"Nobody works on it: no news since {since}, {silent} ago.  "
+                f"Nobody works on it: not heard of since {since}, {silent} ago.  "
                 f"`csro resume {record.name}`  goes on where it was left.",
                 icon=":material/motion_photos_off:",
             )

@@ -36,7 +36,7 @@ from population.cli.asking import (
     show_calls,
     show_first,
 )
-from population.config import ORACLES, Budget, OracleChoice, RunConfig, default_budget
+from population.config import ORACLES, MatchCounts, OracleChoice, RunConfig, default_counts
 from population.csro import Csro, Result
 from population.logbook import Logbook, at_work
 from population.matches import Matches
@@ -197,8 +197,8 @@ def run(
 
     The same options give the same run.  Interrupt it, or kill it: `csro resume RUN` goes on.
     """
-    usual = default_budget(game.name)
-    matches = Budget(payoff_matches or usual.payoff, evaluation_matches or usual.evaluation)
+    usual = default_counts(game.name)
+    matches = MatchCounts(payoff_matches or usual.payoff, evaluation_matches or usual.evaluation)
     config = RunConfig(game.name, oracle, iterations, seed, solver, initial, matches)
     if dry_run:
         show_first(session, config)

@@ -16,7 +16,7 @@ from arena.home import Home
 from arena.house.population import default_population
 from arena.submission import prepare
 from arena.tally import Pair, PlayReport
-from dashboards.budgets import Budget
+from dashboards.budgets import PlayingTime
 from dashboards.settings import Settings, Submitting
 from dashboards.submissions import SubmissionQueue
 from dashboards.tickets import Entry, Ticket
@@ -73,10 +73,10 @@ def until_over(queue: SubmissionQueue, ticket_id: str) -> Ticket:
     raise AssertionError(f"still {ticket}")
 
 
-def opened(home: Path, budget: Budget | None = None, **limits: Any) -> SubmissionQueue:
+def opened(home: Path, budget: PlayingTime | None = None, **limits: Any) -> SubmissionQueue:
     """A queue over a home, behind the process wall, once it is open."""
     options = {"submitting": Submitting.ANY_WALL, "matches": 2, **limits}
-    settings = Settings(home, budget=budget or Budget(), **options)
+    settings = Settings(home, budget=budget or PlayingTime(), **options)
     queue = SubmissionQueue(settings, Arena(home, sandbox="process", workers=1))
     wait(lambda: queue.opening.open is not None)
     assert queue.opening.open, queue.opening.reason

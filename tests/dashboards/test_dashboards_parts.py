@@ -32,7 +32,7 @@ from arena.games import game as game_named
 from arena.games.leduc.telling import habits as hand_habits
 from arena.games.leduc.telling import paid
 from arena.games.rrps.telling import habits, outcome, throw
-from dashboards.budgets import Budget
+from dashboards.budgets import PlayingTime
 from dashboards.charts.lineage import Family, line_styles, lineage_graph
 from dashboards.settings import Settings, Submitting
 from dashboards.text import in_markdown
@@ -306,7 +306,7 @@ def test_relations_have_styles_of_their_own() -> None:
 
 def test_settings_survive_the_environment() -> None:
     settings = Settings(
-        Path("/somewhere"), "sqlite://", Submitting.ANY_WALL, 3, 4, 5, 0.5, Budget(6, 7)
+        Path("/somewhere"), "sqlite://", Submitting.ANY_WALL, 3, 4, 5, 0.5, PlayingTime(6, 7)
     )
     assert Settings.from_environment(settings.to_environment()) == settings
     secret = replace(settings, seed_key=b"0123456789abcdef" * 2)

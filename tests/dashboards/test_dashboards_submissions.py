@@ -9,7 +9,7 @@ import pytest
 
 from arena import Arena
 from arena.home import open_home
-from dashboards.budgets import Budget
+from dashboards.budgets import PlayingTime
 from dashboards.intake import DESCRIPTION_CHARS, Refused
 from dashboards.settings import Settings, Submitting
 from dashboards.submissions import TRIES, SubmissionQueue
@@ -92,7 +92,7 @@ def test_a_check_stores_nothing_and_costs_nothing(home: Path) -> None:
 
 
 def test_a_policy_that_takes_too_long_is_told_the_numbers(home: Path) -> None:
-    queue = opened(home, Budget(0.4, 60.0))
+    queue = opened(home, PlayingTime(0.4, 60.0))
     ticket = until_over(queue, queue.submit(entry("ada/slow", line=SLOW)).ticket)
     assert ticket.stage is Stage.REJECTED
     assert ticket.rejection is not None
@@ -108,7 +108,7 @@ def test_who_is_slow_plays_as_many_deals_as_the_budget_allows(home: Path) -> Non
     quick = until_over(queue, queue.submit(entry("ada/slow", line=SLOW)).ticket)
     queue.leave()
     deal = quick.match_seconds * 2 * OPPONENTS
-    again = opened(home, Budget(quick.spent + 1.6 * deal, 1_000.0), matches=50)
+    again = opened(home, PlayingTime(quick.spent + 1.6 * deal, 1_000.0), matches=50)
     eve = until_over(again, again.submit(entry("eve/slow", "hers", SLOW)).ticket)
     assert eve.stage is Stage.DONE
     assert 2 <= eve.reached < 50

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.home import open_home
-from dashboards.budgets import Budget, Plan, duration, told, too_slow
+from dashboards.budgets import Plan, PlayingTime, duration, told, too_slow
 from dashboards.settings import Settings, Submitting
 from dashboards.submissions import SubmissionQueue
 from dashboards.tickets import Stage, Ticket
@@ -48,10 +48,12 @@ def test_everybody_gets_a_turn_before_anybody_gets_two(
         assert (order[1].author == "") is not check_next
 
 
-def scripted(home: Path, seconds: dict[str, float], budget: Budget | None = None, matches: int = 4):
+def scripted(
+    home: Path, seconds: dict[str, float], budget: PlayingTime | None = None, matches: int = 4
+):
     arena = ScriptedArena(open_home(home), seconds)
     settings = Settings(
-        home, submitting=Submitting.ANY_WALL, matches=matches, budget=budget or Budget()
+        home, submitting=Submitting.ANY_WALL, matches=matches, budget=budget or PlayingTime()
     )
     queue = SubmissionQueue(settings, arena, arena.now)
     wait(lambda: queue.opening.open is not None)
@@ -93,7 +95,9 @@ def test_checks_and_submissions_take_turns(home: Path) -> None:
 
 def test_a_budget_ends_a_submission_between_deals(home: Path) -> None:
     deal = 2 * OPPONENTS * 1.0
-    arena, queue = scripted(home, {"ada/one": 1.0}, Budget(2 + 2.5 * deal, 1_000.0), matches=100)
+    arena, queue = scripted(
+        home, {"ada/one": 1.0}, PlayingTime(2 + 2.5 * deal, 1_000.0), matches=100
+    )
     arena.gate.set()
     over = until_over(queue, queue.submit(entry("ada/one")).ticket)
     assert (over.stage, over.reached, over.played) == (Stage.DONE, 4, 4 * OPPONENTS)
@@ -105,7 +109,7 @@ def test_a_budget_ends_a_submission_between_deals(home: Path) -> None:
 
 def test_who_used_up_the_day_goes_on_tomorrow(home: Path) -> None:
     deal = 2 * OPPONENTS * 1.0
-    arena, queue = scripted(home, {"ada/one": 1.0}, Budget(1_000.0, 2 + 1.5 * deal), matches=4)
+    arena, queue = scripted(home, {"ada/one": 1.0}, PlayingTime(1_000.0, 2 + 1.5 * deal), matches=4)
     arena.gate.set()
     one = queue.submit(entry("ada/one")).ticket
     wait(lambda: queue.waits_for_tomorrow(queue.ticket(one)))

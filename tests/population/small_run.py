@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from arena import Arena, game
-from population.config import Budget, OracleChoice, RunConfig
+from population.config import MatchCounts, OracleChoice, RunConfig
 from population.csro import Csro, Result
 from population.evaluator import Lineage
 from population.logbook import Logbook
@@ -51,7 +51,12 @@ class Loud(Silent):
 
 def small_config(seed: int, iterations: int = ITERATIONS, *, afresh: bool = True) -> RunConfig:
     return RunConfig(
-        "rrps", OracleChoice("best-of-n"), iterations, seed, matches=Budget(4, 8), afresh=afresh
+        "rrps",
+        OracleChoice("best-of-n"),
+        iterations,
+        seed,
+        matches=MatchCounts(4, 8),
+        afresh=afresh,
     )
 
 

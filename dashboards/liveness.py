@@ -2,7 +2,7 @@
 
 A run that was killed stays "unfinished" in its record.  What tells is the lock that every `csro`
 command holds while it works: locks end with the process that holds them.  A program of somebody's
-own may run the loop without that lock, so fresh news counts as well.
+own may run the loop without that lock, so what was stored just now counts as well.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from population.records import RunRecord, RunState
 from population.runs import Runs
 
 FRESH_LOOKS = 8
-"""News is fresh for as long as so many looks at a live run take."""
+"""Liveness is fresh for as long as so many looks at a live run take."""
 
 
 class Phase(enum.StrEnum):
@@ -37,7 +37,7 @@ class Phase(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class Liveness:
     """How an unfinished run stands.
 
     Attributes:
@@ -49,10 +49,10 @@ class News:
     last: datetime
 
 
-def phase_of(state: RunState, news: News | None) -> Phase:
-    """What a run is doing, by its record and, for an unfinished one, the news of it."""
+def phase_of(state: RunState, liveness: Liveness | None) -> Phase:
+    """What a run is doing, by its record and, for an unfinished one, how it is doing."""
     if state is RunState.UNFINISHED:
-        return Phase.WORKING if news is not None and news.working else Phase.LEFT
+        return Phase.WORKING if liveness is not None and liveness.working else Phase.LEFT
     return Phase.FINISHED if state is RunState.FINISHED else Phase.STOPPED
 
 
@@ -65,19 +65,19 @@ def ago(seconds: float) -> str:
     return f"{max(int(seconds), 0)} s"
 
 
-def news_of(home: Home, record: RunRecord, done: int, fresh_seconds: float) -> News:
+def liveness_of(home: Home, record: RunRecord, done: int, fresh_seconds: float) -> Liveness:
     """Looks at an unfinished run; changes nothing.
 
     Args:
       home: where it is.
       record: the run.
       done: how many of its iterations are stored.
-      fresh_seconds: news that is no older means that somebody works, lock or no lock.
+      fresh_seconds: what was stored no longer ago means that somebody works, lock or no lock.
     """
     runs = Runs(home.path)
     last = max(_moments(home, runs, record, done + 1))
     age = (datetime.now(UTC) - last).total_seconds()
-    return News(age < fresh_seconds or runs.worked_on(record.name), last)
+    return Liveness(age < fresh_seconds or runs.worked_on(record.name), last)
 
 
 def _moments(home: Home, runs: Runs, record: RunRecord, k: int) -> Iterator[datetime]:
@@ -94,7 +94,7 @@ def _moments(home: Home, runs: Runs, record: RunRecord, k: int) -> Iterator[date
     game = game_named(record.config.game)
     calls = journal_of(runs, record.name).calls(label_of(k))
     yield from (call.created for call in calls[-1:])
-    # The iteration at hand may have stored nothing yet; then the one before is the latest news.
+    # The iteration at hand may have stored nothing yet; then the one before is the latest known.
     for place in (k, k - 1):
         candidates = home.registry.find(
             game.name, name=name_of(record.name, place), newest_first=True, limit=1
