@@ -9,7 +9,10 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
-from arena.games import Game, Table
+from arena.games import Game, Seat, Table
+
+IDLE = 254
+"""First byte of a message that asks for nothing."""
 
 
 class ScriptEnds(Exception):
@@ -57,14 +60,29 @@ def module_of(game: Game) -> ModuleType:
     return module
 
 
+def messages_of(table: Table, seats: int = 2) -> list[bytes]:
+    """The message to each flat seat."""
+    together = table.messages()
+    size = len(together) // seats
+    return [together[number * size : (number + 1) * size] for number in range(seats)]
+
+
+def asked(table: Table) -> list[int]:
+    """The seats of the only match that are asked for something."""
+    return [seat for seat, message in enumerate(messages_of(table)) if message[0] != IDLE]
+
+
+def replies_of(table: Table, seats: Sequence[Seat]) -> list[int]:
+    """One reply of each flat seat."""
+    messages = messages_of(table, len(seats))
+    return [seat.reply(message) for seat, message in zip(seats, messages, strict=True)]
+
+
 def play(game: Game, deal_seeds: Sequence[int], policies: Sequence[Any]) -> Table:
     """Whole matches; match m is between policies 2m and 2m + 1."""
     table, seats = game.table(deal_seeds), [game.seat(policy) for policy in policies]
     while not table.done:
-        messages = table.messages()
-        size = len(messages) // len(seats)
-        parts = [messages[n * size : (n + 1) * size] for n in range(len(seats))]
-        table.advance(bytes(seat.reply(part) for seat, part in zip(seats, parts, strict=True)))
+        table.advance(bytes(replies_of(table, seats)))
     return table
 
 
@@ -88,11 +106,10 @@ def scripted(game: Game, deal_seed: int, moves: bytes) -> tuple[Author, Author]:
     table, seats = game.table([deal_seed]), [game.seat(author) for author in authors]
     ended = False
     while not ended and not table.done:
-        messages, replies = table.messages(), []
-        size = len(messages) // 2
-        for number, seat in enumerate(seats):
+        replies = []
+        for seat, message in zip(seats, messages_of(table), strict=True):
             try:
-                replies.append(seat.reply(messages[number * size : (number + 1) * size]))
+                replies.append(seat.reply(message))
             except ScriptEnds:
                 ended = True
         if not ended:

@@ -28,20 +28,23 @@ from arena.submission import prepare
 from registry import digest_of
 from registry.values import Status
 from tests.arena.at_the_table import (
+    IDLE,
     Author,
+    asked,
     at_random,
     legal_in,
+    messages_of,
     module_of,
     play,
     record,
+    replies_of,
     scripted,
 )
 
 HOSTILE = "</div><script>alert(1)</script>\"'<img src=x onerror=alert(2)>&"
 SEEDS = st.integers(0, 2**63 - 1)
 LUCK = st.integers(0, 2**32)
-IDLE, NONE = 254, 253
-CRASHED, ILLEGAL, MALFORMED = 250, 251, 252
+CRASHED, ILLEGAL, MALFORMED, NONE = 250, 251, 252, 253
 
 every_game = pytest.mark.parametrize("game", GAMES.values(), ids=list(GAMES))
 with_states = pytest.mark.parametrize(
@@ -92,28 +95,15 @@ def test_a_fault_at_any_point_is_a_forfeit(
     game: Game, deal_seed: int, luck: int, part: float, faulty: int
 ) -> None:
     """What was over counts; the rest is lost, and it never pays to forfeit."""
-    rng = random.Random(luck)
     table = game.table([deal_seed])
-    authors = [at_random(game, luck + seat) for seat in (0, 1)]
-    seats = [game.seat(author) for author in authors]
-    for _ in range(int(part * 2 * game.length)):
-        size = len(table.messages()) // 2
-        replies = bytes(s.reply(table.messages()[n * size :][:size]) for n, s in enumerate(seats))
-        before = table.moves(0)
-        table.advance(replies)
-        if table.done:
-            return
-    before = table.moves(0)
-    replies = [NONE, NONE]
-    messages, size = table.messages(), len(table.messages()) // 2
-    for seat in (0, 1):
-        if messages[seat * size] != IDLE:
-            replies[seat] = seats[seat].reply(messages[seat * size :][:size])
-    replies[faulty] = rng.choice((CRASHED, MALFORMED, 240))
+    seats = [game.seat(at_random(game, luck + seat)) for seat in (0, 1)]
+    for _ in range(int(part * (game.length - 1))):
+        table.advance(bytes(replies_of(table, seats)))
+    before, replies = table.moves(0), replies_of(table, seats)
+    replies[faulty] = random.Random(luck).choice((CRASHED, MALFORMED, 240))
     table.advance(bytes(replies))
     assert table.done and table.fault(0) == (faulty, replies[faulty])
-    assert table.moves(0) == before
-    assert set(table.messages()[::size]) == {IDLE}
+    assert table.moves(0) == before and not asked(table)
     account = game.account(deal_seed, before, faulty)
     assert account.returns == game.score(deal_seed, before, faulty)
     assert sum(account.returns) == 0
@@ -138,13 +128,11 @@ def test_of_two_faults_seat_0_is_looked_at_first(game: Game) -> None:
 )
 def test_answers_that_are_no_action(game: Game, answer: Any, code: int) -> None:
     table = game.table([1])
-    bad = [game.seat(Author(game, lambda _: answer)) for _ in (0, 1)]
-    messages, size = table.messages(), len(table.messages()) // 2
-    replies = [seat.reply(messages[n * size :][:size]) for n, seat in enumerate(bad)]
-    asked = [n for n in (0, 1) if messages[n * size] != IDLE]
-    assert [replies[n] for n in asked] == [code] * len(asked)
+    replies = replies_of(table, [game.seat(Author(game, lambda _: answer)) for _ in (0, 1)])
+    guilty = asked(table)
+    assert [replies[seat] for seat in guilty] == [code] * len(guilty)
     table.advance(bytes(replies))
-    assert table.fault(0) == (asked[0], code)
+    assert table.fault(0) == (guilty[0], code)
 
 
 @every_game
@@ -156,10 +144,8 @@ def test_a_string_that_claims_to_be_every_action_is_none(game: Game) -> None:
             return True
 
     table = game.table([1])
-    size = len(table.messages()) // 2
-    asked = next(n for n in (0, 1) if table.messages()[n * size] != IDLE)
     seat = game.seat(Author(game, lambda _: Loud(game.actions[0])))
-    assert seat.reply(table.messages()[asked * size :][:size]) == MALFORMED
+    assert seat.reply(messages_of(table)[asked(table)[0]]) == MALFORMED
 
 
 @every_game
@@ -168,10 +154,8 @@ def test_what_a_policy_raises_passes_through(game: Game) -> None:
         raise KeyError("mine")
 
     table = game.table([1])
-    size = len(table.messages()) // 2
-    asked = next(n for n in (0, 1) if table.messages()[n * size] != IDLE)
     with pytest.raises(KeyError, match="mine"):
-        game.seat(Author(game, fail)).reply(table.messages()[asked * size :][:size])
+        game.seat(Author(game, fail)).reply(messages_of(table)[asked(table)[0]])
 
 
 @every_game
@@ -454,12 +438,12 @@ def test_the_words(game: Game) -> None:
 def test_an_observation_names_a_state_in_which_its_actions_are_legal(game: Game) -> None:
     assert game.states
     seen = [author.heard for author in scripted(game, 2, record(game, 2, 2))]
-    asked = [told for heard in seen for method, told in heard if method == "act"]
-    assert len(asked) > game.length
-    states = {game.states.observed(told) for told in asked}
+    turns = [told for heard in seen for method, told in heard if method == "act"]
+    assert len(turns) > game.length
+    states = {game.states.observed(told) for told in turns}
     assert states <= set(game.states.legal)
     assert len(states) > len(game.states.legal) / 4
-    for told in asked:
+    for told in turns:
         if "legal_actions" in told["player_view"]:
             assert told["player_view"]["legal_actions"] == legal_in(game, told)
 
