@@ -21,8 +21,9 @@ lint: setup-dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# All of it anew each time: of a page that did not change, Sphinx would not repeat its warnings.
 docs: setup-dev
-	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -j auto docs site
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --fresh-env --quiet -j auto -d build/doctrees docs site
 
 setup: $(VENV)/.run-ready
 setup-dev: $(VENV)/.dev-ready

@@ -52,8 +52,8 @@ _INCLUDED = {
 """Documents beside the code, and the pages that show them."""
 
 
-def lead_to_pages(text: str, source: Path, page: str) -> str:
-    """Links of a document beside the code, seen from the page that shows it.
+def lead_to_pages(text: str, source: Path) -> str:
+    """The text of a document beside the code, with links that hold on the site.
 
     What is on the site is linked there.  Of the rest, which only a checkout has, the words stay.
     """
@@ -64,7 +64,7 @@ def lead_to_pages(text: str, source: Path, page: str) -> str:
         there = file.removeprefix("docs/") if file.startswith("docs/") else _INCLUDED.get(file)
         if there is None:
             return words
-        return f"[{words}]({os.path.relpath(there, Path(page).parent)}{anchor})"
+        return f"[{words}](/{there}{anchor})"
 
     return _LINK.sub(link, text)
 
@@ -72,8 +72,6 @@ def lead_to_pages(text: str, source: Path, page: str) -> str:
 def public_names(package: str) -> Iterator[str]:
     """What a package lists as public, as lines of MyST, each with its docstring."""
     module = importlib.import_module(package)
-    if not hasattr(module, "__all__"):
-        return
     yield f"## {package}\n\n```{{eval-rst}}"
     for name in module.__all__:
         value = getattr(module, name)
@@ -92,7 +90,7 @@ def _fill_in(app: Sphinx, page: str, content: list[str]) -> None:
 
 
 def _include(app: Sphinx, path: Path, page: str, content: list[str]) -> None:
-    content[0] = lead_to_pages(content[0], (Path(app.srcdir) / path).resolve(), f"{page}.md")
+    content[0] = lead_to_pages(content[0], (Path(app.srcdir) / path).resolve())
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

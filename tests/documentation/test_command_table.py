@@ -14,6 +14,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
+import oracle
 import population.paper
 import population.runs
 import sandbox.doctor
@@ -137,6 +138,7 @@ def test_each_row_of_csro_runs(new_home, tmp_path, monkeypatch):
     few = ["--payoff-matches", "4", "--evaluation-matches", "4"]
     with Arena(home, sandbox="process", workers=1) as arena:
         names = {"arena": arena, "population": population}
+        names |= {name: getattr(oracle, name) for name in oracle.__all__}
         for words, calls in rows("csro"):
             more = few if words[1] == "run" else []
             done = CliRunner().invoke(csro_command, [*words[1:], *more, "--home", str(home)])
