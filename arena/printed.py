@@ -120,14 +120,14 @@ class Sheet:
     def html(self) -> str:
         """It as an HTML table that looks right in a notebook, light or dark."""
         heads = "".join(
-            f'<th style="text-align:{side}">{_safe(name)}</th>'
+            f'<th style="text-align:{side};padding:0 .6rem">{_safe(name)}</th>'
             for name, side in self.columns.items()
         )
         sides = tuple(self.columns.values())
         body = "".join(
             "<tr>"
             + "".join(
-                f'<td style="text-align:{side};white-space:nowrap">{_written(cell)}</td>'
+                f'<td style="text-align:{side};white-space:nowrap;padding:0 .6rem">{_written(cell)}</td>'
                 for cell, side in zip(row, sides, strict=True)
             )
             + "</tr>"
