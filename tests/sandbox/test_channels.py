@@ -12,7 +12,7 @@ import pytest
 from sandbox.values import Block, BlockMatch, FaultKind, Limits, Outcome, Rules, SeatPlan
 from sandbox.wall import Wall
 
-RRPS = Path(__file__).parents[2] / "arena" / "games" / "tables" / "rrps.py"
+RRPS = Path(__file__).parents[2] / "arena" / "games" / "rrps" / "table.py"
 RULES = Rules(RRPS, "Agent", (("act", 1),))
 ROOM = Limits(match_seconds=60.0, act_seconds=2.0, memory_mib=512)
 THROWS = 1000

@@ -35,7 +35,7 @@ from sandbox.wall import Wall
 pytestmark = [pytest.mark.gvisor, pytest.mark.usefixtures("gvisor")]
 
 PROJECT = Path(sandbox.__file__).resolve().parent.parent
-RULES = Rules(PROJECT / "arena" / "games" / "tables" / "rrps.py", "Agent", (("act", 1),))
+RULES = Rules(PROJECT / "arena" / "games" / "rrps" / "table.py", "Agent", (("act", 1),))
 LIMITS = Limits(load_seconds=10.0, act_seconds=5.0)
 SECONDS_TO_VANISH = 30.0
 

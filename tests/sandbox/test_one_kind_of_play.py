@@ -211,7 +211,7 @@ def test_none_has_one_hash(two_boxes: tuple[Wall, Wall], throws: Rules) -> None:
 
 def test_other_games_leave_no_trace(throws: Rules) -> None:
     """A box that has played another game looks like one that has not."""
-    other = Path(__file__).parents[2] / "arena" / "games" / "tables" / "rrps.py"
+    other = Path(__file__).parents[2] / "arena" / "games" / "rrps" / "table.py"
     wall = ProcessWall(bubblewrap=False)
     try:
         before = observed(wall, throws, OBSERVER, "alone")

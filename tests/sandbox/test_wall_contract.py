@@ -27,7 +27,7 @@ from sandbox.wall import Wall
 SHORT = Limits(
     act_seconds=0.2, match_seconds=1.0, match_wall_seconds=1.0, load_seconds=0.5, memory_mib=256
 )
-TABLES = Path(__file__).parents[2] / "arena" / "games" / "tables"
+GAMES = Path(__file__).parents[2] / "arena" / "games"
 
 RANDOM = """
 import random
@@ -487,7 +487,7 @@ def test_the_hosts_own_error_passes_through(walls: object, throws: Rules) -> Non
 @pytest.mark.parametrize("isolate", [True, False])
 def test_messages_of_many_bytes(wall: Wall, isolate: bool) -> None:
     rules = Rules(
-        TABLES / "leduc.py",
+        GAMES / "leduc" / "table.py",
         "RepeatedLeducPokerBot",
         (("act", 1), ("receive_outcome", 1), ("restart", 1)),
     )
