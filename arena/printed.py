@@ -127,7 +127,8 @@ class Sheet:
         body = "".join(
             "<tr>"
             + "".join(
-                f'<td style="text-align:{side};white-space:nowrap;padding:0 .6rem">{_written(cell)}</td>'
+                f'<td style="text-align:{side};white-space:nowrap;padding:0 .6rem">'
+                f"{_written(cell)}</td>"
                 for cell, side in zip(row, sides, strict=True)
             )
             + "</tr>"
