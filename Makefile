@@ -6,6 +6,8 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 HOME_DIR ?= demo-home
 MATCHES ?= 8
+# Processes that run tests; those that measure time ("alone") come after them, one by one.
+TEST_WORKERS ?= auto
 
 .PHONY: demo test lint docs setup setup-dev lock clean
 
@@ -13,7 +15,8 @@ demo: setup
 	$(BIN)/python -m arena.demo --home $(HOME_DIR) --matches $(MATCHES)
 
 test: setup-dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -m "not alone" -n $(TEST_WORKERS) --dist worksteal
+	$(BIN)/python -m pytest -m alone
 
 lint: setup-dev
 	$(BIN)/ruff format --check .

@@ -2,13 +2,38 @@
 
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 
 from arena import Arena
 
+ROOT = Path(__file__).resolve().parent.parent
 SEED_KEY = bytes(range(32))
 """Of every arena that the tests make: a match comes out the same in each of them."""
+
+
+ALONE = (
+    "tests/sandbox/",
+    "tests/arena/test_budgets.py",
+    "tests/arena/test_play.py",
+    "tests/arena/test_workers.py",
+    "tests/dashboards/test_dashboards_gvisor.py",
+    "tests/dashboards/test_dashboards_server.py",
+    "tests/dashboards/test_dashboards_submissions.py",
+    "tests/dashboards/test_dashboards_submit.py",
+    "tests/dashboards/test_dashboards_turns.py",
+    "tests/population/test_csro_killed.py",
+)
+"""Tests that hold something to its time, or kill it at a moment: a neighbour would disturb them."""
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest chooses by marks
+def pytest_collection_modifyitems(items):
+    for item in items:
+        place = item.path.relative_to(ROOT).as_posix()
+        if place.startswith(ALONE):
+            item.add_marker("alone")
 
 
 @pytest.fixture(autouse=True, scope="session")
