@@ -13,11 +13,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError
-
 from arena.errors import HomeTooNew, HomeUnusable, UsageFault
 from arena.house import house_submissions
+from arena.registry_address import absolute, file_of, same_registry, without_secrets
 from arena.seeds import Seeds
 from arena.store import MatchStore
 from registry import Registry, digest_of
@@ -89,55 +87,54 @@ def _marker_of(path: Path) -> _Marker | None:
         ) from error
 
 
-def _mark(path: Path, registry: str | None) -> None:
-    """Makes the folder, or keeps in it which registry is its own."""
+def _make(path: Path) -> None:
+    """Makes the folder."""
     try:
         path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _cannot_create(path, error) from error
+
+
+def _mark(path: Path, registry: str | None) -> None:
+    """Keeps in the folder that it is a home, and which registry is its own."""
+    try:
         fresh = path / f"home.json.{os.getpid()}"
         fresh.write_text(json.dumps({"format": FORMAT, "registry": registry}) + "\n")
         fresh.replace(path / "home.json")
     except OSError as error:
-        raise HomeUnusable(
-            f"the home {path} cannot be created: {error.strerror}; "
-            "choose another folder with --home or ARENA_HOME"
-        ) from error
+        raise _cannot_create(path, error) from error
 
 
-def _without_password(url: str) -> str:
-    """The address of a registry as it may be kept in a file and shown.
-
-    Raises:
-      UsageFault: it is no URL.
-    """
-    try:
-        return make_url(url).set(password=None).render_as_string()
-    except ArgumentError:
-        raise UsageFault(
-            f"{url!r} is no address of a registry; one looks like postgresql+psycopg://host/name"
-        ) from None
+def _cannot_create(path: Path, error: OSError) -> HomeUnusable:
+    return HomeUnusable(
+        f"the home {path} cannot be created: {error.strerror}; "
+        "choose another folder with --home or ARENA_HOME"
+    )
 
 
 def _registry_target(path: Path, marker: _Marker | None, given: str | None) -> Path | str:
     """Where the registry of a home is.
 
     Raises:
-      UsageFault: another one was given than the home's own.
+      UsageFault: another one was given than the home's own, or it is no address.
     """
     own = path / REGISTRY
+    wanted = own if given is None else absolute(given)
     if marker is None or (marker.registry == "" and not own.exists()):
-        return given or own
+        return wanted
     if marker.registry:
-        if given is not None and _without_password(given) != marker.registry:
+        if given is not None and not same_registry(given, marker.registry):
             raise UsageFault(
                 f"the home {path} belongs to the registry {marker.registry}, and not to "
-                f"{_without_password(given)}: leave --registry and ARENA_REGISTRY out"
+                f"{without_secrets(given)}: leave --registry and ARENA_REGISTRY out; if the "
+                "registry itself was moved, write its new address into the home's home.json"
             )
-        return given or marker.registry
+        return marker.registry if given is None else wanted
     if given is not None:
         raise UsageFault(
-            f"the home {path} has a registry of its own, and does not belong to "
-            f"{_without_password(given)}: leave --registry and ARENA_REGISTRY out, or choose "
-            "another --home"
+            f"the home {path} has a registry of its own, {own}, and does not belong to "
+            f"{without_secrets(given)}: leave --registry and ARENA_REGISTRY out; if that file is "
+            "there by mistake, move it away"
         )
     return own
 
@@ -148,12 +145,14 @@ def _must_be_there(path: Path, target: Path | str) -> None:
     Raises:
       HomeUnusable: there are matches, and the file of their registry is gone or empty.
     """
-    if not isinstance(target, Path) or (target.exists() and target.stat().st_size):
+    file = target if isinstance(target, Path) else file_of(target)
+    if file is None or (file.exists() and file.stat().st_size):
         return
     if (path / MATCHES).exists():
         raise HomeUnusable(
-            f"{path / MATCHES} holds matches, but {target}, which says whose they are, is gone or "
-            "empty: put it back from a copy, or move the folder away to begin anew"
+            f"{path / MATCHES} holds matches, but {file}, which says whose they are, is gone or "
+            "empty: put it back from a copy, name the registry's server with --registry if that "
+            "is where it is, or move the folder away to begin anew"
         )
 
 
@@ -189,19 +188,18 @@ def open_home(
         )
     if marker is None and not create:
         raise UsageFault(
-            f"there is no home at {path}; `arena submit`, `arena play` and `arena evaluate` make "
-            "one, --home and ARENA_HOME name another"
+            f"there is no home at {path}; commands that take policies in or play, such as `arena "
+            "submit` and `arena play`, make one, and --home and ARENA_HOME name another"
         )
-    address = None if registry_url is None else _without_password(registry_url)
     target = _registry_target(path, marker, registry_url)
     _must_be_there(path, target)
     if marker is None:
-        _mark(path, address)
+        _make(path)
     writable = os.access(path, os.W_OK)
     home = Home(path, Registry.open(target, read_only=not writable), writable)
     if writable:
-        if marker is not None and marker.registry == "":
-            _mark(path, address)
+        if marker is None or marker.registry == "":  # only now: the address has proved good
+            _mark(path, None if registry_url is None else without_secrets(registry_url))
         if seed_key is not None:
             home.registry.open_first_season(seed_key)
         home.registry.current_season()

@@ -66,6 +66,10 @@ class Matches(tuple[MatchRow, ...], Printed):
         made.refs = dict(refs)
         return made
 
+    def __getnewargs__(self) -> tuple[tuple[MatchRow, ...], Mapping[str, str]]:
+        """What a copy is made from: processes and caches pass lists on."""
+        return (tuple(self), self.refs)
+
     def sheet(self, width: int = WIDTH) -> Sheet:
         """One line for each match."""
         rows = [

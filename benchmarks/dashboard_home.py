@@ -23,7 +23,7 @@ from arena import Arena
 from arena.games import game as game_named
 from arena.values import Match, Result, Termination
 from oracle.values import Attempt, Score
-from population.config import MatchCounts, RunConfig
+from population.config import Measuring, RunConfig
 from population.records import Effort, Iteration, Sigma
 from population.runs import Runs
 from registry.values import Submission
@@ -98,7 +98,7 @@ def runs(home: Path, digests: list[str], seed: int) -> None:
     """Finished CSRO runs whose members are policies of the home, with made-up attempts."""
     rng, kept = random.Random(seed), Runs(home)
     for number in range(RUNS):
-        config = RunConfig("rrps", iterations=ITERATIONS, seed=number, matches=MatchCounts(8, 24))
+        config = RunConfig("rrps", iterations=ITERATIONS, seed=number, matches=Measuring(8, 24))
         name, members = f"made-{number}", rng.sample(digests, ITERATIONS + 1)
         kept.start(name, config)
         kept.begin(name, members[0])

@@ -8,6 +8,7 @@ oracles of this package keep a fuller one, with what was never scored, and hand 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import re
 from collections.abc import Callable, Sequence
@@ -128,17 +129,34 @@ def best_program(programs: Sequence[str], results: Sequence[Score | Failure]) ->
     return max(scored, key=lambda pair: pair[0], default=(0.0, ""))[1]
 
 
+def _called(oracle: object) -> str:
+    if dataclasses.is_dataclass(oracle):
+        shown = [one.name for one in dataclasses.fields(oracle) if one.repr]
+        told = ", ".join(f"{name}={_told(getattr(oracle, name))}" for name in shown)
+        return f"{type(oracle).__qualname__}({told})"
+    if isinstance(oracle, functools.partial):
+        given = [_told(one) for one in oracle.args]
+        given += [f"{name}={_told(value)}" for name, value in sorted(oracle.keywords.items())]
+        return f"{_called(oracle.func)}({', '.join(given)})"
+    named = getattr(oracle, "name", None) or getattr(oracle, "__qualname__", None)
+    return named if isinstance(named, str) else type(oracle).__qualname__
+
+
+def _told(value: object) -> str:
+    """As `repr`, but sets in an order that does not change from process to process."""
+    if isinstance(value, set | frozenset):
+        return f"{{{', '.join(sorted(map(repr, value)))}}}"
+    return repr(value)
+
+
 def identity(oracle: AnyOracle) -> str:
     """What tells an oracle from others, and is the same whenever its script runs again.
 
-    Of a dataclass its fields, so that other parameters are another oracle; else its `name`; else
-    the name of its class or function.
+    Of a dataclass its fields (but those of `repr=False`), of a `functools.partial` its arguments,
+    so that other parameters are another oracle; else its `name`; else the name of its class or
+    function.
     """
-    if dataclasses.is_dataclass(oracle):
-        text = _ADDRESS.sub("", repr(oracle))
-    else:
-        named = getattr(oracle, "name", None) or getattr(oracle, "__qualname__", None)
-        text = named if isinstance(named, str) else type(oracle).__qualname__
+    text = " ".join(_ADDRESS.sub("", _called(oracle)).split())
     if len(text) <= _LONGEST_IDENTITY:
         return text
     digest = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from arena.analysis.estimates import Estimate
-from population.config import RunConfig, default_counts
+from population.config import RunConfig, default_measuring
 from population.paper import Figure
 from population.records import RunRecord
 from population.scores import Measured, Scores
@@ -104,7 +104,7 @@ def _lower_end(estimate: Estimate) -> float:
 
 def title_of(config: RunConfig) -> str:
     """A variant in words: the oracle, and whatever else is not as usual."""
-    usual = RunConfig(config.game, matches=default_counts(config.game))
+    usual = RunConfig(config.game, matches=default_measuring(config.game))
     extras = [config.solver] if config.solver != usual.solver else []
     extras += [f"from {config.initial}"] if config.initial else []
     extras += [] if config.afresh else ["chosen by the matches of its payoffs"]

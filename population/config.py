@@ -69,7 +69,7 @@ class OracleChoice:
 
 
 @dataclass(frozen=True, slots=True)
-class MatchCounts:
+class Measuring:
     """How many matches estimates are made from.
 
     Attributes:
@@ -85,10 +85,10 @@ class MatchCounts:
         _at_least(4, payoff=self.payoff, evaluation=self.evaluation)
 
 
-def default_counts(game: str) -> MatchCounts:
+def default_measuring(game: str) -> Measuring:
     """What a game's noise asks for."""
     counts = game_named(game).match_counts
-    return MatchCounts(counts.pair, counts.mixture)
+    return Measuring(counts.pair, counts.mixture)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class RunConfig:
       seed: of every random choice.
       solver: of the meta-game, a key of `arena.analysis.meta_strategy.SOLVERS`.
       initial: reference of the initial policy; "" for the built-in one.
-      matches: see `MatchCounts`.
+      matches: see `Measuring`.
       afresh: whether candidates race by matches that serve nothing else, and u and the payoffs come
         from others.  In runs of before, both came from the same, and all candidates played as many.
     """
@@ -113,7 +113,7 @@ class RunConfig:
     seed: int = 0
     solver: str = DEFAULT_SOLVER
     initial: str = ""
-    matches: MatchCounts = field(default_factory=MatchCounts)
+    matches: Measuring = field(default_factory=Measuring)
     afresh: bool = True
 
     def __post_init__(self) -> None:
@@ -134,7 +134,7 @@ class RunConfig:
         told = dict(fields.pop("oracle"))
         asking = Asking(**told.pop("asking", {}))  # runs of before have none
         oracle = OracleChoice(**told, asking=asking)
-        matches, afresh = MatchCounts(**fields.pop("matches")), fields.pop("afresh", False)
+        matches, afresh = Measuring(**fields.pop("matches")), fields.pop("afresh", False)
         return cls(oracle=oracle, matches=matches, afresh=afresh, **fields)
 
     @property

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from arena.analysis.meta_strategy import DEFAULT_SOLVER
+from arena.errors import UsageFault
 from arena.games import game as game_named
 from arena.games.protocol import Game
 from arena.local import Arena
 from oracle.asking import AnyOracle, identity
-from population.config import CUSTOM, MatchCounts, OracleChoice, RunConfig, default_counts
+from population.config import CUSTOM, Measuring, OracleChoice, RunConfig, default_measuring
 from population.csro import Csro, Result
 from population.evaluator import Lineage
 from population.logbook import Logbook, Silent, Watcher, at_work
@@ -59,9 +60,14 @@ def run_csro(
       ArenaError, RegistryError, SandboxError, StoreError: calling it again goes on.
     """
     played = game_named(game) if isinstance(game, str) else game
-    usual = default_counts(played.name)
-    budget = MatchCounts(payoff_matches or usual.payoff, evaluation_matches or usual.evaluation)
+    usual = default_measuring(played.name)
+    budget = Measuring(payoff_matches or usual.payoff, evaluation_matches or usual.evaluation)
     choice = OracleChoice(identity(oracle), CUSTOM)
+    if choice.name.endswith("<lambda>"):
+        raise UsageFault(
+            "an oracle that is a lambda has no name that tells it from others, so nobody could go "
+            "on with its run: write it with def"
+        )
     config = RunConfig(played.name, choice, iterations, seed, solver, initial, budget)
     if initial:
         named_initial(arena, played, initial)  # before anything is stored under the run's name

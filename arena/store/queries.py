@@ -299,9 +299,7 @@ def trends(
               and m.repetition < {SELECTING}
         ), sums as (
             select low, high,
-                   least(place * $slices // (select matches + 1 from games
-                                             where name = $game and version = $version),
-                         $slices - 1) as slice,
+                   place * $slices // (select count(*) + 1 from mine) as slice,
                    sum(return_low) as total, count(*) as matches
             from mine group by all
         ), sides as (

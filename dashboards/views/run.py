@@ -84,17 +84,20 @@ def _tell(record: RunRecord, phase: Phase) -> None:
         since = f"{alive.last:%Y-%m-%d %H:%M:%S} UTC"
     if record.note:
         st.text(shown(record.note))
+    again = f"`csro resume {record.name}`"
+    if record.config.oracle.custom:
+        again = "The script that began it, which calls `population.run_csro`,"
     match phase:
         case Phase.WORKING if alive is not None:
             st.caption(f"Being worked on; last heard of {silent} ago. This page follows it.")
         case Phase.LEFT if alive is not None:
             st.warning(
                 f"Nobody works on it: not heard of since {since}, {silent} ago.  "
-                f"`csro resume {record.name}`  goes on where it was left.",
+                f"{again}  goes on where it was left.",
                 icon=":material/motion_photos_off:",
             )
         case Phase.STOPPED:
-            st.info(f"`csro resume {record.name}`  goes on.", icon=":material/pause:")
+            st.info(f"{again}  goes on.", icon=":material/pause:")
         case _:
             pass
 

@@ -9,7 +9,6 @@ from functools import wraps
 from typing import Any
 
 import click
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from arena.analysis.meta_strategy import DEFAULT_SOLVER, SOLVERS
@@ -36,8 +35,9 @@ from population.cli.asking import (
     show_calls,
     show_first,
 )
-from population.config import ORACLES, MatchCounts, OracleChoice, RunConfig, default_counts
-from population.csro import Csro, Result
+from population.cli.telling import answer, told_again
+from population.config import ORACLES, Measuring, OracleChoice, RunConfig, default_measuring
+from population.csro import Csro
 from population.logbook import Logbook, at_work
 from population.matches import Matches
 from population.members import named_initial
@@ -197,8 +197,8 @@ def run(
 
     The same options give the same run.  Interrupt it, or kill it: `csro resume RUN` goes on.
     """
-    usual = default_counts(game.name)
-    matches = MatchCounts(payoff_matches or usual.payoff, evaluation_matches or usual.evaluation)
+    usual = default_measuring(game.name)
+    matches = Measuring(payoff_matches or usual.payoff, evaluation_matches or usual.evaluation)
     config = RunConfig(game.name, oracle, iterations, seed, solver, initial, matches)
     if dry_run:
         show_first(session, config)
@@ -257,9 +257,11 @@ def resume(
     with session.arena(wall, workers) as arena:
         runs = Runs(session.home_path)
         record = at_pace(runs.get(run_name), pace)
-        if record.state is not RunState.FINISHED:
+        if record.state is RunState.FINISHED:
+            answer(session, record, told_again(arena, runs, run_name), {})
+        else:
             ready(arena, record.config.oracle, spending)
-        work(session, runs, record, arena, spending)
+            work(session, runs, record, arena, spending)
 
 
 def at_pace(record: RunRecord, pace: Mapping[str, Any]) -> RunRecord:
@@ -281,35 +283,9 @@ def work(session: Session, runs: Runs, record: RunRecord, arena: Arena, spending
             result = Csro(record.name, config, shop.oracle, lineage_of, matches, log).run()
         finally:
             shop.close()
-    document = {"run": record.name, **document_of(result), "walls": dict(matches.spent.walls)}
     for wall, number in sorted(matches.spent.walls.items()):
         notice(f"{number:,} matches played behind: {wall}")
-    session.answer(document, lambda out: say(out, record, result))
-
-
-def document_of(result: Result) -> dict[str, Any]:
-    """A run's result for JSON."""
-    labels = {member.digest: member.label for member in result.members}
-    return {
-        "ref": result.mixture.ref,
-        "digest": result.mixture.digest,
-        "members": [{"label": m.label, "digest": m.digest} for m in result.members],
-        "sigma": {labels[d]: weight for d, weight in result.sigma.support.items()},
-        "exploitability": result.sigma.exploitability,
-    }
-
-
-def say(out: Console, record: RunRecord, result: Result) -> None:
-    """A run's result for people."""
-    labels = {member.digest: member.label for member in result.members}
-    out.print(f"[bold green]finished[/]  {record.name}: {len(result.members)} members")
-    out.print(f"meta-strategy  [bold]{result.mixture.ref}[/]")
-    for digest, weight in result.sigma.support.items():
-        out.print(f"  {weight:6.1%}  {labels[digest]}  {digest[:12]}")
-    out.print(
-        f"measure it:  csro report {record.name} --evaluate 100   "
-        f"or  arena evaluate {result.mixture.ref} --game {record.config.game}"
-    )
+    answer(session, record, result, matches.spent.walls)
 
 
 class Bars:

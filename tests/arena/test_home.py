@@ -10,6 +10,8 @@ from arena import Arena
 from arena.cli import main
 from arena.errors import HomeUnusable, UsageFault
 from arena.home import MATCHES, REGISTRY, open_home
+from arena.registry_address import absolute, same_registry, without_secrets
+from registry import RegistryError
 
 
 def run(home, *arguments):
@@ -98,22 +100,50 @@ def test_a_home_from_before_remembers_from_now_on(home):
     assert json.loads(marker.read_text()) == {"format": 1, "registry": None}
 
 
-def test_no_password_is_kept(tmp_path, monkeypatch):
-    asked = []
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql+psycopg://ada:secret-5d1f@nowhere/registry",
+        "postgresql:///registry?host=nowhere&user=ada&password=secret-5d1f",
+        "postgresql://nowhere/registry?sslkey=k&sslpassword=secret-5d1f",
+    ],
+)
+def test_no_password_is_kept(url):
+    kept = without_secrets(url)
+    assert "secret-5d1f" not in kept
+    assert "nowhere" in kept and "registry" in kept
+    assert same_registry(kept, url)
+    assert "secret-5d1f" in absolute(url)
 
-    def opened(target, *, read_only):
-        asked.append(target)
-        raise RuntimeError("not opened")
 
-    monkeypatch.setattr("arena.home.Registry.open", opened)
-    url = "postgresql+psycopg://ada:secret-5d1f@nowhere/registry"
-    with pytest.raises(RuntimeError):
-        open_home(tmp_path / "home", url)
-    assert asked == [url]
-    assert "secret-5d1f" not in (tmp_path / "home" / "home.json").read_text()
-    with pytest.raises(UsageFault) as refused:
-        open_home(tmp_path / "home", url.replace("nowhere", "elsewhere"))
-    assert "secret-5d1f" not in str(refused.value)
+def test_addresses_of_one_registry_are_the_same(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    same = "postgresql+psycopg://ada@Nowhere/registry", "postgresql://bob:x@nowhere:5432/registry"
+    assert same_registry(*same)
+    assert same_registry("sqlite:///a/../reg.sqlite", f"sqlite:///{tmp_path / 'reg.sqlite'}")
+    for other in ("postgresql://nowhere:5433/registry", "postgresql://elsewhere/registry"):
+        assert not same_registry(same[0], other)
+    assert not same_registry("sqlite:///one.sqlite", "sqlite:///two.sqlite")
+
+
+def test_a_registry_that_cannot_be_opened_binds_no_home(tmp_path):
+    home = tmp_path / "home"
+    with pytest.raises(RegistryError):
+        open_home(home, "postgresql://127.0.0.1:1/none")
+    assert not (home / "home.json").exists()
+    open_home(home, f"sqlite:///{tmp_path / 'good.sqlite'}")
+    assert json.loads((home / "home.json").read_text())["registry"].endswith("good.sqlite")
+
+
+def test_a_file_named_from_the_current_folder_stays_that_file(tmp_path, monkeypatch):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path / "one")
+    open_home(tmp_path / "home", "sqlite:///shared.sqlite")
+    monkeypatch.chdir(tmp_path / "two")
+    open_home(tmp_path / "home")
+    assert (tmp_path / "one" / "shared.sqlite").exists()
+    assert list((tmp_path / "two").iterdir()) == []
 
 
 @pytest.mark.parametrize("text", ["registry.sqlite", "/tmp/x", "no address"])

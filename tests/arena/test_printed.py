@@ -1,6 +1,8 @@
 """What an arena answers with shows as tables: in a terminal, in a notebook, to other libraries."""
 
+import copy
 import math
+import pickle
 import shutil
 from html.parser import HTMLParser
 
@@ -118,6 +120,14 @@ def test_a_list_of_nothing_has_its_columns(played):
     assert len(nobody) == 0
     assert "policy" in nobody.to_arrow().column_names
     assert "0 policies" in str(nobody)
+
+
+@pytest.mark.parametrize("kind", ["payoffs", "policies", "matches"])
+def test_answers_are_passed_on_between_processes(played, kind):
+    answer, _ = answers(played)[kind]
+    for again in (pickle.loads(pickle.dumps(answer)), copy.deepcopy(answer)):
+        assert type(again) is type(answer)
+        assert str(again) == str(answer)
 
 
 def test_what_entrants_wrote_is_text_and_no_markup():

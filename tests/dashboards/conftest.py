@@ -21,7 +21,7 @@ from oracle.models.errors import BudgetSpent
 from oracle.models.gemini import GeminiModel
 from oracle.models.options import ServerOptions
 from oracle.models.prices import Price
-from population.config import MatchCounts, OracleChoice, RunConfig
+from population.config import Measuring, OracleChoice, RunConfig
 from population.csro import Csro
 from population.logbook import Logbook
 from population.matches import Matches
@@ -120,7 +120,7 @@ def ask_a_model(arena: Arena) -> None:
     """A run of two iterations, the second of which a budget cuts off."""
     rng = random.Random(1)
     oracle = OracleChoice("zero-shot", "gemini:made-up", "code", "top-k:5")
-    config = RunConfig("rrps", oracle, 2, 5, matches=MatchCounts(4, 8))
+    config = RunConfig("rrps", oracle, 2, 5, matches=Measuring(4, 8))
     runs = Runs(arena.home.path)
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("GEMINI_API_KEY", "k")

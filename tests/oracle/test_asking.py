@@ -1,6 +1,7 @@
 """The seam that every oracle is asked through: a source is enough, and the account is kept."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import pytest
 
@@ -118,6 +119,11 @@ def test_an_identity_tells_parameters_apart_and_outlives_the_process():
     assert identity(Told(1)) == "Told(shift=1, helper=None)"
     assert identity(Told(1)) != identity(Told(2))
     assert " at 0x" not in identity(Told(1, Plain()))
+    assert identity(Told(frozenset("bca"))) == "Told(shift={'a', 'b', 'c'}, helper=None)"
+    assert identity(Told("two\nlines")) == "Told(shift='two\\nlines', helper=None)"
+    one, two = (partial(forgetful, number=number) for number in (1, 2))
+    assert identity(one) != identity(two)
+    assert identity(one).endswith("forgetful(number=1)")
     assert identity(Told(1, Plain())) == identity(Told(1, Plain()))
     assert [identity(one) for one in (Plain(), Named(), forgetful)] == [
         "Plain",

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from arena import Arena, game
-from population.config import MatchCounts, OracleChoice, RunConfig
+from population.config import Measuring, OracleChoice, RunConfig
 from population.csro import Csro, Result
 from population.evaluator import Lineage
 from population.logbook import Logbook
@@ -55,7 +55,7 @@ def small_config(seed: int, iterations: int = ITERATIONS, *, afresh: bool = True
         OracleChoice("best-of-n"),
         iterations,
         seed,
-        matches=MatchCounts(4, 8),
+        matches=Measuring(4, 8),
         afresh=afresh,
     )
 

@@ -8,6 +8,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from arena import Arena
+from arena.errors import UsageFault
+from oracle import Evaluate, Task
 from oracle.models.protocol import Finish, Reply, Request
 from population import run_csro
 from population.cli import main
@@ -35,8 +37,13 @@ def test_a_wrong_initial_policy_leaves_no_run(home: Path, initial: str, said: st
 
 
 def test_a_wrong_initial_policy_leaves_no_run_from_python_either(arena: Arena) -> None:
+    def useless(task: Task, evaluate: Evaluate) -> str:
+        return NOT_A_POLICY
+
     with pytest.raises(UnknownPolicy, match="nobody/x"):
-        run_csro(arena, "rrps", lambda task, _: NOT_A_POLICY, name="own", initial="nobody/x")
+        run_csro(arena, "rrps", useless, name="own", initial="nobody/x")
+    with pytest.raises(UsageFault, match="write it with def"):
+        run_csro(arena, "rrps", lambda task, evaluate: NOT_A_POLICY, name="own")
     assert Runs(arena.home.path).all() == ()
 
 

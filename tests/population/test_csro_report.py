@@ -22,7 +22,7 @@ from oracle.models.options import Asking
 from population import paper
 from population.cli import main
 from population.comparison import title_of
-from population.config import MatchCounts, OracleChoice, RunConfig
+from population.config import Measuring, OracleChoice, RunConfig
 from population.matches import Matches
 from population.records import Sigma
 from population.report.facts import gather, sigmas_of
@@ -283,7 +283,7 @@ def test_run_and_resume_with_a_transcript(measured: Arena, tmp_path: Path) -> No
         ({"oracle": OracleChoice("linear", "gemini:m", opponents="none")}, False),
         ({"oracle": OracleChoice("linear", "gemini:m", asking=Asking(temperature=0.1))}, False),
         ({"oracle": OracleChoice("linear", "gemini:m", asking=Asking(parallel=9))}, True),
-        ({"matches": MatchCounts(8, 25)}, False),
+        ({"matches": Measuring(8, 25)}, False),
         ({"solver": "lp"}, False),
         ({"initial": "me/first"}, False),
     ],

@@ -15,7 +15,7 @@ from oracle.models.options import ServerOptions
 from oracle.models.prices import Price
 from oracle.models.retry import RetryPolicy
 from oracle.values import Rejected
-from population.config import MatchCounts, OracleChoice, RunConfig
+from population.config import Measuring, OracleChoice, RunConfig
 from population.csro import Csro, Result
 from population.logbook import Logbook
 from population.matches import Matches
@@ -48,7 +48,7 @@ def answers(seed: int):
 def run_with(arena: Arena, server: LLMServer, spending: Spending, name: str = "llm") -> Result:
     runs = Runs(arena.home.path)
     oracle = OracleChoice("zero-shot", "gemini:made-up", "code", "top-k:5")
-    config = RunConfig("rrps", oracle, 3, 5, matches=MatchCounts(4, 8))
+    config = RunConfig("rrps", oracle, 3, 5, matches=Measuring(4, 8))
     record = runs.start(name, config)
     retry = RetryPolicy(first_wait=0.01, longest_wait=0.02)
     options = ServerOptions(server.url, timeout_seconds=20, price=PRICE, retry=retry)

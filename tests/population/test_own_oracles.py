@@ -49,6 +49,9 @@ def test_a_run_is_kept_resumed_and_told(arena: Arena) -> None:
     with pytest.raises(RuntimeError, match="its author"):
         run_csro(arena, "rrps", oracle, **SMALL)
     assert runs.get("own").state is RunState.UNFINISHED
+    resumed = csro(arena, "resume", "own")
+    assert resumed.exit_code == 2
+    assert "Python code of its author's" in resumed.stderr
     oracle.fails_in = ""
     with runs.working_on("own"), pytest.raises(RunBusy):
         run_csro(arena, "rrps", oracle, **SMALL)
@@ -72,15 +75,22 @@ def test_a_run_is_kept_resumed_and_told(arena: Arena) -> None:
     assert [one["rejected"] for one in told["iterations_told"]] == [{"faulty": 1}] * 2
 
 
+def test_a_finished_run_is_told_again_and_stays_finished(arena: Arena) -> None:
+    runs, result = Runs(arena.home.path), run_csro(arena, "rrps", Random(), **SMALL)
+    again = csro(arena, "resume", "own", "--json")
+    assert again.exit_code == 0, again.stderr
+    told = json.loads(again.stdout)
+    assert told["ref"] == result.mixture.ref
+    assert [member["digest"] for member in told["members"]] == [m.digest for m in result.members]
+    assert runs.get("own").state is RunState.FINISHED
+
+
 def test_another_oracle_cannot_go_on_with_it(arena: Arena) -> None:
     run_csro(arena, "rrps", Random(), **{**SMALL, "iterations": 1})
     with pytest.raises(RunExists, match=r"Random\(family='shifts'\).* there, .*'other'.* here"):
         run_csro(arena, "rrps", Random("other"), **{**SMALL, "iterations": 1})
     with pytest.raises(RunExists, match="iterations is 1 there, 2 here"):
         run_csro(arena, "rrps", Random(), **SMALL)
-    resumed = csro(arena, "resume", "own")
-    assert resumed.exit_code == 2
-    assert "Python code of its author's" in resumed.stderr
     shown = csro(arena, "prompt", "--run", "own", "--call", "k01")
     assert shown.exit_code == 2
     assert "nobody else knows what it asks" in shown.stderr
