@@ -16,10 +16,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from arena.analysis.estimates import Estimate
     from arena.conduct import Conduct
     from arena.enrol import Enrolled
     from arena.evaluation import Evaluated
     from arena.games import GAMES, Game, game
+    from arena.listings import Matches, Policies
     from arena.local import Arena
     from arena.payoffs import PayoffTable
     from arena.rejection import Rejection, RejectionKind
@@ -33,13 +35,16 @@ _HOMES = {
     "Comparison": "arena.replay",
     "Conduct": "arena.conduct",
     "Enrolled": "arena.enrol",
+    "Estimate": "arena.analysis.estimates",
     "Evaluated": "arena.evaluation",
     "GAMES": "arena.games",
     "Game": "arena.games",
     "Leaderboard": "arena.standings",
     "Match": "arena.values",
+    "Matches": "arena.listings",
     "PayoffTable": "arena.payoffs",
     "PlayReport": "arena.tally",
+    "Policies": "arena.listings",
     "Rejection": "arena.rejection",
     "RejectionKind": "arena.rejection",
     "Result": "arena.values",
@@ -53,13 +58,16 @@ __all__ = [
     "Comparison",
     "Conduct",
     "Enrolled",
+    "Estimate",
     "Evaluated",
     "GAMES",
     "Game",
     "Leaderboard",
     "Match",
+    "Matches",
     "PayoffTable",
     "PlayReport",
+    "Policies",
     "Rejection",
     "RejectionKind",
     "Result",

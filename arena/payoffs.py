@@ -16,7 +16,8 @@ import pyarrow as pa
 import pyarrow.csv
 from numpy.typing import NDArray
 
-from arena.printed import WIDTH, Cell, Printed, Sheet, Side, number
+from arena.figures.text import number
+from arena.printed import WIDTH, Cell, Printed, Sheet, Side
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int32]

@@ -6,7 +6,6 @@ for people, with what fits on a screen, and `to_arrow` for programs, with everyt
 
 from __future__ import annotations
 
-import html
 import io
 import math
 from abc import ABC, abstractmethod
@@ -20,6 +19,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from arena.analysis.estimates import Estimate
+from arena.figures.text import in_html, interval, number
 from registry import shown
 
 WIDTH = 140
@@ -40,19 +40,11 @@ class Aside(NamedTuple):
 Cell = str | Aside
 
 
-def number(value: float | None, digits: int = 1) -> str:
-    """A number for a table; a dash where there is none."""
-    if value is None or not math.isfinite(value):
-        return "-"
-    return f"{round(value, digits) + 0.0:,.{digits}f}"  # adding 0 turns -0.0 into 0.0
-
-
 def estimated(estimate: Estimate | None) -> Cell:
     """An estimate with its 95 % interval."""
     if estimate is None:
         return "-"
-    low, high = number(estimate.low, 0), number(estimate.high, 0)
-    return Aside(number(estimate.value), f"[{low}, {high}]")
+    return Aside(number(estimate.value), interval(estimate))
 
 
 def estimate_columns(name: str, estimate: Estimate | None) -> dict[str, float | None]:
@@ -120,7 +112,7 @@ class Sheet:
     def html(self) -> str:
         """It as an HTML table that looks right in a notebook, light or dark."""
         heads = "".join(
-            f'<th style="text-align:{side};padding:0 .6rem">{_safe(name)}</th>'
+            f'<th style="text-align:{side};padding:0 .6rem">{in_html(name)}</th>'
             for name, side in self.columns.items()
         )
         sides = tuple(self.columns.values())
@@ -134,8 +126,8 @@ class Sheet:
             + "</tr>"
             for row in self.rows
         )
-        title = f"<div><b>{_safe(self.title)}</b></div>" if self.title else ""
-        note = f'<div style="opacity:.7">{_safe(self.note)}</div>' if self.note else ""
+        title = f"<div><b>{in_html(self.title)}</b></div>" if self.title else ""
+        note = f'<div style="opacity:.7">{in_html(self.note)}</div>' if self.note else ""
         return (
             f'{title}<div style="overflow-x:auto"><table><thead><tr>{heads}</tr></thead>'
             f"<tbody>{body}</tbody></table></div>{note}"
@@ -179,10 +171,6 @@ def _plain(text: str) -> str:
     return escape(shown(text))
 
 
-def _safe(text: str) -> str:
-    return html.escape(shown(text))
-
-
 def marked(cell: Cell) -> str:
     """A cell as rich markup."""
     if isinstance(cell, Aside):
@@ -192,5 +180,5 @@ def marked(cell: Cell) -> str:
 
 def _written(cell: Cell) -> str:
     if isinstance(cell, Aside):
-        return f'{_safe(cell.text)} <span style="opacity:.6">{_safe(cell.aside)}</span>'
-    return _safe(cell)
+        return f'{in_html(cell.text)} <span style="opacity:.6">{in_html(cell.aside)}</span>'
+    return in_html(cell)

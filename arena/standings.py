@@ -13,22 +13,13 @@ from arena.analysis.estimates import Estimate
 from arena.analysis.leaderboard import Options, RankBy, Row, leaderboard
 from arena.analysis.ratings import Rating, repetitions_to_rate, true_skill
 from arena.figures.intervals import Line, intervals
+from arena.figures.text import number
 from arena.games import game as game_named
 from arena.games.protocol import Game
 from arena.home import Home
 from arena.house.population import Population
 from arena.payoffs import PayoffTable
-from arena.printed import (
-    WIDTH,
-    Aside,
-    Cell,
-    Printed,
-    Sheet,
-    Side,
-    estimate_columns,
-    estimated,
-    number,
-)
+from arena.printed import WIDTH, Aside, Cell, Printed, Sheet, Side, estimate_columns, estimated
 from arena.tally import Pair
 from registry.values import Status
 

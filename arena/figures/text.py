@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 
 from arena.analysis.estimates import Estimate
 from registry import shown
@@ -20,7 +21,7 @@ def short_ref(ref: str) -> str:
 
 def number(value: float | None, digits: int = 1) -> str:
     """A number; a dash where there is none, and no minus before what is rounded to 0."""
-    return "-" if value is None or value != value else f"{value:z,.{digits}f}"
+    return "-" if value is None or not math.isfinite(value) else f"{value:z,.{digits}f}"
 
 
 def signed(value: float | None, digits: int = 1) -> str:

@@ -11,8 +11,9 @@ import pytest
 
 from arena import Arena
 from arena.analysis.estimates import Estimate
+from arena.figures.text import number
 from arena.payoffs import PayoffTable
-from arena.printed import Aside, Printed, Sheet, estimate_columns, estimated, number
+from arena.printed import Aside, Printed, Sheet, estimate_columns, estimated
 
 HOSTILE = '<script>alert(1)</script>[bold]:smile:\u202e"&'
 
@@ -141,7 +142,7 @@ def test_what_entrants_wrote_is_text_and_no_markup():
 def test_numbers_that_are_not_known_are_dashes_and_empty_cells():
     assert [number(one) for one in (None, math.nan, -0.04, 1234.56)] == ["-", "-", "0.0", "1,234.6"]
     assert estimated(None) == "-"
-    assert estimated(Estimate(1.25, 1.0, math.nan, 3.0)) == Aside("1.2", "[-, 3]")
+    assert estimated(Estimate(1.25, 1.0, math.nan, math.nan)) == Aside("1.2", "-")
     columns = estimate_columns("x", Estimate(1.0, math.nan, math.nan, math.inf))
     assert columns == {"x": 1.0, "x_stderr": None, "x_low": None, "x_high": None}
     assert set(estimate_columns("x", None).values()) == {None}
