@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from arena.payoffs import PayoffTable
     from arena.rejection import Rejection, RejectionKind
     from arena.replay import Comparison, Stored
+    from arena.seam import Tournament
     from arena.standings import Leaderboard
     from arena.tally import PlayReport
     from arena.values import Match, Result, Termination
@@ -50,6 +51,7 @@ _HOMES = {
     "Result": "arena.values",
     "Stored": "arena.replay",
     "Termination": "arena.values",
+    "Tournament": "arena.seam",
     "game": "arena.games",
 }
 
@@ -73,6 +75,7 @@ __all__ = [
     "Result",
     "Stored",
     "Termination",
+    "Tournament",
     "game",
 ]
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 from arena.enrol import Enrolled
 from arena.games.protocol import Game
-from arena.local import Arena
 from arena.payoffs import PayoffTable
 from arena.rejection import Rejection
+from arena.seam import Tournament
 from arena.tally import Pair, Progress, silent
 from registry.values import Submission
 
@@ -45,7 +45,7 @@ class Matches:
       spent: adds up.
     """
 
-    arena: Arena
+    arena: Tournament
     game: Game
     shared: bool = False
     progress: Progress = silent

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from arena.errors import ArenaError, UsageFault
 from arena.games.protocol import Game
 from arena.kinds.mixture import payload_of
-from arena.local import Arena
+from arena.seam import Tournament
 from arena.submission import KIND, Rejection, prepare
 from oracle.values import Opponent, Task
 from population.config import RunConfig
@@ -53,7 +53,7 @@ def name_of(run: str, k: int) -> str:
     return f"{AUTHOR}/{run}-{label_of(k)}"
 
 
-def initial_member(arena: Arena, game: Game, config: RunConfig) -> Member:
+def initial_member(arena: Tournament, game: Game, config: RunConfig) -> Member:
     """The policy that a run starts from, registered.
 
     Raises:
@@ -68,7 +68,7 @@ def initial_member(arena: Arena, game: Game, config: RunConfig) -> Member:
     return Member(entered.version.digest, "initial", entered.version.payload)
 
 
-def named_initial(arena: Arena, game: Game, ref: str) -> Member:
+def named_initial(arena: Tournament, game: Game, ref: str) -> Member:
     """A registered policy as the one that a run starts from; registers and stores nothing.
 
     Raises:
@@ -103,7 +103,7 @@ def _built_in(game: Game) -> Submission:
     return prepared
 
 
-def accept(arena: Arena, run: str, digest: str, k: int) -> Member:
+def accept(arena: Tournament, run: str, digest: str, k: int) -> Member:
     """Makes the candidate that joins an entrant of the arena."""
     version = arena.admit(digest, f"joined in {run}, iteration {k}")
     return Member(digest, label_of(k), version.payload)
@@ -134,7 +134,7 @@ class MixtureRefused(ArenaError):
     """The meta-strategy cannot be called by its run's name."""
 
 
-def register_mixture(arena: Arena, run: str, config: RunConfig, sigma: Sigma) -> PolicyVersion:
+def register_mixture(arena: Tournament, run: str, config: RunConfig, sigma: Sigma) -> PolicyVersion:
     """Registers a run's meta-strategy as `csro/RUN`, of kind mixture.
 
     Where the same mixture is registered already (another run found it), the alias RUN names it.

@@ -20,8 +20,8 @@ from arena.analysis.estimates import Estimate, Floats, weighted_sum_of
 from arena.analysis.metrics import Meetings, agg_score, meetings, pop_expl, pop_return
 from arena.games.protocol import Game
 from arena.house.population import Population
-from arena.local import Arena
 from arena.payoffs import PayoffTable
+from arena.seam import Tournament
 from population.matches import Matches
 from population.members import drawn
 from population.records import Sigma
@@ -103,7 +103,9 @@ class Measured:
         return self.of({digest: 1.0})
 
 
-def measured(arena: Arena, game: Game, digests: Sequence[str], population: Population) -> Measured:
+def measured(
+    arena: Tournament, game: Game, digests: Sequence[str], population: Population
+) -> Measured:
     """What the stored matches tell about some policies against a population."""
     chosen = tuple(dict.fromkeys(digests))
     return measured_in(arena.payoffs(game, [*chosen, *population.digests]), chosen, population)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena.games.protocol import Game
-from arena.local import Arena
+from arena.seam import Tournament
 
 QUARTERS = 4
 MOST_MATCHES = 40
@@ -38,7 +38,7 @@ class Situations:
 
 
 def situations(
-    arena: Arena, game: Game, digest: str, against: str, below: int
+    arena: Tournament, game: Game, digest: str, against: str, below: int
 ) -> Situations | None:
     """Retells matches of two policies; None where there are none.
 
@@ -55,7 +55,7 @@ def situations(
     return _summed(gains, game.length) if gains else None
 
 
-def _gains(arena: Arena, match_id: str, digest: str) -> NDArray[np.float64]:
+def _gains(arena: Tournament, match_id: str, digest: str) -> NDArray[np.float64]:
     """What a policy gained in each throw or hand of a match."""
     stored = arena.match(match_id)
     sign = 1.0 if stored.result.match.seats[0] == digest else -1.0

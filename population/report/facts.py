@@ -9,8 +9,8 @@ from itertools import combinations
 from arena.games import game as game_named
 from arena.games.protocol import Game
 from arena.house.population import Population, default_population
-from arena.local import Arena
 from arena.payoffs import PayoffTable
+from arena.seam import Tournament
 from oracle.models.budget import Spent
 from population.comparison import best_single
 from population.members import label_of
@@ -99,7 +99,9 @@ def sigmas_of(record: RunRecord, iterations: tuple[Iteration, ...]) -> list[Sigm
     return [*found, record.final] if record.final else found
 
 
-def gather(arena: Arena, runs: Runs, name: str, population: Population | None = None) -> RunFacts:
+def gather(
+    arena: Tournament, runs: Runs, name: str, population: Population | None = None
+) -> RunFacts:
     """Reads all about a run; plays nothing.
 
     Args:
@@ -144,7 +146,7 @@ def members_of(record: RunRecord, iterations: tuple[Iteration, ...]) -> dict[str
 
 
 def _members(
-    arena: Arena, joined: dict[str, str], iterations: tuple[Iteration, ...]
+    arena: Tournament, joined: dict[str, str], iterations: tuple[Iteration, ...]
 ) -> tuple[MemberFacts, ...]:
     parents = {one.accepted: _parent(one) for one in iterations if one.accepted}
     wanted = {*joined, *filter(None, parents.values())}
@@ -182,5 +184,5 @@ def _step(iteration: Iteration, known: Measured, usage: Usage) -> Step:
     )
 
 
-def _ref(arena: Arena, digest: str) -> str:
+def _ref(arena: Tournament, digest: str) -> str:
     return arena.versions([digest])[digest].ref if digest else ""
