@@ -57,6 +57,18 @@ def test_what_the_tree_names_is_there(package):
         assert any(path.parts[-len(inside.parts) :] == inside.parts for path in present), name
 
 
+def test_intervals_are_computed_in_one_place():
+    """Quantiles that somebody writes down are the normal distribution's, or of another level."""
+    for module in MODULES:
+        if module.name != "estimates.py":
+            numbers = {
+                node.value
+                for node in ast.walk(ast.parse(module.read_text()))
+                if isinstance(node, ast.Constant) and isinstance(node.value, float)
+            }
+            assert not numbers & {1.96, 1.645, 2.576, 0.975}, module
+
+
 def test_the_box_imports_nothing_but_the_standard_library_and_itself():
     for module in (ROOT / "sandbox" / "box").rglob("*.py"):
         for line in module.read_text().splitlines():

@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from math import nan
 
+import numpy as np
 import pyarrow as pa
 import streamlit as st
 
-from arena.analysis.estimates import Estimate
+from arena.analysis.estimates import Estimate, around
 from arena.figures.heatmap import payoff_heatmap
 from arena.figures.text import interval, number
 from arena.games.protocol import Game
@@ -226,7 +227,8 @@ def _payoffs(facts: RunFacts) -> None:
         key="run_payoffs",
     )
     iterations = [step.iteration for step in facts.steps]
-    joined = [(float(one.k), _interval(one)) for one in iterations if one.u is not None]
+    deals = facts.record.config.matches.evaluation // (2 if facts.game.has_deals else 1)
+    joined = [(float(one.k), _interval(one, deals)) for one in iterations if one.u is not None]
     before = [
         (float(one.k), Estimate(one.sigma.exploitability, nan, nan, nan)) for one in iterations
     ]
@@ -245,10 +247,10 @@ def _payoffs(facts: RunFacts) -> None:
     )
 
 
-def _interval(one: Iteration) -> Estimate:
-    """The newcomer's return with its 95 % interval, of the normal distribution."""
+def _interval(one: Iteration, deals: int) -> Estimate:
+    """The newcomer's return with its 95 % interval; `deals`: that it rests on, about."""
     u, stderr = one.u or 0.0, one.stderr if one.stderr is not None else nan
-    return Estimate(u, stderr, u - 1.96 * stderr, u + 1.96 * stderr)
+    return around(np.array([u]), np.array([stderr]), np.array([deals - 1.0]))[0]
 
 
 def _refinement(facts: RunFacts) -> None:
