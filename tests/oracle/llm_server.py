@@ -159,6 +159,7 @@ class LLMServer(ThreadingHTTPServer):
         self.overflow = "cut"
         self.most = 0
         self._now = 0
+        self.answering = threading.local()
         self.closing = threading.Event()
         self._steps: list[Step] = []
         self._looks: list[Step] = []
@@ -257,6 +258,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(404, _error(Step(404, message=f"no such path: {path}"), gemini=True))
             return
         asked = Asked(path, headers, body, _prompt(body, gemini))
+        self.server.answering.key = headers.get("x-goog-api-key", "")  # for `reply`, who asks
         step = self.server.take(asked)
         self.server.busy(1)
         try:
