@@ -23,6 +23,7 @@ ALONE = (
     "tests/dashboards/test_dashboards_submissions.py",
     "tests/dashboards/test_dashboards_submit.py",
     "tests/dashboards/test_dashboards_turns.py",
+    "tests/oracle/test_model_paid_once.py",
     "tests/population/test_csro_killed.py",
 )
 """Tests that hold something to its time, or kill it at a moment: a neighbour would disturb them."""
