@@ -9,7 +9,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from arena.cli.session import GameType, Session, plain, session_options
+from arena.cli.session import GameType, Session, answer_options, plain
 from arena.games import GAMES
 from arena.games.protocol import Game
 from arena.house.population import default_population
@@ -18,7 +18,7 @@ from sandbox.values import Limits
 
 
 @click.command()
-@session_options
+@answer_options
 def games(session: Session) -> None:
     """Lists the games."""
     documents = [_summary(game) for game in GAMES.values()]
@@ -64,7 +64,7 @@ def _summary(game: Game) -> dict[str, Any]:
 
 @click.command()
 @click.argument("game", type=GameType(), metavar="|".join(GAMES))
-@session_options
+@answer_options
 def rules(session: Session, game: Game) -> None:
     """Prints what an author needs to know to write a policy of GAME."""
     document = _contract(game)

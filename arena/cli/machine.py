@@ -9,7 +9,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from arena.cli.session import Session, plain, session_options
+from arena.cli.session import Session, answer_options, plain
 from sandbox.doctor import examine
 
 _COLOURS = {"ok": "green", "warn": "yellow", "missing": "yellow", "fail": "red"}
@@ -17,7 +17,7 @@ _COLOURS = {"ok": "green", "warn": "yellow", "missing": "yellow", "fail": "red"}
 
 @click.command()
 @click.option("--quick", is_flag=True, help="Look only; do not run the walls' self-checks.")
-@session_options
+@answer_options
 def doctor(session: Session, quick: bool) -> None:
     """Says what this machine has to hold untrusted code, and what to do about the rest."""
     findings = examine(self_check=not quick)

@@ -201,6 +201,17 @@ def session_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
+def answer_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds --json, and hands the command a `Session`: for commands that read no home."""
+
+    @click.option("--json", "as_json", is_flag=True, help="Print one JSON document on stdout.")
+    @wraps(function)
+    def run(as_json: bool, **kwargs: Any) -> Any:
+        return command(function)(session=Session(Path(), None, as_json), **kwargs)
+
+    return run
+
+
 class GameType(click.ParamType[Game]):
     """A game by name."""
 
