@@ -130,7 +130,7 @@ def _registry_target(path: Path, marker: _Marker | None, given: str | None) -> P
                 "registry itself was moved, write its new address into the home's home.json"
             )
         return marker.registry if given is None else wanted
-    if given is not None:
+    if given is not None and file_of(given) != own.resolve():
         raise UsageFault(
             f"the home {path} has a registry of its own, {own}, and does not belong to "
             f"{without_secrets(given)}: leave --registry and ARENA_REGISTRY out; if that file is "

@@ -8,9 +8,8 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from arena.errors import UsageFault
+from registry import address
 
-_SECRETS = ("password", "passfile", "sslpassword", "sslkey")
-"""Parts of a query that libpq reads secrets from."""
 _POSTGRESQL_PORT = 5432
 
 
@@ -42,7 +41,7 @@ def without_secrets(url: str) -> str:
     Raises:
       UsageFault: it is no URL.
     """
-    return _parsed(url).set(password=None).difference_update_query(_SECRETS).render_as_string()
+    return address.without_secrets(_parsed(url))
 
 
 def same_registry(one: str, other: str) -> bool:

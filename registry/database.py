@@ -30,6 +30,7 @@ from sqlalchemy.pool import NullPool
 from sqlmodel import Session
 
 from registry import migrate, sqlite_file
+from registry.address import without_secrets
 from registry.errors import RegistryCorrupt, RegistryReadOnly, RegistryUnavailable
 from registry.schema import HEAD
 
@@ -97,7 +98,7 @@ class Database:
         else:
             obstacle = "it was opened for reading only" if read_only else ""
             engine = _postgres_engine(url, read_only=read_only)
-            where = url.render_as_string(hide_password=True)
+            where = without_secrets(url)
         database = cls(engine, where, obstacle)
         try:
             database._bring_up_to_date()

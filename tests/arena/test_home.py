@@ -93,6 +93,11 @@ def test_a_home_with_a_registry_of_its_own_takes_no_other(home, tmp_path):
     assert not (tmp_path / "other.sqlite").exists()
 
 
+def test_a_home_may_be_told_of_its_own_registry(home, monkeypatch):
+    monkeypatch.chdir(home)
+    assert open_home(home, f"sqlite:///{REGISTRY}").registry.find("leduc")
+
+
 def test_a_home_from_before_remembers_from_now_on(home):
     marker = home / "home.json"
     marker.write_text(json.dumps({"format": 1}))
