@@ -41,7 +41,7 @@ def steps(home: Path, matches: int) -> list[list[str]]:
 @click.option("--home", default="demo-home", type=click.Path(path_type=Path), help="Its folder.")
 @click.option("--matches", default=8, type=click.IntRange(1), help="Matches a pair (Leduc: x5).")
 def demo(home: Path, matches: int) -> None:
-    """Enrols the house, submits two policies, plays both games and shows the leaderboards."""
+    """Enrols the house, submits two policies, plays their two games and shows the leaderboards."""
     if not EXAMPLES.is_dir():
         raise click.ClickException(
             "the demo plays the policies in examples/ of a checkout, which are not installed; "
