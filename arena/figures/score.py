@@ -28,7 +28,7 @@ def running_score(
 ) -> Picture:
     """Score of seat 0 after each throw or hand; cell i is step i, and cell 0 the beginning.
 
-    What was forfeited is lost evenly over the steps that were left, as both games count it.
+    What was forfeited is lost evenly over the steps that were left, as all games count it.
 
     Args:
       totals: (n,) after step 1, 2, ...; only those that were completed.
