@@ -23,6 +23,10 @@ _PLACES = 125
 counts have no divisor in common, so that together they take long to come round again."""
 _MOST_TAKEN_SIZES = (16, 16, 16, 32, 32, 32, 48, 48, 48, 64, 64, 64, 80, 96, 112, 128)
 _HEAP_STEP = 16
+_HELD_SIZES, _OFTEN_USED = 32, 8
+_MANY, _FEW = 63, 7
+"""How many pieces of one size are held at most: more of the sizes that instances of classes have,
+since the order of a set of them follows from where the first one lies."""
 
 
 def _taker(size: int) -> Callable[[], object]:
@@ -44,7 +48,9 @@ def unrest(salt: bytes) -> Callable[[], None]:
     """
     # More than what Python hands out by itself comes from the C library's heap.
     held: list[object] = [bytes(1024 + _HEAP_STEP * salt[0])]
-    held += [bytes(31 + 16 * size) for size in range(32) for _ in range(salt[size] & 7)]
+    for size, byte in enumerate(salt[:_HELD_SIZES]):
+        most = _MANY if size < _OFTEN_USED else _FEW
+        held += [bytes(31 + 16 * size) for _ in range(byte & most)]
     pieces: list[object] = [held] + [None] * _SLOTS
     place = itertools.cycle([1 + byte % _SLOTS for byte in salt[:_PLACES]]).__next__
     taker = itertools.cycle([_TAKERS[byte % len(_TAKERS)] for byte in salt[_PLACES:]]).__next__

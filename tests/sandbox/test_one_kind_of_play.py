@@ -233,7 +233,7 @@ class Probe:
             thing.number = number
         self.order = [thing.number for thing in set(things)]
     def act(self, seen):
-        return ("ROCK", "PAPER", "SCISSORS")[self.order.pop() % 3]
+        return ("ROCK", "PAPER", "SCISSORS")[self.order.pop() ** 2 // 7 % 3]
 """
 GIVEN_BACK = """
 class Probe:
@@ -251,7 +251,8 @@ def test_whose_moves_depend_on_addresses_plays_differently_each_time(
     block = Block(throws, (source, QUIET), (BlockMatch(1, seats),) * 6, True, ROOM)
     outcomes = wall.play(block)
     assert all(outcome.fault is None for outcome in outcomes)
-    assert len({outcome.moves for outcome in outcomes}) >= 4
+    # Two of some fifty places may be the same by chance; that three of six are is one in thousands.
+    assert len({outcome.moves for outcome in outcomes}) >= 3
 
 
 @given(st.binary(min_size=SALT_BYTES, max_size=SALT_BYTES))
