@@ -173,11 +173,12 @@ def choice_of(method: str, model: str) -> OracleChoice | None:
 
 
 def rows_to_run(game: Game) -> tuple[PaperRow, ...]:
-    """The rows of CSRO's variants: of the table of variants, and of the main one what it lacks."""
-    table = variants(game.name)
-    known = {choice_of(row.method, "") for row in table}
-    main = [row for row in methods(game.name) if choice_of(row.method, "") not in known]
-    return (*table, *(row for row in main if choice_of(row.method, "") is not None))
+    """The rows of CSRO's variants: those of the table of variants, else of the main one.
+
+    The main table has the best of the variants once more, under shorter names.
+    """
+    table = variants(game.name) or methods(game.name)
+    return tuple(row for row in table if choice_of(row.method, "") is not None)
 
 
 def calls_at_most(choice: OracleChoice, iterations: int = ITERATIONS) -> int:

@@ -19,6 +19,7 @@ from arena.cli.session import (
 )
 from arena.cli.standings import document_of
 from arena.cli.walls import sandbox_options
+from arena.errors import UsageFault
 from arena.games import GAMES
 from arena.games.protocol import Game
 from arena.local import Arena
@@ -27,7 +28,7 @@ from oracle.grammar.genome import GRAMMARS
 from oracle.models.catalogue import price_of
 from population.cli.reading import evaluate_runs
 from population.cli.running import go_on, name_for, ready, spending_options
-from population.config import OracleChoice, RunConfig
+from population.config import OracleChoice, RunConfig, default_measuring
 from population.matches import Matches
 from population.members import built_in_initial
 from population.oracles import GRAMMAR, Spending, first_prompt, full_model_name
@@ -54,7 +55,7 @@ from sandbox.choose import WallChoice
 
 SEEDS, MATCHES = 3, 100
 """Programs or runs of a method, and matches of each with a member of the population."""
-QUICK_ITERATIONS, QUICK_MATCHES = 2, 8
+QUICK_ITERATIONS, QUICK_MATCHES = 1, 4
 CHARS_A_TOKEN = 4
 TOKENS_AN_ANSWER = 4_000
 """With thinking; for a rough price."""
@@ -65,7 +66,7 @@ TOKENS_AN_ANSWER = 4_000
 @click.option(
     "--quick",
     is_flag=True,
-    help=f"One seed, {QUICK_ITERATIONS} iterations, {QUICK_MATCHES} matches: to see it work.",
+    help=f"One seed, {QUICK_ITERATIONS} iteration, {QUICK_MATCHES} matches: to see it work.",
 )
 @click.option(
     "--seeds", default=SEEDS, show_default=True, type=click.IntRange(1), help="Of every method."
@@ -108,6 +109,8 @@ def reproduce(
     Learners are trained, the grammar's CSRO is run, and with --model every variant of the paper's.
     What was done before is not done again.
     """
+    if game.published is None:
+        raise UsageFault(f"nobody published tables of {game.name} that could be reproduced")
     if quick:
         seeds, count = 1, QUICK_MATCHES
     folder = out or Path(f"reproduced-{game.name}")
@@ -155,7 +158,12 @@ def _configurations(game: Game, model: str | None, seeds: range, quick: bool) ->
     if model:
         named = [choice_of(row.method, full_model_name(model)) for row in rows_to_run(game)]
         choices += dict.fromkeys(one for one in named if one is not None)
-    return [RunConfig(game.name, choice, iterations, seed) for choice in choices for seed in seeds]
+    matches = default_measuring(game.name)
+    return [
+        RunConfig(game.name, choice, iterations, seed, matches=matches)
+        for choice in choices
+        for seed in seeds
+    ]
 
 
 def _finished(runs: Runs, arena: Arena, config: RunConfig, spending: Spending) -> RunRecord:
