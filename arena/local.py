@@ -142,8 +142,11 @@ class Arena(Record):
     def admit(self, digest: str, reason: str) -> PolicyVersion:
         """Makes a candidate an entrant; others stay what they are."""
         version = self.home.registry.by_digests([digest])[digest]
-        if version.status is Status.CANDIDATE:
-            version = self.home.registry.set_status(digest, Status.QUALIFIED, reason)
+        for credit in version.credits:
+            if credit.status is Status.CANDIDATE:
+                version = self.home.registry.set_status(
+                    digest, Status.QUALIFIED, reason, ref=credit.ref
+                )
         return version
 
     def call(self, game: Game | str, alias: str, ref: str) -> None:
@@ -155,14 +158,19 @@ class Arena(Record):
         self.home.registry.set_alias(game_of(game).name, alias, ref)
 
     def withdraw(self, ref: str, game: Game | str, reason: str = "") -> PolicyVersion:
-        """Takes a version out of round robins; its matches stay."""
-        digest = self.policy(ref, game).digest
-        return self.home.registry.set_status(digest, Status.YANKED, reason)
+        """Takes a version out of round robins; its matches stay.
+
+        Where others handed in the same content, it goes on under their names.
+        """
+        version = self.policy(ref, game)
+        return self.home.registry.set_status(version.digest, Status.YANKED, reason, ref=version.ref)
 
     def reinstate(self, ref: str, game: Game | str, reason: str = "") -> PolicyVersion:
-        """Lets a withdrawn or quarantined version take part again."""
-        digest = self.policy(ref, game).digest
-        return self.home.registry.set_status(digest, Status.QUALIFIED, reason)
+        """Lets a withdrawn or quarantined version take part again, under the name meant."""
+        version = self.policy(ref, game)
+        return self.home.registry.set_status(
+            version.digest, Status.QUALIFIED, reason, ref=version.ref
+        )
 
     def author_token(self, name: str) -> str:
         """Makes a token to submit with on the pages; one that there was fits no longer.

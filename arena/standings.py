@@ -18,6 +18,7 @@ from arena.games import game as game_named
 from arena.games.protocol import Game
 from arena.home import Home
 from arena.house.population import Population
+from arena.listings import also
 from arena.payoffs import PayoffTable
 from arena.printed import WIDTH, Aside, Cell, Printed, Sheet, Side, estimate_columns, estimated
 from arena.tally import Pair
@@ -114,7 +115,7 @@ def _columns(rows: Sequence[Row]) -> dict[str, Column]:
     """The columns that these rows fill."""
     columns: dict[str, Column] = {
         "rank": ("left", _rank),
-        "policy": ("left", lambda row: row.ref),
+        "policy": ("left", _policy),
         "AggScore [95 %]": ("right", _score),
         "PopReturn": ("right", lambda row: _value(row.pop_return)),
         "PopExpl": ("right", lambda row: _value(row.pop_expl)),
@@ -130,6 +131,10 @@ def _columns(rows: Sequence[Row]) -> dict[str, Column]:
         columns["Nash mass"] = ("right", lambda row: number(row.nash_mass, 3))
         columns["alpha-rank"] = ("right", lambda row: number(row.alpha_rank, 3))
     return columns
+
+
+def _policy(row: Row) -> Cell:
+    return Aside(row.ref, also(row.also)) if row.also else row.ref
 
 
 def _value(estimate: Estimate | None) -> str:
@@ -183,6 +188,7 @@ def _flat(row: Row) -> dict[str, Any]:
         "matches": row.matches,
         "forfeits": row.forfeits,
         "missing": list(row.missing),
+        "also": list(row.also),
     }
 
 

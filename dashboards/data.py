@@ -94,7 +94,8 @@ class Field:
 def _field(path: str, game: str) -> Field:
     versions = home().registry.find(game, status=Status.QUALIFIED)
     ordered = tuple(sorted(versions, key=lambda version: version.ref))
-    return Field(ordered, hash(tuple((version.digest, version.ref) for version in ordered)))
+    shown = tuple((version.digest, version.ref, version.also) for version in ordered)
+    return Field(ordered, hash(shown))
 
 
 def field(game: Game) -> Field:

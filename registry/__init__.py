@@ -25,6 +25,7 @@ from registry.seasons import commitment_of
 from registry.values import (
     Alias,
     Author,
+    Credit,
     Origin,
     Parent,
     PolicyVersion,
@@ -41,6 +42,7 @@ __all__ = [
     "AliasProtected",
     "AmbiguousRef",
     "Author",
+    "Credit",
     "MalformedKey",
     "MalformedName",
     "MalformedSubmission",

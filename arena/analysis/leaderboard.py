@@ -110,6 +110,7 @@ class Row:
       bradley_terry: Elo points.
       nash_mass: weight in the meta-game's Nash mixture ("nash" of `SOLVERS`).
       alpha_rank: share in alpha-rank.  Both are None for those left out because pairs are missing.
+      also: references of the same content under the names of others who handed it in later.
     """
 
     rank: int | None
@@ -131,6 +132,7 @@ class Row:
     bradley_terry: float | None = None
     nash_mass: float | None = None
     alpha_rank: float | None = None
+    also: tuple[str, ...] = ()
 
 
 _DEFAULTS = Options()
@@ -194,6 +196,7 @@ def leaderboard(
                     for member, mean in zip(population.digests, met.mean[place], strict=True)
                     if math.isnan(mean)
                 ),
+                also=versions[place].also,
                 **extra.get(digest, {}),
             )
         )

@@ -24,6 +24,7 @@ from arena.cli.walls import sandbox_options
 from arena.conduct import in_words
 from arena.enrol import Enrolled
 from arena.games.protocol import Game
+from arena.listings import also
 from arena.submission import Rejection, read_source
 from registry import shown
 from registry.values import PolicyVersion, Status
@@ -86,10 +87,20 @@ def _read(session: Session, file: Path) -> str:
     return source.text
 
 
+def _shared(outcome: Enrolled) -> str:
+    """What to say where the content was there before."""
+    if outcome.created:
+        return ""
+    if not outcome.credited:
+        return "the same content was registered before"
+    others = also(outcome.version.also)
+    return f"the same content takes part {others}: they share its results" if others else ""
+
+
 def _taken(session: Session, outcome: Enrolled, game: Game) -> None:
     version = outcome.version
     qualified = version.status is Status.QUALIFIED
-    reason = "" if outcome.created else "the same content was registered before"
+    reason = _shared(outcome)
     if not qualified and version.status_reason:
         reason = f"{reason}: {version.status_reason}"
     document = {
@@ -134,6 +145,7 @@ def check(session: Session, file: Path, game: Game, wall: WallChoice) -> None:
 def _summary(version: PolicyVersion) -> dict[str, Any]:
     return {
         "ref": version.ref,
+        "also": list(version.also),
         "digest": version.digest,
         "game": version.game,
         "kind": version.kind,
@@ -212,6 +224,7 @@ def show(session: Session, ref: str, game: Game | None, source: bool) -> None:
 def _facts(version: PolicyVersion) -> list[tuple[str, str]]:
     facts = [
         ("policy", version.ref),
+        ("also", ", ".join(version.also)),
         ("game", version.game),
         ("kind", version.kind),
         ("status", " ".join(filter(None, (version.status.value, version.status_reason)))),
@@ -231,9 +244,13 @@ def _facts(version: PolicyVersion) -> list[tuple[str, str]]:
 @click.option("--reason", default="", help="Why; shown with the policy.")
 @session_options
 def yank(session: Session, ref: str, game: Game, reason: str) -> None:
-    """Withdraws a policy from round robins.  Its matches stay."""
+    """Withdraws a policy from round robins.  Its matches stay.
+
+    Others who handed in the same content keep their names for it.
+    """
     version = session.arena().withdraw(ref, game, reason)
-    session.answer(_summary(version), lambda out: out.print(f"yanked  {version.ref}"))
+    left = f"; it goes on as {', '.join(version.also)}" if version.also else ""
+    session.answer(_summary(version), lambda out: out.print(f"yanked  {version.ref}{left}"))
 
 
 @click.command()

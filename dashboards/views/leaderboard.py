@@ -14,6 +14,7 @@ from arena.figures import colours
 from arena.figures.intervals import Line, Reference, comparable, fitting, intervals
 from arena.figures.text import number, short_ref, signed
 from arena.games.protocol import Game
+from arena.listings import also
 from dashboards import data, navigate
 from dashboards.text import in_markdown
 from population.paper import methods
@@ -67,7 +68,8 @@ def _controls(game: Game) -> tuple[RankBy, bool, set[str]]:
     )
     by = order.selectbox("Ranked by", list(ORDERS), format_func=ORDERS.__getitem__, key="board_by")
     with filters.popover("Filters", icon=":material/filter_list:", width="stretch"):
-        authors = st.multiselect("Author", sorted({v.author for v in versions}))
+        names = {name.partition("/")[0] for v in versions for name in _names(v)}
+        authors = st.multiselect("Author", sorted(names))
         kinds = st.multiselect("Kind", sorted({v.kind for v in versions}))
         labels = st.multiselect("Label", sorted(label for v in versions for label in _labels(v)))
         runs = st.multiselect("Run", sorted({run for v in versions if (run := run_of(v))}))
@@ -76,13 +78,21 @@ def _controls(game: Game) -> tuple[RankBy, bool, set[str]]:
     shown = {
         version.digest
         for version in versions
-        if (not authors or version.author in authors)
+        if (not authors or {name.partition("/")[0] for name in _names(version)} & {*authors})
         and (not kinds or version.kind in kinds)
         and (not labels or set(labels) & set(_labels(version)))
         and (not runs or run_of(version) in runs)
-        and all(word in f"{version.ref} {version.description}".lower() for word in wanted)
+        and all(word in _sought(version) for word in wanted)
     }
     return by, more, shown
+
+
+def _names(version: PolicyVersion) -> tuple[str, ...]:
+    return (version.ref, *version.also)
+
+
+def _sought(version: PolicyVersion) -> str:
+    return f"{' '.join(_names(version))} {version.description}".lower()
 
 
 def _labels(version: PolicyVersion) -> tuple[str, ...]:
@@ -239,7 +249,7 @@ def _line(
     worst = row.worst and f"{short_ref(row.worst.ref)} {signed(row.worst.mean)}"
     line: dict[str, Any] = {
         "Rank": row.rank,
-        "Policy": row.ref,
+        "Policy": f"{row.ref} ({also(row.also)})" if row.also else row.ref,
         "AggScore": _value(row.agg_score),
         "PopReturn": _value(row.pop_return),
         "PopExpl": _value(row.pop_expl),
