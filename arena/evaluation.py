@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from arena.analysis.estimates import Estimate
 from arena.analysis.metrics import AgainstOpponent, Evaluation, evaluate
+from arena.analysis.stakes import stakes_of
 from arena.figures import colours
 from arena.figures.intervals import Line, intervals
 from arena.games.protocol import Game
@@ -125,5 +126,5 @@ def evaluated(
     table = payoff_table(home, game, [version.digest, *population.digests])
     members = home.registry.by_digests(population.digests)
     refs = {digest: member.ref for digest, member in members.items()}
-    scores = evaluate(table, version.digest, population.digests)
+    scores = evaluate(table, version.digest, population.digests, stakes_of(game))
     return Evaluated(version, population.name, scores, refs, report)

@@ -17,6 +17,7 @@ from arena.analysis import exact
 from arena.analysis.leaderboard import Options, RankBy, Row, complete_core, leaderboard
 from arena.analysis.meta_strategy import SOLVERS, MetaStrategy
 from arena.analysis.metrics import Evaluation, evaluate
+from arena.analysis.stakes import stakes_of
 from arena.games import game as game_named
 from arena.games.parts import InformationStates
 from arena.games.protocol import Game
@@ -143,7 +144,7 @@ def _board(
         field(played).versions,
         payoffs(played),
         default_population(game),
-        Options(ranking, rated, more),
+        Options(ranking, rated, more, stakes_of(played)),
     )
 
 
@@ -185,7 +186,7 @@ def _evaluated(
 ) -> Evaluation:
     played = game_named(game)
     table = payoff_table(home(), played, [digest, *opponents])
-    return evaluate(table, digest, opponents)
+    return evaluate(table, digest, opponents, stakes_of(played))
 
 
 def evaluated(game: Game, digest: str, *, everybody: bool = False) -> Evaluation:

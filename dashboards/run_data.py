@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from arena.analysis.stakes import stakes_of
 from arena.games import game as game_named
 from arena.games.protocol import Game
 from arena.standings import payoff_table
@@ -126,7 +127,7 @@ def _measured(
     population, table = data.population_of(game_named(game)), data.payoffs(game_named(game))
     if not set(members) <= set(table.digests):  # one was withdrawn, or is a candidate still
         table = payoff_table(data.home(), game_named(game), [*members, *population.digests])
-    return measured_in(table, members, population)
+    return measured_in(table, members, population, stakes_of(game_named(game)))
 
 
 def measured(record: RunRecord) -> Measured:

@@ -50,6 +50,11 @@ class Estimates:
             float(self.high[row]),
         )
 
+    def within(self, most: float) -> Estimates:
+        """The same with intervals that do not leave [-most, most]; values stay what they are."""
+        low, high = np.maximum(self.low, -most), np.minimum(self.high, most)
+        return Estimates(self.value, self.stderr, low, high, self.freedom)
+
     def __neg__(self) -> Estimates:
         return Estimates(-self.value, self.stderr, -self.high, -self.low, self.freedom)
 

@@ -9,10 +9,10 @@ import pyarrow as pa
 import streamlit as st
 
 from arena.analysis.estimates import Estimate
-from arena.analysis.leaderboard import RankBy, Row
+from arena.analysis.leaderboard import NASH_RULE, RankBy, Row
 from arena.figures import colours
 from arena.figures.intervals import Line, Reference, comparable, fitting, intervals
-from arena.figures.text import number, short_ref, signed
+from arena.figures.text import interval, number, short_ref, signed
 from arena.games.protocol import Game
 from arena.listings import also
 from dashboards import data, navigate
@@ -56,6 +56,11 @@ def show(game: Game) -> None:
         return
     _unranked(game, by, left)
     _table(game, by, left, _frame(left, bands, data.trends(game), more))
+    if more and (nash := data.meta_strategy(game, "nash")):
+        st.caption(
+            f"Nash mass: {NASH_RULE}. The best single policy wins "
+            f"{number(nash[1].exploitability, 2)} {game.unit} a match against it."
+        )
     _chart(game, by, left, bands)
 
 
@@ -222,8 +227,9 @@ def _frame(
 
 def _table(game: Game, by: RankBy, rows: Sequence[Row], frame: pa.Table) -> None:
     """The table, with the column that it is ordered by directly after the policy."""
-    first = ["Rank", "Policy", ORDERS[by]]
-    frame = frame.select([*first, *(name for name in frame.column_names if name not in first)])
+    first = ["Rank", "Policy", ORDERS[by], f"{ORDERS[by]} 95 %"]
+    there = [name for name in first if name in frame.column_names]
+    frame = frame.select([*there, *(name for name in frame.column_names if name not in there)])
     event = st.dataframe(
         frame,
         hide_index=True,
@@ -250,18 +256,16 @@ def _line(
     line: dict[str, Any] = {
         "Rank": row.rank,
         "Policy": f"{row.ref} ({also(row.also)})" if row.also else row.ref,
-        "AggScore": _value(row.agg_score),
-        "PopReturn": _value(row.pop_return),
-        "PopExpl": _value(row.pop_expl),
-        "95 % low": row.agg_score.low if row.agg_score else None,
-        "95 % high": row.agg_score.high if row.agg_score else None,
+        **_scored("AggScore", row.agg_score),
+        **_scored("PopReturn", row.pop_return),
+        **_scored("PopExpl", row.pop_expl),
         "Worst opponent": worst,
         "Matches": row.matches,
         "Forfeits": row.forfeits,
         "Could be": _could_be(row) if ranked else None,
         "Band": bands.get(row.digest),
         "Rating": row.trueskill.conservative if row.trueskill else None,
-        "Cross-fitted": _value(row.pop_expl_cross_fitted),
+        **_scored("Cross-fitted", row.pop_expl_cross_fitted),
         "Mean return": row.mean_return,
         "Trend": list(trends.get(row.digest, ())),
     }
@@ -274,11 +278,20 @@ def _line(
     return line
 
 
-_TEXTS = ("Could be", "Worst opponent")
+_METRICS = ("AggScore", "PopReturn", "PopExpl", "Cross-fitted")
+_INTERVALS = tuple(f"{name} 95 %" for name in _METRICS)
+_TEXTS = ("Could be", "Worst opponent", *_INTERVALS)
+
+
+def _scored(name: str, estimate: Estimate | None) -> dict[str, Any]:
+    """A metric, and its own interval in the column after it."""
+    told = None if estimate is None else interval(estimate)
+    return {name: _value(estimate), f"{name} 95 %": told}
 
 
 def _could_be(row: Row) -> str:
-    return "" if row.rank_low == row.rank_high else f"{row.rank_low} to {row.rank_high}"
+    told = "" if row.rank_low == row.rank_high else f"{row.rank_low} to {row.rank_high}"
+    return f"{told} provisional".strip() if row.provisional else told
 
 
 def _value(estimate: Estimate | None) -> float | None:
@@ -289,15 +302,17 @@ def _value(estimate: Estimate | None) -> float | None:
 
 
 _HELP = {
-    "Could be": "Ranks that the noise leaves open, at 95 %.",
+    "Could be": "Ranks that the noise leaves open, at 95 %. Provisional: not yet measured as "
+    "precisely as a rank takes, so it stands behind those that are.",
     "Band": "Rows of a band are not surely different from its best.",
     "AggScore": "PopReturn minus PopExpl.",
     "PopReturn": "Mean return over the evaluation population.",
     "PopExpl": "Loss to its worst opponent there; smaller is better.",
     "Cross-fitted": "PopExpl, with the worst opponent named by the other half of the deals.",
     "Rating": "TrueSkill, conservative (mu - 3 sigma); provisional.",
-    "Mean return": "Over everybody that it met.",
-    "Trend": "How the mean return settled as matches were stored.",
+    "Mean return": "Over everybody that it met, all opponents equally.",
+    "Trend": "How the mean return over everybody settled as matches were stored.",
+    **dict.fromkeys(_INTERVALS, "The 95 % interval of the score before it."),
 }
 
 
@@ -307,12 +322,11 @@ _WIDTHS = {
     "AggScore": 76,
     "PopReturn": 80,
     "PopExpl": 70,
-    "95 % low": 72,
-    "95 % high": 76,
+    **dict.fromkeys(_INTERVALS, 104),
     "Worst opponent": 170,
     "Matches": 70,
     "Forfeits": 70,
-    "Could be": 74,
+    "Could be": 104,
     "Band": 52,
     "Rating": 60,
     "Cross-fitted": 92,
