@@ -183,7 +183,7 @@ class Slices:
         else:
             say = f"registered as {version.ref}"
             if version.also:
-                say += f"; the same content takes part {also(version.also)}, they share its results"
+                say += f"; the same content is {also(version.also)}, they share its results"
         ticket = self.tickets.change(
             ticket,
             self.now(),

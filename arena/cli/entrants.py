@@ -94,7 +94,7 @@ def _shared(outcome: Enrolled) -> str:
     if not outcome.credited:
         return "the same content was registered before"
     others = also(outcome.version.also)
-    return f"the same content takes part {others}: they share its results" if others else ""
+    return f"the same content is {others}: they share its results" if others else ""
 
 
 def _taken(session: Session, outcome: Enrolled, game: Game) -> None:

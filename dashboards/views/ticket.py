@@ -140,7 +140,7 @@ def _registered(ticket: Ticket) -> None:
     version = _version(ticket)
     ref = in_markdown(shown(version.ref))
     if ticket.fresh:
-        others = f" The same content takes part {also(version.also)}." if version.also else ""
+        others = f" The same content is {also(version.also)}." if version.also else ""
         st.success(f"Registered as {ref}.{in_markdown(others)}", icon=":material/check:")
     else:
         st.info(
