@@ -17,6 +17,7 @@ from arena.evaluation import Evaluated, evaluated
 from arena.games.protocol import Game
 from arena.home import open_home
 from arena.house.population import population_of
+from arena.practice import PracticeMatch, practise
 from arena.record import Record, game_of
 from arena.rejection import Rejection
 from arena.replay import Comparison, compare_again
@@ -86,6 +87,32 @@ class Arena(Record):
             return prepared
         (found,) = try_out(self.runner, game_of(game), {"check": prepared}, (), judge).values()
         return found if isinstance(found, Rejection) else None
+
+    def practise(
+        self,
+        source: str,
+        game: Game | str,
+        against: Sequence[str],
+        matches: int = 2,
+        *,
+        seed: int = 1,
+    ) -> tuple[PracticeMatch, ...] | Rejection:
+        """Plays a policy's source against others; registers and stores nothing.
+
+        Args:
+          source: of the policy.
+          game: which game.
+          against: references of the opponents.
+          matches: against each of them.
+          seed: that cards and random choices follow from, and no match that counts.
+
+        Raises:
+          UsageFault: there is no opponent, or no match is asked for.
+        """
+        if not against or matches < 1:
+            raise UsageFault("practice takes an opponent and at least one match")
+        opponents = [self.policy(ref, game) for ref in dict.fromkeys(against)]
+        return practise(self.runner, game_of(game), source, opponents, matches=matches, seed=seed)
 
     def submit(
         self,

@@ -229,6 +229,19 @@ def _flat(row: Row) -> dict[str, Any]:
     }
 
 
+def place_of(home: Home, game: Game, population: Population, digest: str) -> tuple[Row, int] | None:
+    """A policy's row on the leaderboard by AggScore, and how many are ranked there.
+
+    None where it is not on it, or has no rank yet.
+    """
+    versions = home.registry.find(game.name, status=Status.QUALIFIED)
+    table = payoff_table(home, game, [*(v.digest for v in versions), *population.digests])
+    rows = leaderboard(versions, table, population, Options(stakes=stakes_of(game)))
+    ranked = [row for row in rows if row.rank is not None]
+    own = next((row for row in ranked if row.digest == digest), None)
+    return None if own is None else (own, len(ranked))
+
+
 def standings(
     home: Home, game: Game, population: Population, *, by: str = "agg_score", more: bool = False
 ) -> Leaderboard:

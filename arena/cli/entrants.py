@@ -25,7 +25,7 @@ from arena.conduct import in_words
 from arena.enrol import Enrolled
 from arena.games.protocol import Game
 from arena.listings import also
-from arena.submission import Rejection, read_source
+from arena.submission import STANDARD_INPUT, Rejection, read_source, read_stream
 from registry import shown
 from registry.values import PolicyVersion, Status
 from sandbox.choose import WallChoice
@@ -43,7 +43,8 @@ def _labels(
     return labels
 
 
-def _rejected(session: Session, rejection: Rejection) -> NoReturn:
+def rejected(session: Session, rejection: Rejection) -> NoReturn:
+    """Says why a policy is not taken, and ends the command."""
     reason = f"{rejection.kind}: {rejection.message}"
     session.answer(
         {"ref": None, "digest": None, "status": "rejected", "reason": reason},
@@ -69,21 +70,29 @@ def submit(
     labels: Mapping[str, str],
     wall: WallChoice,
 ) -> None:
-    """Checks a policy FILE, tries it in the sandbox, and registers it as a new version."""
-    source = _read(session, file)
+    """Checks a policy FILE, tries it in the sandbox, and registers it as a new version.
+
+    A FILE of - is what is piped in.
+    """
+    source = read(session, file)
     with session.arena(wall, new=True) as arena:
         notice(f"sandbox: {arena.wall}")
         outcome = arena.submit(source, game, name, description=description, labels=labels)
     if isinstance(outcome, Rejection):
-        _rejected(session, outcome)
+        rejected(session, outcome)
     else:
         _taken(session, outcome, game)
 
 
-def _read(session: Session, file: Path) -> str:
-    source = read_source(file)
+def read(session: Session, file: Path) -> str:
+    """A policy's source from a file, or from standard input where that is "-".
+
+    Ends the command where there is none to be read.
+    """
+    piped = file == STANDARD_INPUT
+    source = read_stream(sys.stdin.buffer) if piped else read_source(file)
     if isinstance(source, Rejection):
-        _rejected(session, source)
+        rejected(session, source)
     return source.text
 
 
@@ -129,13 +138,13 @@ def _taken(session: Session, outcome: Enrolled, game: Game) -> None:
 @sandbox_options
 @session_options
 def check(session: Session, file: Path, game: Game, wall: WallChoice) -> None:
-    """Runs the checks of `submit` on a FILE and stores nothing."""
-    source = _read(session, file)
-    with session.arena(wall, new=True) as arena:
+    """Runs the checks of `submit` on a FILE (- is what is piped in) and stores nothing."""
+    source = read(session, file)
+    with session.practice(wall) as arena:
         notice(f"sandbox: {arena.wall}")
         failed = arena.check(source, game)
     if failed is not None:
-        _rejected(session, failed)
+        rejected(session, failed)
     session.answer(
         {"ref": None, "digest": None, "status": "ok", "reason": ""},
         lambda out: out.print(f"[bold green]ok[/]  {plain(str(file))} plays {game.title}"),

@@ -7,9 +7,10 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, ParamSpec, TypeVar
 
 import click
@@ -28,6 +29,7 @@ from arena.errors import ArenaError, UsageFault
 from arena.games import GAMES
 from arena.games import game as game_named
 from arena.games.protocol import Game
+from arena.home import has_home
 from arena.local import Arena
 from arena.store import StoreError
 from registry import AmbiguousRef, MalformedName, RegistryError, UnknownPolicy, shown
@@ -69,6 +71,21 @@ class Session:
             workers=workers,
             create=new,
         )
+
+    @contextmanager
+    def practice(self, wall: WallChoice | None = None, workers: int = 0) -> Iterator[Arena]:
+        """The arena for commands that store nothing: that of the home where there is one.
+
+        Where there is none, a passing one has the house's entrants; no home is made.
+        """
+        if self.registry_url is not None or has_home(self.home_path):
+            with self.arena(wall, workers) as arena:
+                yield arena
+            return
+        with TemporaryDirectory(prefix="arena-practice-") as folder:
+            passing = replace(self, home_path=Path(folder) / "home")
+            with passing.arena(wall, workers, new=True) as arena:
+                yield arena
 
     def answer(self, document: Mapping[str, Any], human: Callable[[Console], None]) -> None:
         """Prints the answer: one JSON document on stdout, or something for people."""

@@ -189,6 +189,11 @@ def evaluate_(
         "pop_expl": document_of(scores.pop_expl),
         "pop_expl_cross_fitted": document_of(scores.pop_expl_cross_fitted),
         "agg_score": document_of(scores.agg_score),
+        "rank": found.rank,
+        "rank_low": found.rank_low,
+        "rank_high": found.rank_high,
+        "ranked": found.ranked,
+        "provisional": found.provisional,
         **report_document(found.report),
         "per_opponent": [_opponent(one, found.refs) for one in scores.per_opponent],
     }
