@@ -22,7 +22,7 @@ from population.comparison import OurRow, our_rows
 from population.oracles import journal_of
 from population.records import RunRecord, RunState, Sigma
 from population.report.facts import RunFacts, gather, members_of, sigmas_of
-from population.runs import FILE, Runs
+from population.runs import Runs, had_runs
 from population.scores import Measured, Scores, measured_in
 from population.usage import usage_of
 
@@ -30,7 +30,7 @@ from population.usage import usage_of
 def _runs() -> Runs | None:
     """The file of runs; None where no run was ever started: looking must not make one."""
     folder = data.home().path
-    return Runs(folder) if (folder / FILE).exists() else None
+    return Runs(folder) if had_runs(folder) else None
 
 
 @st.cache_resource(ttl=data.SECONDS, max_entries=4, show_spinner=False)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 Floats = NDArray[np.float64]
 
@@ -61,6 +60,8 @@ class Estimates:
 
 def student(freedom: Floats, probability: float | Floats) -> Floats:
     """Quantiles of Student's distribution; NaN where there are less than one degree of freedom."""
+    from scipy.special import stdtrit  # takes long to load, and many commands estimate nothing
+
     known = np.where(freedom >= 1.0, np.minimum(freedom, _EXACT_FREEDOM), np.nan)
     return np.asarray(stdtrit(known, probability), dtype=np.float64)
 
