@@ -36,11 +36,13 @@ class Enrolled:
     Attributes:
       version: as it is registered.
       created: False where the same content was known.
+      credited: whether its author got a name for it now; False where there was one.
       trial: its matches, empty where there was no trial.
     """
 
     version: PolicyVersion
     created: bool
+    credited: bool
     trial: tuple[Result, ...] = ()
 
 
@@ -184,10 +186,21 @@ def _entered(
 ) -> Enrolled | Rejection:
     digest = digest_of(submission.game, submission.kind, submission.payload)
     trial = trials.get(digest)
+    if trial is None and _is_newcomers(registry, submission, digest):
+        trial = _quarantined(registry, submission)
     if isinstance(trial, Rejection):
         return trial
-    version = registry.submit(submission, reserved=ours).version
+    version, _, credited = registry.submit(submission, reserved=ours)
     if version.status is Status.CANDIDATE and submission.status is Status.QUALIFIED:
-        # An oracle had scored the same program; now somebody enters it.
-        version = registry.set_status(version.digest, Status.QUALIFIED, "submitted as an entrant")
-    return Enrolled(version, digest in new, trial or ())
+        # Its author had an oracle score the same program, and enters it now.
+        version = registry.set_status(
+            version.digest, Status.QUALIFIED, "submitted as an entrant", ref=version.ref
+        )
+    return Enrolled(version, digest in new, digest in new or credited, trial or ())
+
+
+def _is_newcomers(registry: Registry, submission: Submission, digest: str) -> bool:
+    """Whether content that is known is new for its author."""
+    author = submission.name.partition("/")[0]
+    known = registry.by_digests([digest])[digest]
+    return all(credit.author != author for credit in known.credits)

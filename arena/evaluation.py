@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
 from arena.analysis.estimates import Estimate
 from arena.analysis.metrics import AgainstOpponent, Evaluation, evaluate
+from arena.analysis.stakes import stakes_of
 from arena.figures import colours
 from arena.figures.intervals import Line, intervals
 from arena.games.protocol import Game
 from arena.home import Home
 from arena.house.population import Population
 from arena.printed import WIDTH, Cell, Printed, Sheet, estimate_columns, estimated
-from arena.standings import payoff_table
+from arena.standings import payoff_table, place_of
 from arena.tally import PlayReport
 from registry.values import PolicyVersion
 
@@ -30,6 +31,11 @@ class Evaluated(Printed):
       scores: the metrics with intervals, and the payoff against each member.
       refs: digest to reference, of the members.
       report: what was played for it.
+      rank: on the leaderboard by AggScore; None for what has none.
+      rank_low: the best rank that the noise leaves open.
+      rank_high: the worst.
+      ranked: how many have a rank.
+      provisional: whether the score is not known precisely enough for a rank among the measured.
     """
 
     version: PolicyVersion
@@ -37,6 +43,20 @@ class Evaluated(Printed):
     scores: Evaluation
     refs: Mapping[str, str]
     report: PlayReport
+    rank: int | None = None
+    rank_low: int | None = None
+    rank_high: int | None = None
+    ranked: int = 0
+    provisional: bool = False
+
+    def place(self) -> str:
+        """The rank in words; "" without one."""
+        if self.rank is None:
+            return ""
+        tied = self.rank_low != self.rank_high
+        could_be = f", could be {self.rank_low} to {self.rank_high}" if tied else ""
+        provisional = ", provisional" if self.provisional else ""
+        return f"rank {self.rank} of {self.ranked} by AggScore{could_be}{provisional}"
 
     def sheet(self, width: int = WIDTH) -> Sheet:
         """The scores, and below them the members that were met, the worst for the policy first."""
@@ -70,6 +90,7 @@ class Evaluated(Printed):
                 "forfeits": "right",
             },
             tuple(rows),
+            self.place(),
         )
 
     def _met(self) -> list[tuple[AgainstOpponent, Estimate]]:
@@ -125,5 +146,17 @@ def evaluated(
     table = payoff_table(home, game, [version.digest, *population.digests])
     members = home.registry.by_digests(population.digests)
     refs = {digest: member.ref for digest, member in members.items()}
-    scores = evaluate(table, version.digest, population.digests)
-    return Evaluated(version, population.name, scores, refs, report)
+    scores = evaluate(table, version.digest, population.digests, stakes_of(game))
+    found = Evaluated(version, population.name, scores, refs, report)
+    own = place_of(home, game, population, version.digest)
+    if own is None:
+        return found
+    row, ranked = own
+    return replace(
+        found,
+        rank=row.rank,
+        rank_low=row.rank_low,
+        rank_high=row.rank_high,
+        ranked=ranked,
+        provisional=row.provisional,
+    )

@@ -87,6 +87,15 @@ def _marker_of(path: Path) -> _Marker | None:
         ) from error
 
 
+def has_home(path: Path) -> bool:
+    """Whether there is a home.
+
+    Raises:
+      HomeUnusable: there is something in its place.
+    """
+    return _marker_of(path) is not None
+
+
 def _make(path: Path) -> None:
     """Makes the folder."""
     try:

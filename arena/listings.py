@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import pyarrow as pa
 
-from arena.printed import WIDTH, Printed, Sheet, table_of
+from arena.printed import WIDTH, Aside, Printed, Sheet, table_of
 from arena.store import MatchRow
 from registry.values import PolicyVersion
 
 _DESCRIPTION = 72
 """Characters of a description that a sheet shows."""
+_OTHERS = 2
+"""Further names of a version that a line has room for."""
+
+
+def also(refs: Sequence[str]) -> str:
+    """Further names of a version in words; "" for none."""
+    if not refs:
+        return ""
+    more = len(refs) - _OTHERS
+    return f"also {', '.join(refs[:_OTHERS])}" + (f" and {more} more" if more > 0 else "")
 
 
 class Policies(tuple[PolicyVersion, ...], Printed):
@@ -21,7 +31,7 @@ class Policies(tuple[PolicyVersion, ...], Printed):
         """One line for each version."""
         rows = [
             (
-                one.ref,
+                Aside(one.ref, also(one.also)) if one.also else one.ref,
                 one.game,
                 one.kind,
                 one.status.value,
@@ -39,6 +49,7 @@ class Policies(tuple[PolicyVersion, ...], Printed):
             self,
             {
                 "policy": lambda one: one.ref,
+                "also": lambda one: list(one.also),
                 "game": lambda one: one.game,
                 "kind": lambda one: one.kind,
                 "status": lambda one: one.status.value,

@@ -17,6 +17,7 @@ from arena.evaluation import Evaluated, evaluated
 from arena.games.protocol import Game
 from arena.home import open_home
 from arena.house.population import population_of
+from arena.practice import PracticeMatch, practise
 from arena.record import Record, game_of
 from arena.rejection import Rejection
 from arena.replay import Comparison, compare_again
@@ -87,6 +88,32 @@ class Arena(Record):
         (found,) = try_out(self.runner, game_of(game), {"check": prepared}, (), judge).values()
         return found if isinstance(found, Rejection) else None
 
+    def practise(
+        self,
+        source: str,
+        game: Game | str,
+        against: Sequence[str],
+        matches: int = 2,
+        *,
+        seed: int = 1,
+    ) -> tuple[PracticeMatch, ...] | Rejection:
+        """Plays a policy's source against others; registers and stores nothing.
+
+        Args:
+          source: of the policy.
+          game: which game.
+          against: references of the opponents.
+          matches: against each of them.
+          seed: that cards and random choices follow from, and no match that counts.
+
+        Raises:
+          UsageFault: there is no opponent, or no match is asked for.
+        """
+        if not against or matches < 1:
+            raise UsageFault("practice takes an opponent and at least one match")
+        opponents = [self.policy(ref, game) for ref in dict.fromkeys(against)]
+        return practise(self.runner, game_of(game), source, opponents, matches=matches, seed=seed)
+
     def submit(
         self,
         source: str,
@@ -142,8 +169,11 @@ class Arena(Record):
     def admit(self, digest: str, reason: str) -> PolicyVersion:
         """Makes a candidate an entrant; others stay what they are."""
         version = self.home.registry.by_digests([digest])[digest]
-        if version.status is Status.CANDIDATE:
-            version = self.home.registry.set_status(digest, Status.QUALIFIED, reason)
+        for credit in version.credits:
+            if credit.status is Status.CANDIDATE:
+                version = self.home.registry.set_status(
+                    digest, Status.QUALIFIED, reason, ref=credit.ref
+                )
         return version
 
     def call(self, game: Game | str, alias: str, ref: str) -> None:
@@ -155,14 +185,19 @@ class Arena(Record):
         self.home.registry.set_alias(game_of(game).name, alias, ref)
 
     def withdraw(self, ref: str, game: Game | str, reason: str = "") -> PolicyVersion:
-        """Takes a version out of round robins; its matches stay."""
-        digest = self.policy(ref, game).digest
-        return self.home.registry.set_status(digest, Status.YANKED, reason)
+        """Takes a version out of round robins; its matches stay.
+
+        Where others handed in the same content, it goes on under their names.
+        """
+        version = self.policy(ref, game)
+        return self.home.registry.set_status(version.digest, Status.YANKED, reason, ref=version.ref)
 
     def reinstate(self, ref: str, game: Game | str, reason: str = "") -> PolicyVersion:
-        """Lets a withdrawn or quarantined version take part again."""
-        digest = self.policy(ref, game).digest
-        return self.home.registry.set_status(digest, Status.QUALIFIED, reason)
+        """Lets a withdrawn or quarantined version take part again, under the name meant."""
+        version = self.policy(ref, game)
+        return self.home.registry.set_status(
+            version.digest, Status.QUALIFIED, reason, ref=version.ref
+        )
 
     def author_token(self, name: str) -> str:
         """Makes a token to submit with on the pages; one that there was fits no longer.

@@ -152,6 +152,10 @@ class Runner:
         answers = self._run(stream, MATCHES_A_WORKER * len(trials), here=len(trials) <= SMALL)
         return {first[played.results[0].match]: played.results for played in answers}
 
+    def like_it(self, limits: Limits) -> Runner:
+        """Another runner for the same home behind the same wall, with other limits."""
+        return Runner(self.home, workers=1, wall=self._choice, limits=limits)
+
     def close(self) -> None:
         """Ends workers and sandboxes.  Idempotent."""
         for part in (self._pool, self._here):

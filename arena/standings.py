@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,14 +10,23 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from arena.analysis.estimates import Estimate
-from arena.analysis.leaderboard import Options, RankBy, Row, leaderboard
+from arena.analysis.leaderboard import (
+    NASH_RULE,
+    Options,
+    RankBy,
+    Row,
+    leaderboard,
+    nash_exploitability,
+)
 from arena.analysis.ratings import Rating, repetitions_to_rate, true_skill
+from arena.analysis.stakes import stakes_of
 from arena.figures.intervals import Line, intervals
 from arena.figures.text import number
 from arena.games import game as game_named
 from arena.games.protocol import Game
 from arena.home import Home
 from arena.house.population import Population
+from arena.listings import also
 from arena.payoffs import PayoffTable
 from arena.printed import WIDTH, Aside, Cell, Printed, Sheet, Side, estimate_columns, estimated
 from arena.tally import Pair
@@ -63,6 +72,8 @@ DRAWN = 30
 """Policies that a chart of a leaderboard shows."""
 _ROOM = {"worst opponent": 100, "cross-fitted": 120, "rating": 120, "matches": 120}
 """Characters that a screen must have for a column to be shown."""
+_ROOM_FOR_INTERVALS = 180
+"""And for every score to have its interval beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +86,8 @@ class Leaderboard(Printed):
       population: name of the evaluation population.
       by: what it is ordered by.
       rows: one for each version.
+      nash_exploitability: what the best single policy wins a match against the mixture of the
+        Nash column; None without that column.
     """
 
     game: str
@@ -82,10 +95,11 @@ class Leaderboard(Printed):
     population: str
     by: str
     rows: tuple[Row, ...]
+    nash_exploitability: float | None = None
 
     def sheet(self, width: int = WIDTH) -> Sheet:
         """Ranks with the ranges that the noise leaves open, and scores with their intervals."""
-        columns = _columns(self.rows)
+        columns = _columns(self.rows, {self.by} if width < _ROOM_FOR_INTERVALS else None)
         left_out = [title for title in columns if width < _ROOM.get(title, 0)]
         for title in left_out:
             del columns[title]
@@ -93,7 +107,15 @@ class Leaderboard(Printed):
             f"{game_named(self.game).title}: {self.unit} a match, measured on {self.population}",
             {title: side for title, (side, _) in columns.items()},
             tuple(tuple(cell(row) for _, cell in columns.values()) for row in self.rows),
-            f"a wider screen also shows: {', '.join(left_out)}" if left_out else "",
+            "\n".join(filter(None, [self._told_of_nash(), _told_of(left_out)])),
+        )
+
+    def _told_of_nash(self) -> str:
+        if self.nash_exploitability is None:
+            return ""
+        return (
+            f"Nash mass: {NASH_RULE}; the best single policy wins "
+            f"{number(self.nash_exploitability, 2)} {self.unit} a match against it"
         )
 
     def picture(self) -> str:
@@ -107,18 +129,32 @@ class Leaderboard(Printed):
         return pa.Table.from_pylist([_flat(row) for row in self.rows])
 
 
+def _told_of(left_out: Sequence[str]) -> str:
+    return f"a wider screen also shows: {', '.join(left_out)}" if left_out else ""
+
+
 Column = tuple[Side, Callable[[Row], Cell]]
 
 
-def _columns(rows: Sequence[Row]) -> dict[str, Column]:
-    """The columns that these rows fill."""
+def _columns(rows: Sequence[Row], exact: Container[str] | None) -> dict[str, Column]:
+    """The columns that these rows fill.
+
+    Args:
+      rows: of the board.
+      exact: metrics that have their intervals beside them, as AggScore always does; None for all.
+    """
+
+    def scored(metric: str) -> Callable[[Row], Cell]:
+        tells = estimated if exact is None or metric in exact else _value
+        return lambda row: tells(getattr(row, metric))
+
     columns: dict[str, Column] = {
         "rank": ("left", _rank),
-        "policy": ("left", lambda row: row.ref),
+        "policy": ("left", _policy),
         "AggScore [95 %]": ("right", _score),
-        "PopReturn": ("right", lambda row: _value(row.pop_return)),
-        "PopExpl": ("right", lambda row: _value(row.pop_expl)),
-        "cross-fitted": ("right", lambda row: _value(row.pop_expl_cross_fitted)),
+        "PopReturn": ("right", scored("pop_return")),
+        "PopExpl": ("right", scored("pop_expl")),
+        "cross-fitted": ("right", scored("pop_expl_cross_fitted")),
         "rating": ("right", _rating),
         "worst opponent": ("left", _worst),
         "matches": ("right", lambda row: f"{row.matches:,}"),
@@ -132,7 +168,11 @@ def _columns(rows: Sequence[Row]) -> dict[str, Column]:
     return columns
 
 
-def _value(estimate: Estimate | None) -> str:
+def _policy(row: Row) -> Cell:
+    return Aside(row.ref, also(row.also)) if row.also else row.ref
+
+
+def _value(estimate: Estimate | None) -> Cell:
     return number(estimate.value if estimate else None)
 
 
@@ -149,9 +189,10 @@ def _rating(row: Row) -> str:
 def _rank(row: Row) -> Cell:
     if row.rank is None:
         return "-"
-    if row.rank_low == row.rank_high:
-        return str(row.rank)
-    return Aside(str(row.rank), f"{row.rank_low}-{row.rank_high}")
+    aside = "" if row.rank_low == row.rank_high else f"{row.rank_low}-{row.rank_high}"
+    if row.provisional:
+        aside = f"{aside} provisional".strip()
+    return Aside(str(row.rank), aside) if aside else str(row.rank)
 
 
 def _worst(row: Row) -> str:
@@ -183,7 +224,22 @@ def _flat(row: Row) -> dict[str, Any]:
         "matches": row.matches,
         "forfeits": row.forfeits,
         "missing": list(row.missing),
+        "also": list(row.also),
+        "provisional": row.provisional,
     }
+
+
+def place_of(home: Home, game: Game, population: Population, digest: str) -> tuple[Row, int] | None:
+    """A policy's row on the leaderboard by AggScore, and how many are ranked there.
+
+    None where it is not on it, or has no rank yet.
+    """
+    versions = home.registry.find(game.name, status=Status.QUALIFIED)
+    table = payoff_table(home, game, [*(v.digest for v in versions), *population.digests])
+    rows = leaderboard(versions, table, population, Options(stakes=stakes_of(game)))
+    ranked = [row for row in rows if row.rank is not None]
+    own = next((row for row in ranked if row.digest == digest), None)
+    return None if own is None else (own, len(ranked))
 
 
 def standings(
@@ -200,6 +256,7 @@ def standings(
     """
     versions = home.registry.find(game.name, status=Status.QUALIFIED)
     table = payoff_table(home, game, [*(v.digest for v in versions), *population.digests])
-    options = Options(RankBy(by), ratings(home, game, table), more)
+    options = Options(RankBy(by), ratings(home, game, table), more, stakes_of(game))
     rows = leaderboard(versions, table, population, options)
-    return Leaderboard(game.name, game.unit, population.name, by, rows)
+    lost = nash_exploitability(table, [one.digest for one in versions]) if more else None
+    return Leaderboard(game.name, game.unit, population.name, by, rows, lost)

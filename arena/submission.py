@@ -11,6 +11,7 @@ import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from arena.games.protocol import Game
 from arena.rejection import Rejection, RejectionKind
@@ -35,6 +36,8 @@ __all__ = [
 
 _SUMMARY_CHARS = 300
 
+STANDARD_INPUT = Path("-")
+"""Stands for what is piped in."""
 KIND = "python"
 """Kind of all policies that are submitted as source."""
 
@@ -62,6 +65,17 @@ def read_source(path: Path, *, max_bytes: int = MAX_BYTES) -> Source | Rejection
         return _cannot_read(path, error)
     finally:
         os.close(descriptor)
+
+
+def read_stream(stream: BinaryIO, *, max_bytes: int = MAX_BYTES) -> Source | Rejection:
+    """The same from what is piped in, up to its end."""
+    try:
+        data = stream.read(max_bytes + 1)
+    except OSError as error:
+        return _cannot_read(STANDARD_INPUT, error)
+    if len(data) > max_bytes:
+        return _too_large(STANDARD_INPUT, f"more than {max_bytes:,} bytes", max_bytes)
+    return _decoded(STANDARD_INPUT, data)
 
 
 def as_source(text: str, *, max_bytes: int = MAX_BYTES) -> Source | Rejection:
@@ -162,12 +176,16 @@ def _read_descriptor(path: Path, descriptor: int, max_bytes: int) -> Source | Re
     with open(descriptor, "rb", closefd=False) as file:
         data = file.read(max_bytes + 1)
     if len(data) > max_bytes:
-        return Rejection(
-            RejectionKind.TOO_LARGE,
-            f"{path} has {facts.st_size:,} bytes and a policy may have {max_bytes:,}; shorten it "
-            "(tables can often be computed when the policy is made)",
-        )
+        return _too_large(path, f"{facts.st_size:,} bytes", max_bytes)
     return _decoded(path, data)
+
+
+def _too_large(path: Path, size: str, max_bytes: int) -> Rejection:
+    return Rejection(
+        RejectionKind.TOO_LARGE,
+        f"{path} has {size} and a policy may have {max_bytes:,}; shorten it "
+        "(tables can often be computed when the policy is made)",
+    )
 
 
 def _decoded(path: Path, data: bytes) -> Source | Rejection:

@@ -17,6 +17,7 @@ from arena.analysis import exact
 from arena.analysis.leaderboard import Options, RankBy, Row, complete_core, leaderboard
 from arena.analysis.meta_strategy import SOLVERS, MetaStrategy
 from arena.analysis.metrics import Evaluation, evaluate
+from arena.analysis.stakes import stakes_of
 from arena.games import game as game_named
 from arena.games.parts import InformationStates
 from arena.games.protocol import Game
@@ -94,7 +95,8 @@ class Field:
 def _field(path: str, game: str) -> Field:
     versions = home().registry.find(game, status=Status.QUALIFIED)
     ordered = tuple(sorted(versions, key=lambda version: version.ref))
-    return Field(ordered, hash(tuple((version.digest, version.ref) for version in ordered)))
+    shown = tuple((version.digest, version.ref, version.also) for version in ordered)
+    return Field(ordered, hash(shown))
 
 
 def field(game: Game) -> Field:
@@ -142,7 +144,7 @@ def _board(
         field(played).versions,
         payoffs(played),
         default_population(game),
-        Options(ranking, rated, more),
+        Options(ranking, rated, more, stakes_of(played)),
     )
 
 
@@ -184,7 +186,7 @@ def _evaluated(
 ) -> Evaluation:
     played = game_named(game)
     table = payoff_table(home(), played, [digest, *opponents])
-    return evaluate(table, digest, opponents)
+    return evaluate(table, digest, opponents, stakes_of(played))
 
 
 def evaluated(game: Game, digest: str, *, everybody: bool = False) -> Evaluation:

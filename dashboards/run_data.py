@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from arena.analysis.stakes import stakes_of
 from arena.games import game as game_named
 from arena.games.protocol import Game
 from arena.standings import payoff_table
@@ -21,7 +22,7 @@ from population.comparison import OurRow, our_rows
 from population.oracles import journal_of
 from population.records import RunRecord, RunState, Sigma
 from population.report.facts import RunFacts, gather, members_of, sigmas_of
-from population.runs import FILE, Runs
+from population.runs import Runs, had_runs
 from population.scores import Measured, Scores, measured_in
 from population.usage import usage_of
 
@@ -29,7 +30,7 @@ from population.usage import usage_of
 def _runs() -> Runs | None:
     """The file of runs; None where no run was ever started: looking must not make one."""
     folder = data.home().path
-    return Runs(folder) if (folder / FILE).exists() else None
+    return Runs(folder) if had_runs(folder) else None
 
 
 @st.cache_resource(ttl=data.SECONDS, max_entries=4, show_spinner=False)
@@ -126,7 +127,7 @@ def _measured(
     population, table = data.population_of(game_named(game)), data.payoffs(game_named(game))
     if not set(members) <= set(table.digests):  # one was withdrawn, or is a candidate still
         table = payoff_table(data.home(), game_named(game), [*members, *population.digests])
-    return measured_in(table, members, population)
+    return measured_in(table, members, population, stakes_of(game_named(game)))
 
 
 def measured(record: RunRecord) -> Measured:

@@ -17,6 +17,7 @@ from arena.enrol import Enrolled, Judge
 from arena.games import game as game_named
 from arena.games.protocol import Game
 from arena.house.population import default_population
+from arena.listings import also
 from arena.rejection import Rejection, RejectionKind
 from arena.store import MatchRow
 from arena.tally import Pair, PlayReport, Progress, held_seconds
@@ -176,13 +177,17 @@ class Slices:
 
     def _registered(self, ticket: Ticket, game: Game, outcome: Enrolled) -> Ticket:
         version = outcome.version
-        fresh = outcome.created or version.provenance.get("ticket") == mark_of(ticket)
+        fresh = outcome.credited or version.provenance.get("ticket") == mark_of(ticket)
+        if not fresh:
+            say = f"the same content was registered before, as {version.ref}"
+        else:
+            say = f"registered as {version.ref}"
+            if version.also:
+                say += f"; the same content is {also(version.also)}, they share its results"
         ticket = self.tickets.change(
             ticket,
             self.now(),
-            f"registered as {version.ref}"
-            if fresh
-            else f"the same content was registered before, as {version.ref}",
+            say,
             digest=version.digest,
             fresh=fresh,
             stage=Stage.PLAYING,

@@ -110,7 +110,7 @@ class Ticket:
       reached: matches that were played with each of them so far.
       played: matches stored so far, of `opponents * matches`.
       digest: of the version; "" until it is registered.
-      fresh: False where the same content had been registered before.
+      fresh: False where its author had registered the same content before.
       match_seconds: what one match takes; 0 until that is measured.
       spent: what the checks, the trial and the matches took.
       tries: how often the slice at hand was begun.

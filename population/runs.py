@@ -10,7 +10,7 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import wraps
@@ -32,6 +32,7 @@ from registry import RegistryUnavailable
 from registry.sqlite_file import check_files
 
 FILE = "runs.sqlite"
+MARK = ".mark"
 _PATIENCE_SECONDS = 60.0
 
 P = ParamSpec("P")
@@ -53,6 +54,31 @@ def _explained(method: Callable[P, T]) -> Callable[P, T]:
     return run
 
 
+def had_runs(folder: Path) -> bool:
+    """Whether there is a file of runs in a home's folder, or was one."""
+    return (folder / FILE).exists() or (folder / FILE).with_suffix(MARK).exists()
+
+
+def _must_be_there(file: Path) -> None:
+    """Where runs were begun and their file is gone, an empty one would hide the loss.
+
+    Raises:
+      RunsUnusable: it is gone or empty.
+    """
+    mark = file.with_suffix(MARK)
+    if mark.exists() and not (file.exists() and file.stat().st_size):
+        raise RunsUnusable(
+            f"there were CSRO runs in this home, but {file} is gone or empty: put it back from a "
+            f"copy, or delete {mark} to begin anew"
+        )
+
+
+def _remember(file: Path) -> None:
+    """Notes beside the file that there are runs."""
+    with suppress(OSError):  # one that cannot be written needs no such note
+        file.with_suffix(MARK).touch()
+
+
 class Runs:
     """Every run of a home.  Holds nothing open; may be used by many processes at once."""
 
@@ -64,6 +90,7 @@ class Runs:
         """
         self.path = folder / FILE
         self._folder = folder
+        _must_be_there(self.path)
         try:
             check_files(self.path)
         except RegistryUnavailable as error:
@@ -117,6 +144,7 @@ class Runs:
             )
             session.add(row)
             session.commit()
+            _remember(self.path)
             return _record(row)
 
     @_explained
@@ -137,7 +165,11 @@ class Runs:
     def all(self, game: str | None = None) -> tuple[RunRecord, ...]:
         """All runs, oldest first."""
         with Session(self._engine) as session:
-            rows = session.exec(select(RunRow).order_by(col(RunRow.created), col(RunRow.name)))
+            rows = session.exec(
+                select(RunRow).order_by(col(RunRow.created), col(RunRow.name))
+            ).all()
+            if rows and not self.path.with_suffix(MARK).exists():
+                _remember(self.path)  # begun by an earlier program
             return tuple(_record(row) for row in rows if game in (None, row.game))
 
     @_explained

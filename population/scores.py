@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from arena.analysis.estimates import Estimate, Floats, weighted_sum_of
 from arena.analysis.metrics import Meetings, agg_score, meetings, pop_expl, pop_return
+from arena.analysis.stakes import UNKNOWN, Stakes, stakes_of
 from arena.games.protocol import Game
 from arena.house.population import Population
 from arena.payoffs import PayoffTable
@@ -83,10 +84,12 @@ class Measured:
             self.met.freedom[rows].T,
         )
         mean, stderr, freedom = mixed.value[None], mixed.stderr[None], mixed.freedom[None]
+        most = self.met.stakes.most
+        mixed = mixed.within(most)
         return Scores(
-            pop_return=pop_return(mean, stderr, freedom)[0],
-            pop_expl=pop_expl(mean, stderr, freedom)[0],
-            agg_score=agg_score(mean, stderr, freedom)[0],
+            pop_return=pop_return(mean, stderr, freedom).within(most)[0],
+            pop_expl=pop_expl(mean, stderr, freedom).within(most)[0],
+            agg_score=agg_score(mean, stderr, freedom).within(2.0 * most)[0],
             against=tuple(mixed[place] for place in range(len(mixed.value))),
             matches=self._matches(rows, mix),
         )
@@ -108,17 +111,23 @@ def measured(
 ) -> Measured:
     """What the stored matches tell about some policies against a population."""
     chosen = tuple(dict.fromkeys(digests))
-    return measured_in(arena.payoffs(game, [*chosen, *population.digests]), chosen, population)
+    table = arena.payoffs(game, [*chosen, *population.digests])
+    return measured_in(table, chosen, population, stakes_of(game))
 
 
-def measured_in(table: PayoffTable, digests: Sequence[str], population: Population) -> Measured:
+def measured_in(
+    table: PayoffTable,
+    digests: Sequence[str],
+    population: Population,
+    stakes: Stakes = UNKNOWN,
+) -> Measured:
     """The same from a payoff table.
 
     Raises:
       KeyError: a policy, or a member of the population, is not in the table.
     """
     chosen = tuple(dict.fromkeys(digests))
-    met = meetings(table, chosen, population.digests)
+    met = meetings(table, chosen, population.digests, stakes)
     index = table.index()
     rows = [index[digest] for digest in chosen]
     columns = [index[digest] for digest in population.digests]

@@ -14,7 +14,8 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
-from collections.abc import Collection
+from collections import defaultdict
+from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
 
 from sqlmodel import Session, col, select
@@ -84,7 +85,7 @@ class Authors(Part):
                     f"the author {name!r} is here already: show the token that was made for it, "
                     "or call yourself otherwise"
                 )
-            rows.insert_author(session, name, datetime.now(UTC), origin, _hash(token))
+            _insert(session, name, datetime.now(UTC), origin, _hash(token))
         return token
 
     def renew_token(self, name: str) -> str:
@@ -129,7 +130,7 @@ def check_authors(session: Session, names: Collection[str]) -> None:
     Raises:
       NameRefused: one is the arena's own, or reads like another author.
     """
-    taken = rows.like_authors(session, names)
+    taken = _like(session, names)
     for name in sorted(names):
         naming.refuse_reserved(name)
         alike = taken.setdefault(naming.skeleton(name), set())
@@ -139,10 +140,36 @@ def check_authors(session: Session, names: Collection[str]) -> None:
 
 def note_authors(session: Session, names: Collection[str], now: datetime) -> None:
     """Writes down those who register something for the first time, by the operator's hand."""
-    taken = rows.like_authors(session, names)
+    taken = _like(session, names)
     for name in sorted(set(names)):
         if name not in taken.get(naming.skeleton(name), ()):
-            rows.insert_author(session, name, now, Origin.OPERATOR)
+            _insert(session, name, now, Origin.OPERATOR)
+
+
+def _insert(
+    session: Session, name: str, created: datetime, origin: Origin, token: str = ""
+) -> AuthorRow:
+    """Writes a new author; `token` is the hash of one, or "" without one."""
+    row = AuthorRow(
+        name=name,
+        skeleton=naming.skeleton(name),
+        token=token,
+        created=created,
+        origin=origin.value,
+    )
+    session.add(row)
+    session.flush()
+    return row
+
+
+def _like(session: Session, names: Iterable[str]) -> dict[str, set[str]]:
+    """Authors that read like one of the names, by skeleton; those that read like none left out."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for some in rows.batches(sorted({naming.skeleton(name) for name in names})):
+        statement = select(AuthorRow.skeleton, AuthorRow.name)
+        for skeleton, name in session.exec(statement.where(col(AuthorRow.skeleton).in_(some))):
+            found[skeleton].add(name)
+    return found
 
 
 def _hash(token: str) -> str:

@@ -249,6 +249,9 @@ def _begin_sqlite(connection: sa.Connection) -> None:
         try:
             # A plain BEGIN takes no lock yet: take it here, where waiting can be repeated.
             raw.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+        except UnicodeDecodeError as error:  # in a message about a damaged schema
+            raw.execute("ROLLBACK")
+            raise sqlite3.DatabaseError(f"could not decode: {error}") from error
         except sqlite3.Error:
             raw.execute("ROLLBACK")
             raise

@@ -7,10 +7,11 @@ from collections.abc import Collection
 
 from sqlmodel import Session, col, select
 
+from registry.credits import best_known
 from registry.errors import AmbiguousRef, UnknownPolicy
 from registry.naming import RefForm, digest_prefix, parse_ref
 from registry.rows import fetch_by_digest, fetch_each, legible
-from registry.schema import AliasRow, VersionRow
+from registry.schema import AliasRow, CreditRow, VersionRow
 from registry.values import PolicyVersion, Status
 
 _WITHDRAWN = (Status.YANKED.value, Status.QUARANTINED.value)
@@ -23,7 +24,8 @@ def resolve(session: Session, game: str | None, ref: str) -> PolicyVersion:
     """The version that a reference means, in one game or (None) in whichever has it.
 
     A name without a number means its newest version that is not withdrawn, or its newest where
-    all are.  A word is an alias first, then the beginning of a digest.
+    all are.  A word is an alias first, then the beginning of a digest.  The version is seen under
+    the name that was asked for.
 
     Raises:
       MalformedName: it is not written as a reference.
@@ -32,43 +34,39 @@ def resolve(session: Session, game: str | None, ref: str) -> PolicyVersion:
       RegistryCorrupt: what it means is not what was registered.
     """
     with legible(session):
-        digests = _digests(session, game, ref)
-        if not digests:
+        meant = _meant(session, game, ref)
+        if not meant:
             raise _unknown(session, game, ref)
-    found = fetch_each(session, digests)
+    found = fetch_each(session, list(meant))
     if len(found) > 1:
         raise _ambiguous(ref, found)
-    return found[0]
+    own = meant[found[0].digest]
+    return best_known(found[0], {own} if own else None)
 
 
-def _digests(session: Session, game: str | None, ref: str) -> list[str]:
+def _meant(session: Session, game: str | None, ref: str) -> dict[str, str]:
+    """Digests of what it could mean, and the name (author/name@number, "" for any) that it says."""
     parsed = parse_ref(ref)
-    if parsed.form is RefForm.NUMBERED:
-        return _numbered(session, game, parsed.text, parsed.number)
-    if parsed.form is RefForm.NAME:
-        return _newest(session, game, parsed.text)
-    return _aliased(session, game, parsed.text) or _by_prefix(session, game, parsed.text)
+    if parsed.form is not RefForm.BARE:
+        return _named(session, game, parsed.text, parsed.number)
+    digests = _aliased(session, game, parsed.text) or _by_prefix(session, game, parsed.text)
+    return dict.fromkeys(digests, "")
 
 
-def _numbered(session: Session, game: str | None, name: str, number: int) -> list[str]:
-    statement = select(VersionRow.digest).where(
-        col(VersionRow.name) == name, col(VersionRow.number) == number
-    )
-    if game is not None:
-        statement = statement.where(col(VersionRow.game) == game)
-    return list(session.exec(statement))
-
-
-def _newest(session: Session, game: str | None, name: str) -> list[str]:
-    statement = select(VersionRow.game, VersionRow.number, VersionRow.status, VersionRow.digest)
-    statement = statement.where(col(VersionRow.name) == name)
-    if game is not None:
-        statement = statement.where(col(VersionRow.game) == game)
+def _named(session: Session, game: str | None, name: str, number: int) -> dict[str, str]:
+    """In each game the version of that number; of number 0, the newest that stands."""
     newest: dict[str, tuple[bool, int, str]] = {}
-    for in_game, number, status, digest in session.exec(statement):
-        standing = (status not in _WITHDRAWN, number, digest)
-        newest[in_game] = max(newest.get(in_game, standing), standing)
-    return [digest for _, _, digest in newest.values()]
+    for table in (VersionRow, CreditRow):
+        statement = select(table.game, table.number, table.status, table.digest)
+        statement = statement.where(col(table.name) == name)
+        if number:
+            statement = statement.where(col(table.number) == number)
+        if game is not None:
+            statement = statement.where(col(table.game) == game)
+        for in_game, its_number, status, digest in session.exec(statement):
+            standing = (status not in _WITHDRAWN, its_number, digest)
+            newest[in_game] = max(newest.get(in_game, standing), standing)
+    return {digest: f"{name}@{its_number}" for _, its_number, digest in newest.values()}
 
 
 def _aliased(session: Session, game: str | None, alias: str) -> list[str]:
@@ -94,7 +92,7 @@ def _by_prefix(session: Session, game: str | None, text: str) -> list[str]:
 def _unknown(session: Session, game: str | None, ref: str) -> UnknownPolicy:
     place = "in the registry" if game is None else f"in {game}"
     message = f"there is no policy {ref!r} {place}"
-    elsewhere = [] if game is None else _digests(session, None, ref)
+    elsewhere = [] if game is None else list(_meant(session, None, ref))
     near = _suggestions(session, game, ref)
     if elsewhere:
         games = sorted({found.game for found in fetch_by_digest(session, elsewhere).values()})
@@ -108,13 +106,12 @@ def _unknown(session: Session, game: str | None, ref: str) -> UnknownPolicy:
 
 def _suggestions(session: Session, game: str | None, ref: str) -> tuple[str, ...]:
     """Names like the one given, by the whole name or by its part after the slash."""
-    names = select(VersionRow.name).distinct()
-    aliases = select(AliasRow.name)
-    if game is not None:
-        names = names.where(col(VersionRow.game) == game)
-        aliases = aliases.where(col(AliasRow.game) == game)
+    known: set[str] = set()
+    for table in (VersionRow, CreditRow, AliasRow):
+        names = select(table.name).distinct()
+        known.update(session.exec(names if game is None else names.where(col(table.game) == game)))
     spelled: dict[str, list[str]] = {}
-    for name in sorted({*session.exec(names), *session.exec(aliases)}):
+    for name in sorted(known):
         for form in {name.lower(), name.partition("/")[2].lower()} - {""}:
             spelled.setdefault(form, []).append(name)
     wanted, _, number = ref.lower().partition("@")

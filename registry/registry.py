@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -15,14 +15,15 @@ from sqlmodel import Session, col, select
 from registry import naming, refs, rows
 from registry.aliases import Aliases
 from registry.authors import Authors, check_authors, note_authors
+from registry.credits import best_known, own, under
 from registry.database import Database
 from registry.errors import UnknownParent, UnknownPolicy
 from registry.schema import ParentRow, VersionRow
-from registry.search import Filters, conditions
+from registry.search import Filters, conditions, names_that_fit
 from registry.seasons import Seasons
 from registry.spending import Spending
 from registry.statuses import Statuses
-from registry.values import PolicyVersion, Registered, Submission
+from registry.values import Credit, PolicyVersion, Registered, Submission
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +31,9 @@ class Registry(Statuses, Aliases, Authors, Spending, Seasons):
     """Submit, get and find policy versions.  Safe for use by threads and processes at once.
 
     A version's identity is the digest of its game, kind and payload.  "author/name@number" is a
-    label, unique within a game; numbers count from 1 and are never used again.  Nothing but a
-    version's status ever changes, and aliases move.  Whatever is read is held against its digest.
+    label, unique within a game; numbers count from 1 and are never used again.  Authors who hand
+    in the same content get a name each.  Nothing but the status of a name ever changes, and
+    aliases move.  Whatever is read is held against its digest.
 
     Every method may raise `RegistryUnavailable`, and as one kind of it `RegistryCorrupt`.
     """
@@ -70,7 +72,7 @@ class Registry(Statuses, Aliases, Authors, Spending, Seasons):
         self.close()
 
     def submit(self, submission: Submission, *, reserved: bool = False) -> Registered:
-        """Registers a version, or returns the one with the same content.
+        """Registers a version, or a name for the one with the same content.
 
         Args:
           submission: what is handed in, by the operator's hand: who may hand in something in an
@@ -90,8 +92,9 @@ class Registry(Statuses, Aliases, Authors, Spending, Seasons):
     ) -> tuple[Registered, ...]:
         """Registers many in one transaction: all of them, or none.
 
-        What was registered already, or stands twice in the sequence, is returned as it is; its
-        status, too, stays what it was.
+        Where the content is there already, an author who has no name for it yet gets one, with
+        the status and description handed in; one who has stays with it as it is.  The content's
+        labels, provenance and parents stay those of whoever was first.
 
         Args:
           submissions: what is handed in.
@@ -112,19 +115,26 @@ class Registry(Statuses, Aliases, Authors, Spending, Seasons):
             numbers = rows.highest_numbers(session, ((one.game, one.name) for one in submissions))
             _check_parents(session, submissions, digests, set(known))
             now = datetime.now(UTC)
-            new: list[PolicyVersion] = []
             results: list[Registered] = []
             for submission, digest in zip(submissions, digests, strict=True):
-                created = digest not in known
-                if created:
-                    key = (submission.game, submission.name)
-                    numbers[key] = numbers.get(key, 0) + 1
-                    known[digest] = _version(submission, digest, numbers[key], now)
-                    new.append(known[digest])
-                results.append(Registered(known[digest], created))
-            note_authors(session, {version.author for version in new}, now)
-            rows.insert_versions(session, new)
-        return tuple(results)
+                there = own(known.get(digest), naming.author_of(submission.name))
+                if there is not None:
+                    results.append(Registered(there, created=False, credited=False))
+                    continue
+                key = (submission.game, submission.name)
+                numbers[key] = numbers.get(key, 0) + 1
+                version = _version(submission, digest, numbers[key], now, known.get(digest))
+                results.append(Registered(version, digest not in known, credited=True))
+                known[digest] = version
+            new = [one for one in results if one.credited]
+            note_authors(session, {one.version.author for one in new}, now)
+            rows.insert_versions(session, [one.version for one in new if one.created])
+            rows.insert_credits(session, [one.version for one in new if not one.created])
+        # With the names that came after it in the same sequence.
+        return tuple(
+            one._replace(version=replace(one.version, credits=known[one.version.digest].credits))
+            for one in results
+        )
 
     def get(self, game: str | None, ref: str) -> PolicyVersion:
         """The version that a reference means.
@@ -132,7 +142,8 @@ class Registry(Statuses, Aliases, Authors, Spending, Seasons):
         Args:
           game: name of the game, or None to look in all of them.
           ref: author/name (its newest version that is not withdrawn), author/name@number, an
-            alias, a digest, or the first 6 or more digits of one.
+            alias, a digest, or the first 6 or more digits of one.  The version is seen under the
+            name that was asked for, else under the first that stands best.
 
         Raises:
           MalformedName: it is not written as a reference.
@@ -177,12 +188,17 @@ class Registry(Statuses, Aliases, Authors, Spending, Seasons):
         newest_first: bool = False,
         **filters: Unpack[Filters],
     ) -> tuple[PolicyVersion, ...]:
-        """The versions that satisfy all filters (see `Filters`), in order of registration."""
+        """The versions that satisfy all filters (see `Filters`), in order of registration.
+
+        Each is there once, under the first that stands best of its names that fit.
+        """
         order = col(VersionRow.position)
         statement = select(VersionRow).where(*conditions(game, filters))
         statement = statement.order_by(order.desc() if newest_first else order)
         with self.database.reading() as session:
-            return rows.fetch(session, statement.limit(limit).offset(offset))
+            found = rows.fetch(session, statement.limit(limit).offset(offset))
+            fitting = names_that_fit(session, found, filters)
+        return tuple(best_known(one, fitting.get(one.digest)) for one in found)
 
     def count(self, game: str | None = None, **filters: Unpack[Filters]) -> int:
         """How many versions satisfy all filters."""
@@ -217,7 +233,16 @@ class Registry(Statuses, Aliases, Authors, Spending, Seasons):
             return rows.fetch(session, statement.order_by(col(VersionRow.position)))
 
 
-def _version(submission: Submission, digest: str, number: int, now: datetime) -> PolicyVersion:
+def _version(
+    submission: Submission,
+    digest: str,
+    number: int,
+    now: datetime,
+    known: PolicyVersion | None,
+) -> PolicyVersion:
+    credit = Credit(submission.name, number, submission.status, "", submission.description, now)
+    if known is not None:
+        return under(replace(known, credits=(*known.credits, credit)), credit)
     return PolicyVersion(
         digest=digest,
         game=submission.game,
@@ -233,6 +258,7 @@ def _version(submission: Submission, digest: str, number: int, now: datetime) ->
         parents=submission.parents,
         code_digest=submission.code_digest,
         created=now,
+        credits=(credit,),
     )
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime
 from typing import TypeVar
 
 import sqlalchemy as sa
@@ -13,9 +12,10 @@ from sqlmodel import Session, SQLModel, col, select
 from sqlmodel.sql.expression import SelectOfScalar
 
 from registry import naming
+from registry.credits import best_known
 from registry.errors import RegistryCorrupt, UnknownPolicy
-from registry.schema import AuthorRow, LabelRow, ParentRow, StatusRow, VersionRow
-from registry.values import Origin, Parent, PolicyVersion, Status
+from registry.schema import CreditRow, LabelRow, ParentRow, StatusRow, VersionRow
+from registry.values import Credit, Parent, PolicyVersion, Status
 
 _Item = TypeVar("_Item")
 
@@ -48,6 +48,8 @@ def legible(session: Session) -> Iterator[None]:
 def fetch(session: Session, statement: SelectOfScalar[VersionRow]) -> tuple[PolicyVersion, ...]:
     """The versions that a statement selects, in its order, with labels and parents.
 
+    Each is seen under the first of its names that stands best.
+
     Raises:
       RegistryCorrupt: one is not what was registered.
     """
@@ -55,16 +57,23 @@ def fetch(session: Session, statement: SelectOfScalar[VersionRow]) -> tuple[Poli
     digests = list(found)
     labels = _labels(session, digests)
     parents = _parents(session, digests)
-    return tuple(
-        _version(row, labels.get(row.digest, {}), tuple(parents.get(row.digest, ())))
+    credits = _credits(session, found)
+    versions = (
+        _version(
+            row,
+            labels.get(row.digest, {}),
+            tuple(parents.get(row.digest, ())),
+            (_credit(row), *credits.get(row.digest, ())),
+        )
         for row in found.values()
     )
+    return tuple(best_known(version) for version in versions)
 
 
 def fetch_by_digest(session: Session, digests: Iterable[str]) -> dict[str, PolicyVersion]:
     """The versions with these digests; those that are not there are left out."""
     found: dict[str, PolicyVersion] = {}
-    for some in _batches(sorted(set(digests))):
+    for some in batches(sorted(set(digests))):
         chosen = select(VersionRow).where(col(VersionRow.digest).in_(some))
         found.update((version.digest, version) for version in fetch(session, chosen))
     return found
@@ -115,7 +124,7 @@ def status_of(session: Session, text: str) -> Status:
 def existing_digests(session: Session, digests: Iterable[str]) -> list[str]:
     """Those of the digests that are in the registry."""
     found: list[str] = []
-    for some in _batches(sorted(set(digests))):
+    for some in batches(sorted(set(digests))):
         statement = select(VersionRow.digest).where(col(VersionRow.digest).in_(some))
         found.extend(session.exec(statement))
     return found
@@ -130,16 +139,16 @@ def highest_numbers(
         wanted[game].append(name)
     found: dict[tuple[str, str], int] = {}
     for game, all_names in wanted.items():
-        for some in _batches(all_names):
-            statement = (
-                select(VersionRow.name, sa.func.max(VersionRow.number))
-                .where(col(VersionRow.game) == game, col(VersionRow.name).in_(some))
-                .group_by(col(VersionRow.name))
-            )
-            with legible(session):
-                found.update(
-                    ((game, name), int(number)) for name, number in session.exec(statement)
+        for some in batches(all_names):
+            for table in (VersionRow, CreditRow):
+                statement = (
+                    select(table.name, sa.func.max(table.number))
+                    .where(col(table.game) == game, col(table.name).in_(some))
+                    .group_by(col(table.name))
                 )
+                with legible(session):
+                    for name, number in session.exec(statement):
+                        found[game, name] = max(found.get((game, name), 0), int(number))
     return found
 
 
@@ -184,30 +193,41 @@ def insert_versions(session: Session, versions: Sequence[PolicyVersion]) -> None
     )
 
 
-def insert_author(
-    session: Session, name: str, created: datetime, origin: Origin, token: str = ""
-) -> AuthorRow:
-    """Writes a new author; `token` is the hash of one, or "" without one."""
-    row = AuthorRow(
-        name=name,
-        skeleton=naming.skeleton(name),
-        token=token,
-        created=created,
-        origin=origin.value,
+def insert_credits(session: Session, versions: Sequence[PolicyVersion]) -> None:
+    """Writes the names under which versions that are there are seen, with their first status."""
+    _insert(
+        session,
+        CreditRow,
+        [
+            {
+                "digest": version.digest,
+                "game": version.game,
+                "name": version.name,
+                "author": version.author,
+                "number": version.number,
+                "status": version.status.value,
+                "status_reason": version.status_reason,
+                "description": version.description,
+                "sought": sought_text(f"{version.name}\n{version.description}"),
+                "created": version.created,
+            }
+            for version in versions
+        ],
     )
-    session.add(row)
-    session.flush()
-    return row
-
-
-def like_authors(session: Session, names: Iterable[str]) -> dict[str, set[str]]:
-    """Authors that read like one of the names, by skeleton; those that read like none left out."""
-    found: defaultdict[str, set[str]] = defaultdict(set)
-    for some in _batches(sorted({naming.skeleton(name) for name in names})):
-        statement = select(AuthorRow.skeleton, AuthorRow.name)
-        for skeleton, name in session.exec(statement.where(col(AuthorRow.skeleton).in_(some))):
-            found[skeleton].add(name)
-    return found
+    _insert(
+        session,
+        StatusRow,
+        [
+            {
+                "digest": version.digest,
+                "status": version.status.value,
+                "reason": version.status_reason,
+                "changed": version.created,
+                "ref": version.ref,
+            }
+            for version in versions
+        ],
+    )
 
 
 def sought_text(text: str) -> str:
@@ -255,7 +275,7 @@ def _read(session: Session, statement: SelectOfScalar[VersionRow]) -> dict[str, 
     return found
 
 
-def _corrupt(row: VersionRow, trouble: str, where: str) -> RegistryCorrupt:
+def _corrupt(row: VersionRow | CreditRow, trouble: str, where: str) -> RegistryCorrupt:
     ref = f"{row.name}@{row.number} of {row.game}"
     return RegistryCorrupt(
         f"the version {ref[:160]!r} with the digest {row.digest!r} in the registry {where} "
@@ -269,19 +289,52 @@ def _check_identity(row: VersionRow, where: str) -> None:
     What plays is chosen by digest, and results are kept by it: a payload that was changed behind
     the registry's back would play under another policy's results.
     """
-    texts = (row.name, row.author, row.description, row.status_reason, row.code_digest)
+    texts = (row.code_digest, row.game, row.kind, row.payload)
     sound = (
-        all(isinstance(text, str) for text in (*texts, row.game, row.kind, row.payload))
-        and row.status in _STATUSES
+        all(isinstance(text, str) for text in texts)
         and isinstance(row.provenance, dict)
-        and naming.is_numbered_name(row.name, row.number)
-        and row.author == naming.author_of(row.name)
+        and _is_named(row)
     )
     if not sound or naming.digest_of(row.game, row.kind, row.payload) != row.digest:
         raise _corrupt(row, "is not what was registered", where)
 
 
-def _version(row: VersionRow, labels: dict[str, str], parents: tuple[Parent, ...]) -> PolicyVersion:
+def _credit(row: VersionRow | CreditRow) -> Credit:
+    return Credit(
+        row.name, row.number, Status(row.status), row.status_reason, row.description, row.created
+    )
+
+
+def _credits(session: Session, versions: Mapping[str, VersionRow]) -> dict[str, list[Credit]]:
+    """Further names by digest, in the order in which they were handed in."""
+    found: defaultdict[str, list[Credit]] = defaultdict(list)
+    for some in batches(list(versions)):
+        statement = select(CreditRow).where(col(CreditRow.digest).in_(some))
+        with legible(session):
+            for row in session.exec(statement.order_by(col(CreditRow.position))):
+                if row.game != versions[row.digest].game or not _is_named(row):
+                    raise _corrupt(row, "is not what was registered", place(session))
+                found[row.digest].append(_credit(row))
+    return found
+
+
+def _is_named(row: VersionRow | CreditRow) -> bool:
+    """Whether the fields of a row that belong to a name are what they can be."""
+    texts = (row.name, row.author, row.description, row.status_reason)
+    return (
+        all(isinstance(text, str) for text in texts)
+        and row.status in _STATUSES
+        and naming.is_numbered_name(row.name, row.number)
+        and row.author == naming.author_of(row.name)
+    )
+
+
+def _version(
+    row: VersionRow,
+    labels: dict[str, str],
+    parents: tuple[Parent, ...],
+    credits: tuple[Credit, ...],
+) -> PolicyVersion:
     return PolicyVersion(
         digest=row.digest,
         game=row.game,
@@ -297,12 +350,13 @@ def _version(row: VersionRow, labels: dict[str, str], parents: tuple[Parent, ...
         parents=parents,
         code_digest=row.code_digest,
         created=row.created,
+        credits=credits,
     )
 
 
 def _labels(session: Session, digests: Sequence[str]) -> dict[str, dict[str, str]]:
     found: defaultdict[str, dict[str, str]] = defaultdict(dict)
-    for some in _batches(digests):
+    for some in batches(digests):
         statement = (
             select(LabelRow.digest, LabelRow.key, LabelRow.value)
             .where(col(LabelRow.digest).in_(some))
@@ -315,7 +369,7 @@ def _labels(session: Session, digests: Sequence[str]) -> dict[str, dict[str, str
 
 def _parents(session: Session, digests: Sequence[str]) -> dict[str, list[Parent]]:
     found: defaultdict[str, list[Parent]] = defaultdict(list)
-    for some in _batches(digests):
+    for some in batches(digests):
         statement = (
             select(ParentRow.child, ParentRow.parent, ParentRow.relation)
             .where(col(ParentRow.child).in_(some))
@@ -326,6 +380,7 @@ def _parents(session: Session, digests: Sequence[str]) -> dict[str, list[Parent]
     return found
 
 
-def _batches(items: Sequence[_Item]) -> Iterator[Sequence[_Item]]:
+def batches(items: Sequence[_Item]) -> Iterator[Sequence[_Item]]:
+    """Parts that are short enough for one IN list."""
     for start in range(0, len(items), _BATCH):
         yield items[start : start + _BATCH]

@@ -16,12 +16,13 @@ from sqlalchemy import (
     Dialect,
     Index,
     LargeBinary,
+    String,
     TypeDecorator,
     UniqueConstraint,
 )
 from sqlmodel import Field, SQLModel
 
-HEAD = "0002"
+HEAD = "0003"
 """Newest revision of `migrations/`: a database at this revision is ready to use."""
 
 
@@ -63,7 +64,10 @@ class Secret(TypeDecorator[bytes]):
 
 
 class VersionRow(SQLModel, table=True):
-    """A policy version.  `position` is the order of registration; `sought` what text finds."""
+    """A policy version under its first name.
+
+    `position` is the order of registration; `sought` what text finds.
+    """
 
     __tablename__ = "policy_version"
     __table_args__ = (
@@ -91,6 +95,29 @@ class VersionRow(SQLModel, table=True):
     payload: str
 
 
+class CreditRow(SQLModel, table=True):
+    """A further name of a version: that of somebody who handed in the same content later."""
+
+    __tablename__ = "policy_credit"
+    __table_args__ = (
+        UniqueConstraint("game", "name", "number", name="uq_policy_credit_ref"),
+        UniqueConstraint("digest", "author", name="uq_policy_credit_author"),
+        Index("ix_policy_credit_game_author", "game", "author"),
+    )
+
+    position: int | None = Field(default=None, primary_key=True)
+    digest: str = Field(foreign_key="policy_version.digest")
+    game: str
+    name: str
+    author: str
+    number: int
+    status: str
+    status_reason: str
+    description: str
+    sought: str
+    created: datetime = Field(sa_column=Column(UtcDateTime(), nullable=False))
+
+
 class LabelRow(SQLModel, table=True):
     """One label of one version."""
 
@@ -115,7 +142,7 @@ class ParentRow(SQLModel, table=True):
 
 
 class StatusRow(SQLModel, table=True):
-    """One entry of a version's status history."""
+    """One entry of a version's status history; `ref` is a further name's, "" the first name's."""
 
     __tablename__ = "policy_status"
     __table_args__ = (Index("ix_policy_status_digest", "digest"),)
@@ -125,6 +152,7 @@ class StatusRow(SQLModel, table=True):
     status: str
     reason: str
     changed: datetime = Field(sa_column=Column(UtcDateTime(), nullable=False))
+    ref: str = Field(default="", sa_column=Column(String(), nullable=False, server_default=""))
 
 
 class AliasRow(SQLModel, table=True):
@@ -180,6 +208,7 @@ TABLES = tuple(
     SQLModel.metadata.tables[f"policy_{name}"]
     for name in (
         "version",
+        "credit",
         "label",
         "parent",
         "status",

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable
 from datetime import UTC, datetime
 
 import sqlalchemy as sa
 from sqlmodel import Session, col, select
 
 from registry import naming, rows
+from registry.credits import best_known, under
+from registry.errors import UnknownPolicy
 from registry.part import Part
-from registry.schema import StatusRow, VersionRow
-from registry.values import PolicyVersion, Status, StatusChange
+from registry.schema import CreditRow, StatusRow, VersionRow
+from registry.values import Credit, PolicyVersion, Status, StatusChange
 
 
 class Statuses(Part):
@@ -20,33 +21,50 @@ class Statuses(Part):
 
     __slots__ = ()
 
-    def set_status(self, digest: str, status: Status, reason: str) -> PolicyVersion:
-        """Changes a version's status; the history keeps the old one.
+    def set_status(
+        self, digest: str, status: Status, reason: str, *, ref: str | None = None
+    ) -> PolicyVersion:
+        """Changes the status of a version's names; the history keeps the old one.
 
         Setting what is set already, for the same reason, changes nothing.
 
+        Args:
+          digest: of the version.
+          status: the new one.
+          reason: why, for the history.
+          ref: author/name@number of the one name that is meant; all of them by default.
+
+        Returns:
+          The version under that name, or under the first that stands best.
+
         Raises:
-          UnknownPolicy: there is no such digest.
+          UnknownPolicy: there is no such digest, or it has no such name.
           MalformedSubmission: the reason cannot be stored.
         """
         naming.check_reason(reason)
         with self.database.writing() as session:
-            (changed,) = _change(session, [rows.existing(session, digest)], status, reason)
-        return changed
+            version = rows.existing(session, digest)
+            meant = [one for one in version.credits if ref in (None, one.ref)]
+            if not meant:
+                raise UnknownPolicy(f"the version {digest!r} has no name {ref!r}", str(ref))
+            _change(session, version, meant, status, reason)
+            changed = rows.existing(session, digest)
+        return best_known(changed, None if ref is None else {ref})
 
     def history(self, digest: str) -> tuple[StatusChange, ...]:
-        """A version's statuses since its registration, oldest first.
+        """A version's statuses under all its names since its registration, oldest first.
 
         Raises:
           UnknownPolicy: there is no such digest.
         """
         statement = select(StatusRow).where(col(StatusRow.digest) == digest)
         with self.database.reading() as session, rows.legible(session):
+            first = rows.existing(session, digest).credits[0].ref
             found = session.exec(statement.order_by(col(StatusRow.position))).all()
-            if not found:
-                rows.existing(session, digest)
             return tuple(
-                StatusChange(rows.status_of(session, row.status), row.reason, row.changed)
+                StatusChange(
+                    rows.status_of(session, row.status), row.reason, row.changed, row.ref or first
+                )
                 for row in found
             )
 
@@ -62,7 +80,7 @@ class Statuses(Part):
 
         Returns:
           All versions of that code that are in quarantine now, in order of registration.
-          Withdrawn ones stay withdrawn and are not among them.
+          What was withdrawn under all its names stays so and is not among them.
 
         Raises:
           MalformedSubmission: the reason cannot be stored.
@@ -73,7 +91,10 @@ class Statuses(Part):
         with self.database.writing() as session:
             found = _of_code(session, game, code_digest)
             standing = [version for version in found if version.status is not Status.YANKED]
-            return _change(session, standing, Status.QUARANTINED, reason)
+            for version in standing:
+                meant = [one for one in version.credits if one.status is not Status.YANKED]
+                _change(session, version, meant, Status.QUARANTINED, reason)
+            return rows.fetch_each(session, [version.digest for version in standing])
 
     def quarantined_code(self, game: str, code_digest: str) -> PolicyVersion | None:
         """The first version of that code that is in quarantine, or was when it was withdrawn.
@@ -85,8 +106,9 @@ class Statuses(Part):
             return None
         with self.database.reading() as session:
             for version in _of_code(session, game, code_digest):
-                if _status_before_withdrawal(session, version) is Status.QUARANTINED:
-                    return version
+                for credit in version.credits:
+                    if _status_before_withdrawal(session, version, credit) is Status.QUARANTINED:
+                        return under(version, credit)
         return None
 
 
@@ -97,24 +119,45 @@ def _of_code(session: Session, game: str, code_digest: str) -> tuple[PolicyVersi
     return rows.fetch(session, statement.order_by(col(VersionRow.position)))
 
 
-def _status_before_withdrawal(session: Session, version: PolicyVersion) -> Status:
-    if version.status is not Status.YANKED:
-        return version.status
+def _status_before_withdrawal(session: Session, version: PolicyVersion, credit: Credit) -> Status:
+    if credit.status is not Status.YANKED:
+        return credit.status
     statement = select(StatusRow.status).where(
-        col(StatusRow.digest) == version.digest, col(StatusRow.status) != Status.YANKED.value
+        col(StatusRow.digest) == version.digest,
+        col(StatusRow.ref) == _ref_in_history(version, credit),
+        col(StatusRow.status) != Status.YANKED.value,
     )
     latest = session.exec(statement.order_by(col(StatusRow.position).desc()).limit(1)).first()
-    return version.status if latest is None else rows.status_of(session, latest)
+    return credit.status if latest is None else rows.status_of(session, latest)
+
+
+def _ref_in_history(version: PolicyVersion, credit: Credit) -> str:
+    return "" if credit is version.credits[0] else credit.ref
 
 
 def _change(
-    session: Session, versions: Sequence[PolicyVersion], status: Status, reason: str
-) -> tuple[PolicyVersion, ...]:
-    wanted = (status, reason)
-    moved = [one.digest for one in versions if (one.status, one.status_reason) != wanted]
+    session: Session,
+    version: PolicyVersion,
+    credits: Iterable[Credit],
+    status: Status,
+    reason: str,
+) -> None:
+    """Changes the status of some names of a version, where it is another."""
     now = datetime.now(UTC)
-    for digest in moved:
-        change = sa.update(VersionRow).where(col(VersionRow.digest) == digest)
-        session.execute(change.values(status=status.value, status_reason=reason))
-        session.add(StatusRow(digest=digest, status=status.value, reason=reason, changed=now))
-    return tuple(replace(one, status=status, status_reason=reason) for one in versions)
+    for credit in credits:
+        if (credit.status, credit.status_reason) == (status, reason):
+            continue
+        ref = _ref_in_history(version, credit)
+        table = CreditRow if ref else VersionRow
+        named = sa.and_(
+            col(table.digest) == version.digest,
+            col(table.name) == credit.name,
+            col(table.number) == credit.number,
+        )
+        new = {"status": status.value, "status_reason": reason}
+        session.execute(sa.update(table).where(named).values(new))
+        session.add(
+            StatusRow(
+                digest=version.digest, status=status.value, reason=reason, changed=now, ref=ref
+            )
+        )

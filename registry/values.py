@@ -62,8 +62,48 @@ class Submission:
 
 
 @dataclass(frozen=True, slots=True)
+class Credit:
+    """One name of a version, and where it stands under that name.
+
+    Attributes:
+      name: "author/name".
+      number: counts the versions of that name from 1.
+      status: withdrawing one name leaves the others as they are.
+      status_reason: why it has that status.
+      description: in the words of that author.
+      created: when it was handed in under that name.
+    """
+
+    name: str
+    number: int
+    status: Status
+    status_reason: str
+    description: str
+    created: datetime
+
+    @property
+    def ref(self) -> str:
+        """author/name@number, unique within the game."""
+        return f"{self.name}@{self.number}"
+
+    @property
+    def author(self) -> str:
+        """The part of the name before the slash."""
+        return self.name.partition("/")[0]
+
+
+@dataclass(frozen=True, slots=True)
 class PolicyVersion:
-    """A registered version.  `digest` is its identity; the name is a label."""
+    """A registered version, as it is seen under one of its names.
+
+    `digest` is its identity; a name is a label.  Authors who hand in the same content share the
+    version, its results and what is known of its origin (labels, provenance, parents); each has
+    a name, a status and a description of their own.
+
+    Attributes:
+      credits: all its names, that of whoever was first at first.  Equality leaves them out: another
+        author's name changes nothing of this one.
+    """
 
     digest: str
     game: str
@@ -79,6 +119,7 @@ class PolicyVersion:
     parents: tuple[Parent, ...]
     code_digest: str
     created: datetime
+    credits: tuple[Credit, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def ref(self) -> str:
@@ -90,25 +131,39 @@ class PolicyVersion:
         """The part of the name before the slash."""
         return self.name.partition("/")[0]
 
+    @property
+    def also(self) -> tuple[str, ...]:
+        """References of the same content under other names that take part."""
+        others = (one for one in self.credits if one.ref != self.ref)
+        return tuple(one.ref for one in others if one.status is Status.QUALIFIED)
+
 
 class Registered(NamedTuple):
     """What came of handing in a submission.
 
-    `created` is False where the same content was there already; `version` is then the one that
-    was there, under the name, number and status that it has.
+    Attributes:
+      version: under the name of its author.
+      created: False where the same content was there already.
+      credited: whether the author got a name for it now; False where there was one, which keeps
+        its number and status.
     """
 
     version: PolicyVersion
     created: bool
+    credited: bool
 
 
 @dataclass(frozen=True, slots=True)
 class StatusChange:
-    """One entry of a version's status history, oldest first; the first is its registration."""
+    """One entry of a version's status history, oldest first; the first is its registration.
+
+    `ref` is the name that it is about.
+    """
 
     status: Status
     reason: str
     changed: datetime
+    ref: str
 
 
 @dataclass(frozen=True, slots=True)

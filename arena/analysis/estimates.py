@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 Floats = NDArray[np.float64]
 
@@ -50,12 +49,19 @@ class Estimates:
             float(self.high[row]),
         )
 
+    def within(self, most: float) -> Estimates:
+        """The same with intervals that do not leave [-most, most]; values stay what they are."""
+        low, high = np.maximum(self.low, -most), np.minimum(self.high, most)
+        return Estimates(self.value, self.stderr, low, high, self.freedom)
+
     def __neg__(self) -> Estimates:
         return Estimates(-self.value, self.stderr, -self.high, -self.low, self.freedom)
 
 
 def student(freedom: Floats, probability: float | Floats) -> Floats:
     """Quantiles of Student's distribution; NaN where there are less than one degree of freedom."""
+    from scipy.special import stdtrit  # takes long to load, and many commands estimate nothing
+
     known = np.where(freedom >= 1.0, np.minimum(freedom, _EXACT_FREEDOM), np.nan)
     return np.asarray(stdtrit(known, probability), dtype=np.float64)
 

@@ -28,6 +28,7 @@ from arena.analysis.estimates import (
 from arena.analysis.meta_strategy import SOLVERS
 from arena.analysis.metrics import PopulationMetrics, meetings, population_metrics
 from arena.analysis.ratings import Rating
+from arena.analysis.stakes import UNKNOWN, Stakes, doubted
 from arena.payoffs import PayoffTable
 from registry.values import PolicyVersion
 
@@ -66,11 +67,13 @@ class Options:
       rank_by: what the rows are ordered by.
       ratings: TrueSkill ratings by digest, from `ratings.true_skill`; None leaves them out.
       secondary: whether to compute Bradley-Terry points, Nash mass and alpha-rank shares.
+      stakes: of a match: what intervals may not leave, and which precision makes a rank.
     """
 
     rank_by: RankBy = RankBy.AGG_SCORE
     ratings: Mapping[str, Rating] | None = None
     secondary: bool = False
+    stakes: Stakes = UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +113,9 @@ class Row:
       bradley_terry: Elo points.
       nash_mass: weight in the meta-game's Nash mixture ("nash" of `SOLVERS`).
       alpha_rank: share in alpha-rank.  Both are None for those left out because pairs are missing.
+      provisional: whether what the board is ordered by is known less precisely than
+        `Stakes.precision`; such rows stand behind those that are measured.
+      also: references of the same content under the names of others who handed it in later.
     """
 
     rank: int | None
@@ -131,6 +137,8 @@ class Row:
     bradley_terry: float | None = None
     nash_mass: float | None = None
     alpha_rank: float | None = None
+    also: tuple[str, ...] = ()
+    provisional: bool = False
 
 
 _DEFAULTS = Options()
@@ -161,11 +169,12 @@ def leaderboard(
         raise ValueError("ranking by rating needs ratings: compute them with true_skill first")
     digests = [version.digest for version in versions]
     rated = options.ratings or {}
-    met = meetings(table, digests, population.digests)
+    met = meetings(table, digests, population.digests, options.stakes)
     metrics = population_metrics(met)
-    against_all = _AgainstAll(table, digests)
+    against_all = _AgainstAll(table, digests, options.stakes)
     scores = _scores(options, digests, metrics, against_all.mean_return)
-    places = _ranks(scores, versions)
+    provisional = _provisional(scores, options)
+    places = _ranks(scores, versions, provisional)
     extra = _secondary(table, digests) if options.secondary else {}
     refs = {version.digest: version.ref for version in versions}
     rows = []
@@ -194,6 +203,8 @@ def leaderboard(
                     for member, mean in zip(population.digests, met.mean[place], strict=True)
                     if math.isnan(mean)
                 ),
+                also=versions[place].also,
+                provisional=bool(provisional[place]),
                 **extra.get(digest, {}),
             )
         )
@@ -203,7 +214,7 @@ def leaderboard(
 class _AgainstAll:
     """Results of some policies against everybody in the table."""
 
-    def __init__(self, table: PayoffTable, digests: Sequence[str]) -> None:
+    def __init__(self, table: PayoffTable, digests: Sequence[str], stakes: Stakes) -> None:
         index = table.index()
         places = np.array([index.get(digest, -1) for digest in digests], dtype=np.intp)
         rows = places[places >= 0]
@@ -212,9 +223,11 @@ class _AgainstAll:
         # Opponents that were never met count neither in the mean nor in its error.
         played = table.count[rows] > 0
         opponents = np.maximum(played.sum(axis=1, keepdims=True), 1)
+        everybody = (table.stderr, table.deals)
+        stderr = doubted(table.stderr[rows], table.deals[rows], everybody, stakes)
         found = weighted_sum_of(
-            played / opponents, table.mean[rows], table.stderr[rows], freedom_of(table.deals[rows])
-        )
+            played / opponents, table.mean[rows], stderr, freedom_of(table.deals[rows])
+        ).within(stakes.most)
         met_nobody = ~played.any(axis=1)
         columns = (found.value, found.stderr, found.low, found.high, found.freedom)
         self.mean_return = Estimates(
@@ -258,27 +271,46 @@ _Ranks = tuple[int, int, int] | tuple[None, None, None]
 """Rank, and the best and the worst one that the noise leaves open."""
 
 
-def _ranks(scores: Estimates, versions: Sequence[PolicyVersion]) -> dict[int, _Ranks]:
+def _provisional(scores: Estimates, options: Options) -> NDArray[np.bool_]:
+    """Which rows have a score that is known less precisely than the game asks for."""
+    scored = ~np.isnan(scores.value)
+    if options.stakes == UNKNOWN or options.rank_by is RankBy.RATING:  # which counts the doubt in
+        return np.zeros(len(scored), dtype=np.bool_)
+    half = (scores.high - scores.low) / 2.0
+    return scored & ~(half <= options.stakes.precision)
+
+
+def _ranks(
+    scores: Estimates, versions: Sequence[PolicyVersion], provisional: NDArray[np.bool_]
+) -> dict[int, _Ranks]:
     """Ranks by place in `versions`, in the order of the board.
 
     Whoever lacks a score has no rank: a number would say that it is worse than those before it.
     These follow the ranked ones by name; equal scores are ordered by digest.  So the order never
-    depends on the order of the input.
+    depends on the order of the input.  Provisional rows stand behind those that are measured and
+    move none of their ranks.
     """
     scored = ~np.isnan(scores.value)
+    measured = scored & ~provisional
     better = surely_better(scores)
-    low, high = 1 + better.sum(axis=0), int(scored.sum()) - better.sum(axis=1)
+    rivals = np.where(measured[:, None], measured[None, :], scored[None, :])
+    low = 1 + (better.T & rivals).sum(axis=1)
+    high = rivals.sum(axis=1) - (better & rivals).sum(axis=1)
     places = range(len(versions))
     ranked = sorted(
         (place for place in places if scored[place]),
-        key=lambda place: (-float(scores.value[place]), versions[place].digest),
+        key=lambda place: (
+            bool(provisional[place]),
+            -float(scores.value[place]),
+            versions[place].digest,
+        ),
     )
     others = sorted(
         (place for place in places if not scored[place]),
         key=lambda place: (versions[place].name, versions[place].number),
     )
     found: dict[int, _Ranks] = {
-        place: (rank, int(low[place]), int(high[place]))
+        place: (rank, int(low[place]), max(int(high[place]), rank))
         for rank, place in enumerate(ranked, start=1)
     }
     return found | dict.fromkeys(others, (None, None, None))
@@ -324,6 +356,28 @@ def _secondary(
         for digest, weight in zip(core.digests, weights, strict=True):
             columns[digest][name] = float(weight)
     return columns
+
+
+NASH_RULE = "among the mixtures that are Nash within the noise, the one of the largest mean payoff"
+"""What the column of the Nash mass is."""
+
+
+def nash_exploitability(everybody: PayoffTable, digests: Sequence[str]) -> float | None:
+    """What the best single policy wins against the mixture of the Nash column, per match.
+
+    Args:
+      everybody: payoffs.
+      digests: the versions of the board.
+
+    Returns:
+      At least 0; None where no policies met each other.
+    """
+    known = set(everybody.digests)
+    table = everybody.restrict([digest for digest in digests if digest in known])
+    core = table.restrict(complete_core(table))
+    if not core.digests:
+        return None
+    return SOLVERS["nash"](core.mean, core.stderr).exploitability
 
 
 def complete_core(table: PayoffTable) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ from arena.analysis.estimates import (
     mean_of,
     minimum_of,
 )
+from arena.analysis.stakes import UNKNOWN, Stakes, doubted
 from arena.payoffs import PayoffTable
 
 
@@ -44,6 +45,7 @@ class Meetings:
       half_mean: (2, r, m) the same on two disjoint halves of the deals.
       half_stderr: (2, r, m).
       half_freedom: (2, r, m).
+      stakes: of a match; intervals do not leave what it allows.
     """
 
     mean: Floats
@@ -52,6 +54,7 @@ class Meetings:
     half_mean: Floats
     half_stderr: Floats
     half_freedom: Floats
+    stakes: Stakes = UNKNOWN
 
     @property
     def complete(self) -> NDArray[np.bool_]:
@@ -59,8 +62,20 @@ class Meetings:
         return np.array(np.isfinite(self.mean).all(axis=1), ndmin=1)
 
 
-def meetings(table: PayoffTable, digests: Sequence[str], population: Sequence[str]) -> Meetings:
-    """Looks up some policies against a population; whoever is not in the table never played."""
+def meetings(
+    table: PayoffTable,
+    digests: Sequence[str],
+    population: Sequence[str],
+    stakes: Stakes = UNKNOWN,
+) -> Meetings:
+    """Looks up some policies against a population; whoever is not in the table never played.
+
+    Args:
+      table: payoffs.
+      digests: the r policies.
+      population: the m members.
+      stakes: of a match; with them no mean is taken as exact (see `arena.analysis.stakes`).
+    """
     index = table.index()
     rows = np.array([index.get(digest, -1) for digest in digests], dtype=np.intp)[:, None]
     columns = np.array([index.get(digest, -1) for digest in population], dtype=np.intp)
@@ -75,13 +90,17 @@ def meetings(table: PayoffTable, digests: Sequence[str], population: Sequence[st
         found[..., itself] = at_home
         return found
 
+    everybody = (table.stderr, table.deals)
+    stderr = doubted(table.stderr, table.deals, everybody, stakes)
+    half_stderr = doubted(table.half_stderr, table.half_deals, everybody, stakes)
     return Meetings(
         mean=look_up(table.mean, 0.0),
-        stderr=look_up(table.stderr, 0.0),
+        stderr=look_up(stderr, 0.0),
         freedom=look_up(freedom_of(table.deals), np.inf),
         half_mean=look_up(table.half_mean, 0.0),
-        half_stderr=look_up(table.half_stderr, 0.0),
+        half_stderr=look_up(half_stderr, 0.0),
         half_freedom=look_up(freedom_of(table.half_deals), np.inf),
+        stakes=stakes,
     )
 
 
@@ -172,15 +191,15 @@ def population_metrics(met: Meetings) -> PopulationMetrics:
     if met.mean.shape[1] == 0:
         raise ValueError("an evaluation population needs at least one policy")
     # argmin and min return NaN where a row has any, so incomplete rows come out as NaN.
-    whole = (met.mean, met.stderr, met.freedom)
+    whole, most = (met.mean, met.stderr, met.freedom), met.stakes.most
     return PopulationMetrics(
         complete=met.complete,
-        pop_return=pop_return(*whole),
-        pop_expl=pop_expl(*whole),
+        pop_return=pop_return(*whole).within(most),
+        pop_expl=pop_expl(*whole).within(most),
         pop_expl_cross_fitted=pop_expl_cross_fitted(
             met.half_mean, met.half_stderr, met.half_freedom
-        ),
-        agg_score=agg_score(*whole),
+        ).within(most),
+        agg_score=agg_score(*whole).within(2.0 * most),
     )
 
 
@@ -234,20 +253,23 @@ class Evaluation:
     missing: tuple[str, ...]
 
 
-def evaluate(table: PayoffTable, digest: str, population: Sequence[str]) -> Evaluation:
+def evaluate(
+    table: PayoffTable, digest: str, population: Sequence[str], stakes: Stakes = UNKNOWN
+) -> Evaluation:
     """One policy's metrics and its results against each member.
 
     Args:
       table: payoffs; it may hold others too.
       digest: the policy.
       population: digests of the members.
+      stakes: as for `meetings`.
 
     Raises:
       ValueError: the population is empty.
     """
-    met = meetings(table, [digest], population)
+    met = meetings(table, [digest], population, stakes)
     metrics = population_metrics(met)
-    payoffs = around(met.mean[0], met.stderr[0], met.freedom[0])
+    payoffs = around(met.mean[0], met.stderr[0], met.freedom[0]).within(stakes.most)
     index = table.index()
     against = []
     for column, opponent in enumerate(population):

@@ -12,7 +12,6 @@ the others.  `lp` is the plain program.
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import linprog
 
 from arena.analysis.meta_game import (
     Floats,
@@ -113,6 +112,8 @@ def _solve(
     bounds: list[tuple[float, float]],
 ) -> Floats:
     """Minimises objective @ x subject to rows @ x <= limits and simplex @ x = 1."""
+    from scipy.optimize import linprog  # takes half a second to load, and few commands need it
+
     answer = linprog(
         objective,
         A_ub=rows,

@@ -2,12 +2,68 @@
 
 from __future__ import annotations
 
-import click
+import sys
 
-from arena.cli import authors, entrants, games, machine, matches, seasons, standings
+try:
+    import click
+
+    from arena.cli.lazy import LazyGroup
+except KeyboardInterrupt:  # before there is anything else to catch it
+    sys.stderr.write("stopped before it began\n")
+    sys.exit(130)
+
+PLACES = {
+    "games": "arena.cli.games",
+    "rules": "arena.cli.games",
+    "submit": "arena.cli.entrants",
+    "check": "arena.cli.entrants",
+    "list": "arena.cli.entrants",
+    "show": "arena.cli.entrants",
+    "yank": "arena.cli.entrants",
+    "reinstate": "arena.cli.entrants",
+    "try": "arena.cli.practice",
+    "author": "arena.cli.authors",
+    "play": "arena.cli.matches",
+    "matches": "arena.cli.matches",
+    "replay": "arena.cli.matches",
+    "export": "arena.cli.matches",
+    "leaderboard": "arena.cli.standings",
+    "payoffs": "arena.cli.standings",
+    "evaluate": "arena.cli.standings",
+    "seed": "arena.cli.seasons",
+    "doctor": "arena.cli.machine",
+    "dashboard": "arena.cli.machine",
+}
+SUMMARIES = {
+    "games": "Lists the games.",
+    "rules": "Prints what an author needs to know to write a policy of GAME.",
+    "submit": "Checks a policy FILE, tries it in the sandbox, and registers it as a new version.",
+    "check": "Runs the checks of `submit` on a FILE (- is what is piped in) and stores nothing.",
+    "list": "Lists registered policies.",
+    "show": "Shows a policy: who wrote it, when, from what, and where it stands.",
+    "yank": "Withdraws a policy from round robins.",
+    "reinstate": "Lets a withdrawn or quarantined policy take part again.",
+    "try": "Plays a policy FILE (- is what is piped in) against others, and shows what it prints.",
+    "author": "Who submits, and the tokens that prove it on the pages.",
+    "play": "Plays the round robin of all qualified policies.",
+    "matches": "Lists stored matches, newest first; REF narrows them to one policy's.",
+    "replay": "Retells a stored match, and with --verify checks that it can be reproduced.",
+    "export": "Writes matches and pair statistics as Parquet files for other tools.",
+    "leaderboard": "Ranks all qualified policies by their scores against the population.",
+    "payoffs": "The payoff table: mean return of row against column.",
+    "evaluate": "Plays REF against the evaluation population and reports how good it is and why.",
+    "seed": "The secret that all seeds and deals follow from.",
+    "doctor": "Says what this machine has to hold untrusted code, and what to do about the rest.",
+    "dashboard": "Shows the home as web pages; --help lists the options.",
+}
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup,
+    places=PLACES,
+    summaries=SUMMARIES,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(package_name="policy-arena", prog_name="arena")
 def main() -> None:
     """Policy Arena: tournaments of code policies in repeated games.
@@ -15,8 +71,3 @@ def main() -> None:
     Submit a policy, play the round robin, read the leaderboard, replay any match.
     Everything is kept in one home folder (--home or ARENA_HOME).
     """
-
-
-for group in (games, entrants, authors, matches, standings, seasons, machine):
-    for entry in group.COMMANDS:
-        main.add_command(entry)

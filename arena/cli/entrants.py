@@ -24,7 +24,8 @@ from arena.cli.walls import sandbox_options
 from arena.conduct import in_words
 from arena.enrol import Enrolled
 from arena.games.protocol import Game
-from arena.submission import Rejection, read_source
+from arena.listings import also
+from arena.submission import STANDARD_INPUT, Rejection, read_source, read_stream
 from registry import shown
 from registry.values import PolicyVersion, Status
 from sandbox.choose import WallChoice
@@ -42,7 +43,8 @@ def _labels(
     return labels
 
 
-def _rejected(session: Session, rejection: Rejection) -> NoReturn:
+def rejected(session: Session, rejection: Rejection) -> NoReturn:
+    """Says why a policy is not taken, and ends the command."""
     reason = f"{rejection.kind}: {rejection.message}"
     session.answer(
         {"ref": None, "digest": None, "status": "rejected", "reason": reason},
@@ -68,28 +70,46 @@ def submit(
     labels: Mapping[str, str],
     wall: WallChoice,
 ) -> None:
-    """Checks a policy FILE, tries it in the sandbox, and registers it as a new version."""
-    source = _read(session, file)
+    """Checks a policy FILE, tries it in the sandbox, and registers it as a new version.
+
+    A FILE of - is what is piped in.
+    """
+    source = read(session, file)
     with session.arena(wall, new=True) as arena:
         notice(f"sandbox: {arena.wall}")
         outcome = arena.submit(source, game, name, description=description, labels=labels)
     if isinstance(outcome, Rejection):
-        _rejected(session, outcome)
+        rejected(session, outcome)
     else:
         _taken(session, outcome, game)
 
 
-def _read(session: Session, file: Path) -> str:
-    source = read_source(file)
+def read(session: Session, file: Path) -> str:
+    """A policy's source from a file, or from standard input where that is "-".
+
+    Ends the command where there is none to be read.
+    """
+    piped = file == STANDARD_INPUT
+    source = read_stream(sys.stdin.buffer) if piped else read_source(file)
     if isinstance(source, Rejection):
-        _rejected(session, source)
+        rejected(session, source)
     return source.text
+
+
+def _shared(outcome: Enrolled) -> str:
+    """What to say where the content was there before."""
+    if outcome.created:
+        return ""
+    if not outcome.credited:
+        return "the same content was registered before"
+    others = also(outcome.version.also)
+    return f"the same content is {others}: they share its results" if others else ""
 
 
 def _taken(session: Session, outcome: Enrolled, game: Game) -> None:
     version = outcome.version
     qualified = version.status is Status.QUALIFIED
-    reason = "" if outcome.created else "the same content was registered before"
+    reason = _shared(outcome)
     if not qualified and version.status_reason:
         reason = f"{reason}: {version.status_reason}"
     document = {
@@ -118,13 +138,13 @@ def _taken(session: Session, outcome: Enrolled, game: Game) -> None:
 @sandbox_options
 @session_options
 def check(session: Session, file: Path, game: Game, wall: WallChoice) -> None:
-    """Runs the checks of `submit` on a FILE and stores nothing."""
-    source = _read(session, file)
-    with session.arena(wall, new=True) as arena:
+    """Runs the checks of `submit` on a FILE (- is what is piped in) and stores nothing."""
+    source = read(session, file)
+    with session.practice(wall) as arena:
         notice(f"sandbox: {arena.wall}")
         failed = arena.check(source, game)
     if failed is not None:
-        _rejected(session, failed)
+        rejected(session, failed)
     session.answer(
         {"ref": None, "digest": None, "status": "ok", "reason": ""},
         lambda out: out.print(f"[bold green]ok[/]  {plain(str(file))} plays {game.title}"),
@@ -134,6 +154,7 @@ def check(session: Session, file: Path, game: Game, wall: WallChoice) -> None:
 def _summary(version: PolicyVersion) -> dict[str, Any]:
     return {
         "ref": version.ref,
+        "also": list(version.also),
         "digest": version.digest,
         "game": version.game,
         "kind": version.kind,
@@ -212,6 +233,7 @@ def show(session: Session, ref: str, game: Game | None, source: bool) -> None:
 def _facts(version: PolicyVersion) -> list[tuple[str, str]]:
     facts = [
         ("policy", version.ref),
+        ("also", ", ".join(version.also)),
         ("game", version.game),
         ("kind", version.kind),
         ("status", " ".join(filter(None, (version.status.value, version.status_reason)))),
@@ -231,9 +253,13 @@ def _facts(version: PolicyVersion) -> list[tuple[str, str]]:
 @click.option("--reason", default="", help="Why; shown with the policy.")
 @session_options
 def yank(session: Session, ref: str, game: Game, reason: str) -> None:
-    """Withdraws a policy from round robins.  Its matches stay."""
+    """Withdraws a policy from round robins.  Its matches stay.
+
+    Others who handed in the same content keep their names for it.
+    """
     version = session.arena().withdraw(ref, game, reason)
-    session.answer(_summary(version), lambda out: out.print(f"yanked  {version.ref}"))
+    left = f"; it goes on as {', '.join(version.also)}" if version.also else ""
+    session.answer(_summary(version), lambda out: out.print(f"yanked  {version.ref}{left}"))
 
 
 @click.command()

@@ -13,10 +13,12 @@ from rich.table import Table
 
 from arena.cli.session import Session, game_option, plain, progress_bar, session_options
 from arena.cli.walls import sandbox_options, sharing_option
+from arena.games.parts import Account
 from arena.games.protocol import Game
 from arena.replay import Comparison, Stored
 from arena.store import MatchRow
 from arena.tally import PlayReport
+from arena.values import Result
 from sandbox.choose import WallChoice
 
 
@@ -171,17 +173,9 @@ def _retold(stored: Stored, compared: Comparison | None) -> dict[str, Any]:
 
 def _retell(out: Console, stored: Stored, compared: Comparison | None, everything: bool) -> None:
     result, game = stored.result, stored.game
-    first, second = (version.ref for version in stored.versions)
     out.print(f"[bold]{game.title}[/]  match {result.match.id}")
-    out.print(f"seat 0 {first}  {result.returns[0]:+.0f} {game.unit}")
-    out.print(f"seat 1 {second}  {result.returns[1]:+.0f} {game.unit}")
-    out.print(f"ended: {result.termination.value}, behind: {result.wall}")
-    if result.fault_seat is not None:
-        out.print(f"seat {result.fault_seat} forfeited: {plain(result.fault_message)}")
-    events = stored.account.events
-    shown = events if everything or len(events) <= 30 else (*events[:20], *events[-5:])
-    rows = [game.telling.row(event) for event in shown]
-    out.print(_events_table(rows, cut=len(events) - len(shown)))
+    seats = (stored.versions[0].ref, stored.versions[1].ref)
+    retell(out, game, seats, result, stored.account, everything=everything)
     if compared is None:
         return
     if compared.same:
@@ -190,6 +184,27 @@ def _retell(out: Console, stored: Stored, compared: Comparison | None, everythin
         out.print(f"[bold red]differs[/] from move {compared.first_difference:,} on")
     else:
         out.print(f"[bold red]differs[/]: it now ends with {compared.again.termination.value}")
+
+
+def retell(
+    out: Console,
+    game: Game,
+    seats: tuple[str, str],
+    result: Result,
+    account: Account,
+    *,
+    everything: bool,
+) -> None:
+    """A match for people: who sat where, how it ended, and its throws or hands."""
+    for seat, who in enumerate(seats):
+        out.print(f"seat {seat} {plain(who)}  {result.returns[seat]:+.0f} {game.unit}")
+    out.print(f"ended: {result.termination.value}, behind: {result.wall}")
+    if result.fault_seat is not None:
+        out.print(f"seat {result.fault_seat} forfeited: {plain(result.fault_message)}")
+    events = account.events
+    shown = events if everything or len(events) <= 30 else (*events[:20], *events[-5:])
+    rows = [game.telling.row(event) for event in shown]
+    out.print(_events_table(rows, cut=len(events) - len(shown)))
 
 
 def _events_table(rows: Sequence[Mapping[str, object]], cut: int) -> Table:

@@ -7,12 +7,14 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import (
@@ -24,15 +26,18 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from arena.cli.lazy import stop
 from arena.errors import ArenaError, UsageFault
 from arena.games import GAMES
 from arena.games import game as game_named
-from arena.games.protocol import Game
-from arena.local import Arena
-from arena.store import StoreError
-from registry import AmbiguousRef, MalformedName, RegistryError, UnknownPolicy, shown
-from sandbox.choose import WallChoice
+from registry.display import shown
+from registry.errors import AmbiguousRef, MalformedName, RegistryError, UnknownPolicy
 from sandbox.errors import SandboxError
+
+if TYPE_CHECKING:
+    from arena.games.protocol import Game
+    from arena.local import Arena
+    from sandbox.choose import WallChoice
 
 KEY_BYTES = 32
 """Of a season's key."""
@@ -41,7 +46,9 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 USAGE = (UsageFault, UnknownPolicy, AmbiguousRef, MalformedName)
-FAILURES = (ArenaError, RegistryError, SandboxError, StoreError)
+FAILURES = (ArenaError, RegistryError, SandboxError)
+_ENDED_BY_CTRL_C = ("Query interrupted", "Interrupted!")
+"""What DuckDB raises where Ctrl-C meets a query of its own."""
 
 
 @dataclass(frozen=True)
@@ -61,14 +68,34 @@ class Session:
         Raises:
           UsageFault: there is no home, and the command has nothing to read elsewhere.
         """
+        # Half of what there is to load: commands that read no home do without.
+        from arena.local import Arena
+
         return Arena(
             self.home_path,
             registry=self.registry_url,
             seed_key=self.seed_key,
-            sandbox=wall or WallChoice(),
+            sandbox="auto" if wall is None else wall,
             workers=workers,
             create=new,
         )
+
+    @contextmanager
+    def practice(self, wall: WallChoice | None = None, workers: int = 0) -> Iterator[Arena]:
+        """The arena for commands that store nothing: that of the home where there is one.
+
+        Where there is none, a passing one has the house's entrants; no home is made.
+        """
+        from arena.home import has_home
+
+        if self.registry_url is not None or has_home(self.home_path):
+            with self.arena(wall, workers) as arena:
+                yield arena
+            return
+        with TemporaryDirectory(prefix="arena-practice-") as folder:
+            passing = replace(self, home_path=Path(folder) / "home")
+            with passing.arena(wall, workers, new=True) as arena:
+                yield arena
 
     def answer(self, document: Mapping[str, Any], human: Callable[[Console], None]) -> None:
         """Prints the answer: one JSON document on stdout, or something for people."""
@@ -137,11 +164,30 @@ def command(function: Callable[P, T]) -> Callable[P, T]:
         except FAILURES as error:
             _fail(session, error, 1)
         except KeyboardInterrupt:
-            click.echo("stopped; what was stored is kept, run the same command to go on", err=True)
-            sys.exit(130)
+            stop()
+        except click.Abort as abort:  # Ctrl-C at a question, or no for an answer
+            if isinstance(abort.__context__, KeyboardInterrupt):
+                stop()
+            raise
+        except Exception as error:
+            if _was_interrupted(error):
+                stop()
+            raise
         raise AssertionError("unreachable")
 
     return run
+
+
+def _was_interrupted(error: BaseException) -> bool:
+    """Whether Ctrl-C is at the bottom of an error."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, KeyboardInterrupt) or any(
+            text in str(cause) for text in _ENDED_BY_CTRL_C
+        ):
+            return True
+        cause = cause.__cause__ or cause.__context__
+    return False
 
 
 def _seed_key(context: click.Context, option: click.Parameter, value: str | None) -> bytes | None:
@@ -212,10 +258,16 @@ def answer_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-class GameType(click.ParamType[Game]):
+class GameType(click.ParamType["Game"]):
     """A game by name."""
 
     name = "game"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """The games that begin like this."""
+        return [CompletionItem(name) for name in GAMES if name.startswith(incomplete)]
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Game:
         if not isinstance(value, str):

@@ -12,7 +12,7 @@ import numpy as np
 from rich.console import Console
 
 from arena.analysis.estimates import Estimate
-from arena.analysis.leaderboard import RANKINGS
+from arena.analysis.leaderboard import NASH_RULE, RANKINGS
 from arena.analysis.metrics import AgainstOpponent
 from arena.analysis.ratings import Rating
 from arena.cli.matches import report_document, say_audit
@@ -86,13 +86,15 @@ def leaderboard(
     """Ranks all qualified policies by their scores against the evaluation population."""
     board = session.arena().leaderboard(game, by=by, against=population_name, more=more)
     shown = board.rows[:limit]
-    document = {
+    document: dict[str, Any] = {
         "game": board.game,
         "population": board.population,
         "by": board.by,
         "unit": board.unit,
         "rows": [_plain(row) for row in shown],
     }
+    if more:
+        document["nash"] = {"rule": NASH_RULE, "exploitability": board.nash_exploitability}
     left = len(board.rows) - len(shown)
 
     def human(out: Console) -> None:
@@ -187,6 +189,11 @@ def evaluate_(
         "pop_expl": document_of(scores.pop_expl),
         "pop_expl_cross_fitted": document_of(scores.pop_expl_cross_fitted),
         "agg_score": document_of(scores.agg_score),
+        "rank": found.rank,
+        "rank_low": found.rank_low,
+        "rank_high": found.rank_high,
+        "ranked": found.ranked,
+        "provisional": found.provisional,
         **report_document(found.report),
         "per_opponent": [_opponent(one, found.refs) for one in scores.per_opponent],
     }

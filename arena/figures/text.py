@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import html
 import math
+from typing import TYPE_CHECKING
 
-from arena.analysis.estimates import Estimate
-from registry import shown
+from registry.display import shown
+
+if TYPE_CHECKING:
+    from arena.analysis.estimates import Estimate
 
 
 def in_html(text: str) -> str:

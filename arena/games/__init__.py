@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
+import importlib
+from collections.abc import Iterator, Mapping
 
 from arena.errors import UnknownGame
-from arena.games import kuhn, leduc, rrps
 from arena.games.parts import Account
 from arena.games.protocol import AuthorContract, Game, Seat, Table
 
-_ALL = (rrps.GAME, leduc.GAME, kuhn.GAME)
-GAMES: Mapping[str, Game] = MappingProxyType({one.name: one for one in _ALL})
+
+class _Games(Mapping[str, Game]):
+    """Games by name.  A game is loaded when it is looked up: its engine takes a while."""
+
+    _names = ("rrps", "leduc", "kuhn")  # their folders
+
+    def __getitem__(self, name: str) -> Game:
+        if name not in self._names:
+            raise KeyError(name)
+        found: Game = importlib.import_module(f"arena.games.{name}").GAME
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+GAMES: Mapping[str, Game] = _Games()
 """Name to game, in the order in which they are shown."""
 
 

@@ -74,6 +74,11 @@ class HandGame(ABC, Generic[P]):
     def length(self) -> int:
         """Hands in a match."""
 
+    @property
+    def most(self) -> float:
+        """What losing the most in every hand would cost."""
+        return float(self.length * self.most_lost())
+
     @abstractmethod
     def dealt(self, deal_seed: int) -> tuple[int, tuple[int, ...]]:
         """The seat of player 0 in the first hand, and the deal of every hand."""

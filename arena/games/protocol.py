@@ -126,6 +126,11 @@ class Game(Protocol):
         ...
 
     @property
+    def most(self) -> float:
+        """The largest return of a match, in either direction."""
+        ...
+
+    @property
     def has_deals(self) -> bool:
         """Whether chance deals; then the two halves of a duplicate are one sample."""
         ...

@@ -9,11 +9,12 @@ import pyarrow as pa
 import streamlit as st
 
 from arena.analysis.estimates import Estimate
-from arena.analysis.leaderboard import RankBy, Row
+from arena.analysis.leaderboard import NASH_RULE, RankBy, Row
 from arena.figures import colours
 from arena.figures.intervals import Line, Reference, comparable, fitting, intervals
-from arena.figures.text import number, short_ref, signed
+from arena.figures.text import interval, number, short_ref, signed
 from arena.games.protocol import Game
+from arena.listings import also
 from dashboards import data, navigate
 from dashboards.text import in_markdown
 from population.paper import methods
@@ -55,6 +56,11 @@ def show(game: Game) -> None:
         return
     _unranked(game, by, left)
     _table(game, by, left, _frame(left, bands, data.trends(game), more))
+    if more and (nash := data.meta_strategy(game, "nash")):
+        st.caption(
+            f"Nash mass: {NASH_RULE}. The best single policy wins "
+            f"{number(nash[1].exploitability, 2)} {game.unit} a match against it."
+        )
     _chart(game, by, left, bands)
 
 
@@ -67,7 +73,8 @@ def _controls(game: Game) -> tuple[RankBy, bool, set[str]]:
     )
     by = order.selectbox("Ranked by", list(ORDERS), format_func=ORDERS.__getitem__, key="board_by")
     with filters.popover("Filters", icon=":material/filter_list:", width="stretch"):
-        authors = st.multiselect("Author", sorted({v.author for v in versions}))
+        names = {name.partition("/")[0] for v in versions for name in _names(v)}
+        authors = st.multiselect("Author", sorted(names))
         kinds = st.multiselect("Kind", sorted({v.kind for v in versions}))
         labels = st.multiselect("Label", sorted(label for v in versions for label in _labels(v)))
         runs = st.multiselect("Run", sorted({run for v in versions if (run := run_of(v))}))
@@ -76,13 +83,21 @@ def _controls(game: Game) -> tuple[RankBy, bool, set[str]]:
     shown = {
         version.digest
         for version in versions
-        if (not authors or version.author in authors)
+        if (not authors or {name.partition("/")[0] for name in _names(version)} & {*authors})
         and (not kinds or version.kind in kinds)
         and (not labels or set(labels) & set(_labels(version)))
         and (not runs or run_of(version) in runs)
-        and all(word in f"{version.ref} {version.description}".lower() for word in wanted)
+        and all(word in _sought(version) for word in wanted)
     }
     return by, more, shown
+
+
+def _names(version: PolicyVersion) -> tuple[str, ...]:
+    return (version.ref, *version.also)
+
+
+def _sought(version: PolicyVersion) -> str:
+    return f"{' '.join(_names(version))} {version.description}".lower()
 
 
 def _labels(version: PolicyVersion) -> tuple[str, ...]:
@@ -212,8 +227,9 @@ def _frame(
 
 def _table(game: Game, by: RankBy, rows: Sequence[Row], frame: pa.Table) -> None:
     """The table, with the column that it is ordered by directly after the policy."""
-    first = ["Rank", "Policy", ORDERS[by]]
-    frame = frame.select([*first, *(name for name in frame.column_names if name not in first)])
+    first = ["Rank", "Policy", ORDERS[by], f"{ORDERS[by]} 95 %"]
+    there = [name for name in first if name in frame.column_names]
+    frame = frame.select([*there, *(name for name in frame.column_names if name not in there)])
     event = st.dataframe(
         frame,
         hide_index=True,
@@ -239,19 +255,17 @@ def _line(
     worst = row.worst and f"{short_ref(row.worst.ref)} {signed(row.worst.mean)}"
     line: dict[str, Any] = {
         "Rank": row.rank,
-        "Policy": row.ref,
-        "AggScore": _value(row.agg_score),
-        "PopReturn": _value(row.pop_return),
-        "PopExpl": _value(row.pop_expl),
-        "95 % low": row.agg_score.low if row.agg_score else None,
-        "95 % high": row.agg_score.high if row.agg_score else None,
+        "Policy": f"{row.ref} ({also(row.also)})" if row.also else row.ref,
+        **_scored("AggScore", row.agg_score),
+        **_scored("PopReturn", row.pop_return),
+        **_scored("PopExpl", row.pop_expl),
         "Worst opponent": worst,
         "Matches": row.matches,
         "Forfeits": row.forfeits,
         "Could be": _could_be(row) if ranked else None,
         "Band": bands.get(row.digest),
         "Rating": row.trueskill.conservative if row.trueskill else None,
-        "Cross-fitted": _value(row.pop_expl_cross_fitted),
+        **_scored("Cross-fitted", row.pop_expl_cross_fitted),
         "Mean return": row.mean_return,
         "Trend": list(trends.get(row.digest, ())),
     }
@@ -264,11 +278,20 @@ def _line(
     return line
 
 
-_TEXTS = ("Could be", "Worst opponent")
+_METRICS = ("AggScore", "PopReturn", "PopExpl", "Cross-fitted")
+_INTERVALS = tuple(f"{name} 95 %" for name in _METRICS)
+_TEXTS = ("Could be", "Worst opponent", *_INTERVALS)
+
+
+def _scored(name: str, estimate: Estimate | None) -> dict[str, Any]:
+    """A metric, and its own interval in the column after it."""
+    told = None if estimate is None else interval(estimate)
+    return {name: _value(estimate), f"{name} 95 %": told}
 
 
 def _could_be(row: Row) -> str:
-    return "" if row.rank_low == row.rank_high else f"{row.rank_low} to {row.rank_high}"
+    told = "" if row.rank_low == row.rank_high else f"{row.rank_low} to {row.rank_high}"
+    return f"{told} provisional".strip() if row.provisional else told
 
 
 def _value(estimate: Estimate | None) -> float | None:
@@ -279,15 +302,17 @@ def _value(estimate: Estimate | None) -> float | None:
 
 
 _HELP = {
-    "Could be": "Ranks that the noise leaves open, at 95 %.",
+    "Could be": "Ranks that the noise leaves open, at 95 %. Provisional: not yet measured as "
+    "precisely as a rank takes, so it stands behind those that are.",
     "Band": "Rows of a band are not surely different from its best.",
     "AggScore": "PopReturn minus PopExpl.",
     "PopReturn": "Mean return over the evaluation population.",
     "PopExpl": "Loss to its worst opponent there; smaller is better.",
     "Cross-fitted": "PopExpl, with the worst opponent named by the other half of the deals.",
     "Rating": "TrueSkill, conservative (mu - 3 sigma); provisional.",
-    "Mean return": "Over everybody that it met.",
-    "Trend": "How the mean return settled as matches were stored.",
+    "Mean return": "Over everybody that it met, all opponents equally.",
+    "Trend": "How the mean return over everybody settled as matches were stored.",
+    **dict.fromkeys(_INTERVALS, "The 95 % interval of the score before it."),
 }
 
 
@@ -297,12 +322,11 @@ _WIDTHS = {
     "AggScore": 76,
     "PopReturn": 80,
     "PopExpl": 70,
-    "95 % low": 72,
-    "95 % high": 76,
+    **dict.fromkeys(_INTERVALS, 104),
     "Worst opponent": 170,
     "Matches": 70,
     "Forfeits": 70,
-    "Could be": 74,
+    "Could be": 104,
     "Band": 52,
     "Rating": 60,
     "Cross-fitted": 92,

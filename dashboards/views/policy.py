@@ -12,6 +12,7 @@ from arena.conduct import conduct_of, in_words
 from arena.figures.text import interval, number
 from arena.games.protocol import Game
 from arena.kinds.mixture import weights_of
+from arena.listings import also
 from arena.source_check import difference, docstring_of
 from arena.values import short
 from dashboards import data, navigate, run_data, theme
@@ -95,6 +96,8 @@ def _heading(game: Game, version: PolicyVersion) -> None:
         st.badge(version.status.value, color=_BADGES[version.status])
         st.badge(version.kind, color="blue")
         st.badge(f"by {in_markdown(version.author)}", color="gray")
+        if version.also:
+            st.badge(in_markdown(also(version.also)), color="gray")
         st.badge(f"registered {version.created:%Y-%m-%d}", color="gray")
         for alias in data.home().registry.aliases(game.name):
             if alias.digest == version.digest:

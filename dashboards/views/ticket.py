@@ -8,6 +8,7 @@ from arena.analysis.leaderboard import Row
 from arena.analysis.metrics import AgainstOpponent
 from arena.figures.text import interval, number, signed
 from arena.games.protocol import Game
+from arena.listings import also
 from dashboards import data, navigate
 from dashboards.budgets import duration
 from dashboards.submissions import SubmissionQueue
@@ -17,6 +18,7 @@ from dashboards.tiles import tiles
 from dashboards.views import replay
 from dashboards.views.opponents import worst_matches
 from registry import shown
+from registry.credits import own
 from registry.values import PolicyVersion, Status
 
 TICKET = "ticket"
@@ -135,9 +137,11 @@ def _waiting(queue: SubmissionQueue, ticket: Ticket) -> None:
 
 
 def _registered(ticket: Ticket) -> None:
-    ref = in_markdown(shown(_version(ticket).ref))
+    version = _version(ticket)
+    ref = in_markdown(shown(version.ref))
     if ticket.fresh:
-        st.success(f"Registered as {ref}.", icon=":material/check:")
+        others = f" The same content is {also(version.also)}." if version.also else ""
+        st.success(f"Registered as {ref}.{in_markdown(others)}", icon=":material/check:")
     else:
         st.info(
             f"The same content was registered before, as {ref}.", icon=":material/content_copy:"
@@ -145,7 +149,9 @@ def _registered(ticket: Ticket) -> None:
 
 
 def _version(ticket: Ticket) -> PolicyVersion:
-    return data.home().registry.by_digests([ticket.digest])[ticket.digest]
+    """The version under the name of whoever handed it in."""
+    version = data.home().registry.by_digests([ticket.digest])[ticket.digest]
+    return own(version, ticket.author) or version
 
 
 def _numbers(queue: SubmissionQueue, game: Game, ticket: Ticket) -> None:

@@ -43,7 +43,8 @@ _IS_IDLE = bytes(int(head == IDLE) for head in range(256))
 _IS_ACTION = bytes(int(code < TIMED_OUT) for code in range(256))
 _GENERIC_TEXTS = {
     ILLEGAL: "the policy chose an action that the rules do not allow here",
-    MALFORMED: "the policy returned something that is not exactly a str",
+    MALFORMED: "the policy returned something that is not exactly a str (numpy's np.str_ is "
+    "none: return str(action))",
     RAISED: "the policy raised an exception",
     OUT_OF_MEMORY: "the policy asked for more memory than it may have",
     LOAD_FAILED: GENERIC_LOAD_TEXT,

@@ -82,9 +82,9 @@ def test_submit_show_source_and_yank(home, file):
     assert run("show", "me/bot", "--source", home=home).stdout == GOOD
     assert "rock [bold]only[/] :skull:" in run("show", "me/bot", home=home).stdout
     assert "rock [bold]only[/] :skull:" in run("list", "--author", "me", home=home).stdout
-    again = submit(path, home, name="you/other")
+    again = submit(path, home, name="me/other")
     assert (again["ref"], again["digest"]) == ("me/bot@1", taken["digest"])
-    assert again["reason"]
+    assert again["reason"] == "the same content was registered before"
     changed = file(GOOD.replace("ROCK", "PAPER"))
     assert submit(changed, home)["ref"] == "me/bot@2"
     assert document("yank", "me/bot@2", "--game", "rrps", home=home)["status"] == "yanked"

@@ -120,7 +120,7 @@ class ScriptedArena:
         done = self.home.registry.submit(prepared)
         self._names[done.version.digest] = name
         self._slice(name, 2 * self._seconds[name])
-        return Enrolled(done.version, done.created)
+        return Enrolled(done.version, done.created, done.credited)
 
     def play_pairs(self, game: object, wanted: Mapping[Pair, int], **options: Any) -> PlayReport:
         """Plays until the budget is spent, as the real one does."""

@@ -56,6 +56,9 @@ SAME: Mapping[str, Callable[[Any, Any], bool]] = {
     "games": lambda told, value: [g["name"] for g in told["games"]] == [g.name for g in value],
     "rules": lambda told, value: told["rules"] == value,
     "check": lambda told, value: told["status"] == "ok" and value is None,
+    "try": lambda told, value: (
+        [match["return"] for match in told["matches"]] == [match.value for match in value]
+    ),
     "submit": lambda told, value: told["digest"] == value.version.digest,
     "list": lambda told, value: [p["ref"] for p in told["policies"]] == [v.ref for v in value],
     "show": lambda told, value: told["ref"] == value.ref,

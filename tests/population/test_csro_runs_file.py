@@ -48,6 +48,22 @@ def test_a_file_without_repairs_is_read_and_written(tmp_path: Path) -> None:
     assert (again.done("run"), again.done("nobody")) == (2, 0)
 
 
+@pytest.mark.parametrize("old", [False, True])
+def test_a_lost_file_of_runs_is_an_error_and_no_silent_beginning(tmp_path: Path, old: bool) -> None:
+    assert Runs(tmp_path).all() == ()  # no run yet, so nothing to lose
+    (tmp_path / FILE).unlink()
+    Runs(tmp_path).start("run", small_config(1))
+    if old:  # an earlier program left no mark; looking at its runs does
+        (tmp_path / FILE).with_suffix(".mark").unlink()
+        assert len(Runs(tmp_path).all()) == 1
+    for lose in ((tmp_path / FILE).unlink, (tmp_path / FILE).touch):
+        lose()
+        with pytest.raises(RunsUnusable, match="is gone or empty: put it back"):
+            Runs(tmp_path)
+    (tmp_path / FILE).with_suffix(".mark").unlink()
+    assert Runs(tmp_path).all() == ()
+
+
 def test_a_file_of_a_newer_program_is_refused(tmp_path: Path) -> None:
     Runs(tmp_path)
     with sqlite3.connect(tmp_path / FILE) as connection:

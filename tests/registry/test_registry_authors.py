@@ -163,7 +163,8 @@ def test_look_alikes_that_are_there_already_go_on(registry: Registry) -> None:
 
 def test_what_was_refused_leaves_no_author_behind(registry: Registry) -> None:
     registry.submit(entry("x", "ada/x"))
-    registry.submit(entry("x", "bob/x"))  # Known content: bob registers nothing.
+    with pytest.raises(NameRefused):
+        registry.submit_many([entry("x", "bob/x"), entry("x", "Ada/x")])
     assert registry.author("bob") is None
     registry.claim_author("bob")
 

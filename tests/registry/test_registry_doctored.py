@@ -21,6 +21,7 @@ from registry import (
     UnknownPolicy,
     database,
 )
+from registry.schema import HEAD
 from tests.registry.bad_files import COUNT, edit, entry, use
 
 pytestmark = pytest.mark.usefixtures("nothing_hangs")
@@ -84,7 +85,7 @@ def test_another_programs_database_is_left_alone(tmp_path: Path) -> None:
 def test_tables_that_only_look_like_ours(tmp_path: Path) -> None:
     path = tmp_path / "registry.sqlite"
     edit(path, "CREATE TABLE registry_revision (version_num)", "CREATE TABLE policy_version (x)")
-    edit(path, "INSERT INTO registry_revision VALUES ('0002')")
+    edit(path, f"INSERT INTO registry_revision VALUES ('{HEAD}')")
     assert use(path).count("RegistryUnavailable") == 24  # All but writing read-only.
     edit(path, "DELETE FROM registry_revision")
     with pytest.raises(RegistryUnavailable, match="already exists"):

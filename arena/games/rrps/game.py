@@ -60,6 +60,7 @@ class Rrps:
     unit = "throws"
     step = "throw"
     length = tables.LENGTH
+    most = float(tables.LENGTH)
     has_deals = False
     actions: tuple[str, ...] = tables.ACTIONS
     contract = AuthorContract(class_name="Agent", methods={"act": 1}, optional={})

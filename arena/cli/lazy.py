@@ -1,0 +1,78 @@
+"""A group of commands that loads none of them before it is asked for.
+
+To load them all takes a second, of which most commands need little.  So the names and what they
+are for stand in a table, and a module is loaded when one of its commands runs.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator, MutableMapping
+from typing import NoReturn
+
+import click
+
+STOPPED = "stopped; what was stored is kept, run the same command to go on"
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells have it."""
+
+
+class _Commands(MutableMapping[str, click.Command]):
+    """Commands by name; what is in `places` is loaded when it is looked up."""
+
+    def __init__(self, places: dict[str, str]) -> None:
+        self._places = places
+        self._loaded: dict[str, click.Command] = {}
+
+    def __getitem__(self, name: str) -> click.Command:
+        if name not in self._loaded:
+            module = importlib.import_module(self._places[name])
+            self._loaded |= {str(one.name): one for one in module.COMMANDS}
+        return self._loaded[name]
+
+    def __setitem__(self, name: str, command: click.Command) -> None:
+        self._loaded[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        del self._loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self._places, **self._loaded})
+
+    def __len__(self) -> int:
+        return len({**self._places, **self._loaded})
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are loaded one module at a time.
+
+    Args:
+      places: name of a command to the module that has it in its COMMANDS.
+      summaries: name to one sentence, for the list of commands.
+    """
+
+    def __init__(
+        self, *, places: dict[str, str], summaries: dict[str, str], **settings: object
+    ) -> None:
+        super().__init__(**settings)  # type: ignore[arg-type]
+        self.commands = _Commands(places)
+        self.summaries = summaries
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name; None where there is none."""
+        try:
+            return self.commands.get(cmd_name)
+        except KeyboardInterrupt:
+            stop()
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of commands, from the table."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, self.summaries[name]) for name in sorted(self.commands)])
+
+
+def stop() -> NoReturn:
+    """Ends the process as somebody who pressed Ctrl-C expects it."""
+    click.echo(STOPPED, err=True)
+    sys.exit(INTERRUPTED)

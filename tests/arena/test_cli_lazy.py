@@ -1,0 +1,89 @@
+"""Commands load what they need, and end quietly on Ctrl-C and closed pipes."""
+
+import importlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import click
+import pytest
+
+import arena.cli
+import population.cli
+
+ROOT = Path(__file__).parents[2]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+ARENA = [sys.executable, "-m", "arena"]
+
+
+@pytest.mark.parametrize("group", [arena.cli, population.cli])
+def test_the_table_of_commands_is_that_of_the_modules(group):
+    assert set(group.PLACES) == set(group.SUMMARIES)
+    for module in set(group.PLACES.values()):
+        names = [one.name for one in importlib.import_module(module).COMMANDS]
+        assert names == [name for name, place in group.PLACES.items() if place == module]
+    for name, command in group.main.commands.items():
+        told = " ".join((command.help or "").split()).split()
+        assert group.SUMMARIES[name].split()[:3] == told[:3]
+    context = click.Context(group.main)
+    assert group.main.get_command(context, "nothing") is None
+
+
+def loaded_by(*words):
+    code = (
+        "import sys\nfrom arena.cli import main\n"
+        f"try: main({list(words)!r}, prog_name='arena')\n"
+        "except SystemExit: pass\n"
+        "print(*sorted({name.partition('.')[0] for name in sys.modules}), file=sys.stderr)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=ENVIRONMENT, capture_output=True, text=True, check=True
+    )
+    return set(done.stderr.split())
+
+
+def test_light_commands_load_little(home):
+    assert not {"numpy", "sqlalchemy", "duckdb", "rich", "pyspiel"} & loaded_by("--help")
+    heavy = {"sqlalchemy", "duckdb", "scipy", "pyarrow"}
+    assert not heavy & loaded_by("games")
+    assert not heavy & loaded_by("rules", "leduc")
+    assert "scipy" not in loaded_by("list", "--home", str(home))
+
+
+@pytest.mark.parametrize("command", ["list", "leaderboard --game leduc"])
+def test_ctrl_c_ends_with_130_and_a_sentence(home, command):
+    ended = set()
+    for wait in (0.0, 0.3, 0.8):
+        process = subprocess.Popen(
+            [*ARENA, *command.split(), "--home", str(home)],
+            env=ENVIRONMENT,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        maps = Path(f"/proc/{process.pid}/maps")
+        while process.poll() is None and "_multiarray_umath" not in maps.read_text():
+            time.sleep(0.01)  # Python itself and its start are not ours to catch
+        time.sleep(wait)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+        assert "Traceback" not in said, said
+        ended.add((process.returncode, said.partition(";")[0].strip()))
+    assert ended <= {(130, "stopped"), (0, "")}
+    assert (130, "stopped") in ended
+
+
+def test_a_closed_pipe_is_no_error_to_tell(home):
+    reads, writes = os.pipe()
+    with subprocess.Popen(
+        [*ARENA, "list", "--json", "--home", str(home)],
+        env=ENVIRONMENT,
+        stdout=writes,
+        stderr=subprocess.PIPE,
+    ) as process:
+        os.close(writes)
+        os.close(reads)
+        assert process.stderr is not None and process.stderr.read() == b""

@@ -1,0 +1,106 @@
+"""Few deals that came out alike are no certainty, and no interval leaves what the game allows."""
+
+import numpy as np
+import pytest
+
+from arena.analysis.leaderboard import Options, leaderboard
+from arena.analysis.metrics import evaluate
+from arena.analysis.stakes import UNKNOWN, Stakes, doubted, stakes_of
+from arena.games import GAMES
+from arena.payoffs import PayoffTable
+from tests.arena.simulated_returns import Played, pair_stats
+from tests.arena.test_leaderboard import Population, _version
+
+KUHN = Stakes(most=200.0, spread=20.0)
+
+
+def table_of(returns: dict[tuple[str, str], list[float]]) -> PayoffTable:
+    names = tuple(sorted({name for pair in returns for name in pair}))
+    played = [
+        Played(one, other, deal, value)
+        for (one, other), values in returns.items()
+        for deal, value in enumerate(values)
+    ]
+    return PayoffTable.from_pair_stats(pair_stats(played), names)
+
+
+def test_the_stakes_of_every_game_hold_for_its_returns() -> None:
+    for game in GAMES.values():
+        stakes = stakes_of(game)
+
+        worst = game.score(0, b"", 0)  # a forfeit before the first move costs the most
+        assert min(worst) == -stakes.most
+        assert 0 < stakes.precision < stakes.spread < stakes.most
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 10])
+def test_draws_in_a_few_deals_are_no_certainty(n: int) -> None:
+    table = table_of({("aa", "bb"): [0.0] * n})
+    assert table.stderr[0, 1] == 0.0
+    (against,) = evaluate(table, "aa", ["bb"], KUHN).per_opponent
+    assert against.payoff is not None
+    # What the stakes assume counts as one deal more, beside those that came out alike.
+    assert against.payoff.stderr == pytest.approx(20.0 / n**1.5)
+    assert -200.0 <= against.payoff.low < 0.0 < against.payoff.high <= 200.0
+
+
+def test_the_other_pairs_tell_how_much_deals_differ() -> None:
+    rng = np.random.default_rng(1)
+    others = {("cc", name): list(3.0 * rng.standard_normal(50)) for name in ("dd", "ee", "ff")}
+    table = table_of({("aa", "bb"): [0.0] * 5} | others)
+    (against,) = evaluate(table, "aa", ["bb"], KUHN).per_opponent
+    assert against.payoff is not None
+    assert against.payoff.stderr == pytest.approx(3.3 / 5, rel=0.2)
+    at, to = table.index()["cc"], table.index()["dd"]
+    assert (
+        doubted(table.stderr, table.deals, (table.stderr, table.deals), KUHN)[at, to]
+        == table.stderr[at, to]
+    )
+
+
+def test_nothing_is_assumed_of_returns_that_come_from_no_game() -> None:
+    table = table_of({("aa", "bb"): [0.0] * 3})
+    everybody = (table.stderr, table.deals)
+    assert (doubted(table.stderr, table.deals, everybody, UNKNOWN) == table.stderr).all()
+
+
+def test_no_interval_leaves_what_the_game_allows() -> None:
+    table = table_of({("aa", "bb"): [190.0, -150.0], ("aa", "cc"): [200.0, 150.0]})
+    found = evaluate(table, "aa", ["bb", "cc"], KUHN)
+    for one, most in (
+        *((one.payoff, 200.0) for one in found.per_opponent),
+        (found.pop_return, 200.0),
+        (found.pop_expl, 200.0),
+        (found.agg_score, 400.0),
+    ):
+        assert one is not None
+        assert -most <= one.low <= one.value <= one.high <= most
+    assert found.pop_expl is not None and found.pop_expl.low == -200.0
+
+
+def test_who_is_barely_measured_stands_behind_the_measured_and_moves_nobody() -> None:
+    rng = np.random.default_rng(2)
+    population = ("aa", "bb")
+    returns = {
+        (name, member): list(mean + 4.0 * rng.standard_normal(40))
+        for name, mean in (("gg", 20.0), ("hh", 10.0))
+        for member in population
+    } | {("aa", "bb"): list(4.0 * rng.standard_normal(40))}
+    versions = [_version(name) for name in ("gg", "hh")]
+    options = Options(stakes=KUHN)
+    alone = leaderboard(versions, table_of(returns), Population("p@1", population), options)
+    # Two matches against each member: far ahead, and nobody can know.
+    new = returns | {("zz", member): [80.0, 120.0] for member in population}
+    rows = leaderboard(
+        [*versions, _version("zz")], table_of(new), Population("p@1", population), options
+    )
+    assert [(row.digest, row.provisional) for row in rows] == [
+        ("gg", False),
+        ("hh", False),
+        ("zz", True),
+    ]
+    assert [row.rank for row in rows] == [1, 2, 3]
+    assert (rows[2].rank_low, rows[2].rank_high) == (1, 3)
+    assert [(r.rank_low, r.rank_high) for r in rows[:2]] == [
+        (r.rank_low, r.rank_high) for r in alone
+    ]
