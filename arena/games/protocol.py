@@ -32,6 +32,7 @@ from arena.games.parts import (
     NativeBots,
     Published,
     Starter,
+    Stationary,
     Telling,
 )
 from registry.values import Submission
@@ -221,6 +222,11 @@ class Game(Protocol):
 
         Without them no policy of kind tabular plays the game, and nothing of it is exact.
         """
+        ...
+
+    @property
+    def stationary(self) -> Stationary | None:
+        """None where nobody can tell what a policy without memory can lose at most."""
         ...
 
     @property

@@ -17,12 +17,13 @@ from typing import Any
 import pyspiel
 
 from arena.games.hand_game import Hand, HandGame
+from arena.games.hand_stationary import hand_stationary
 from arena.games.kuhn import table as tables
 from arena.games.kuhn.examples import EXAMPLES
 from arena.games.kuhn.house import kuhn_house
-from arena.games.kuhn.states import ENGINE, STATES
+from arena.games.kuhn.states import ENGINE, STATES, state_key
 from arena.games.kuhn.telling import TELLING, paid
-from arena.games.parts import MatchCounts, Starter
+from arena.games.parts import MatchCounts, Starter, Stationary
 from arena.games.protocol import AuthorContract
 from registry.values import Submission
 
@@ -109,6 +110,11 @@ class Kuhn(HandGame[Position]):
     states = STATES
     bots = None
 
+    @functools.cached_property
+    def stationary(self) -> Stationary:
+        """Policies that look at one hand alone."""
+        return hand_stationary(self, STATES)
+
     def house(self) -> tuple[Submission, ...]:
         """AlwaysBet, AlwaysPass, Kuhn1950 and NeverBluffs."""
         return kuhn_house()
@@ -132,6 +138,12 @@ class Kuhn(HandGame[Position]):
     def most_lost(self) -> int:
         """2 chips."""
         return int(-engine_game().min_utility())
+
+    def situation(self, deal: int, actions: bytes) -> str:
+        """The information state of the player to act."""
+        actor = position(deal, actions).actor
+        assert actor is not None
+        return state_key(tables.DEALS[deal][actor], tuple(actions))
 
     def event(self, hand: Hand[Position]) -> dict[str, Any]:
         """What happened in a hand.

@@ -24,6 +24,7 @@ from arena.games.rrps import table as tables
 from arena.games.rrps.bots import BOTS, bot_names
 from arena.games.rrps.engine import payoff_matrix
 from arena.games.rrps.house import rrps_submissions
+from arena.games.rrps.stationary import STATIONARY
 from arena.games.rrps.telling import TELLING
 from registry.values import Submission
 
@@ -98,6 +99,7 @@ class Rrps:
         strongest=("greenberg, the strongest of the 43 bots", 284.6),
     )
     states = None
+    stationary = STATIONARY
     bots = BOTS
 
     def house(self) -> tuple[Submission, ...]:
