@@ -9,9 +9,12 @@ from __future__ import annotations
 import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from arena.games.protocol import Game
+
+if TYPE_CHECKING:
+    from oracle.insight import Told
 
 
 class Rejected(enum.StrEnum):
@@ -78,10 +81,17 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A reply that is no candidate: the kind, and a text that tells the model what to mend."""
+    """A reply that is no candidate.
+
+    Attributes:
+      kind: why.
+      reason: a text that tells the model what to mend.
+      twin: key of the attempt that a duplicate equals; "" where it is none, or not known.
+    """
 
     kind: Rejected
     reason: str
+    twin: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,6 +259,7 @@ class Draft:
       edit: whether edits (SEARCH/REPLACE) are wanted rather than a full program.
       call: in the answer, key of the model call.
       repairs: in the answer, how many malformed replies were sent back on the way.
+      told: what is known beside the score; None where whoever scores tells nothing.
     """
 
     key: str
@@ -259,3 +270,4 @@ class Draft:
     edit: bool = False
     call: str = ""
     repairs: int = 0
+    told: Told | None = None

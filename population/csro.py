@@ -114,7 +114,10 @@ class Csro:
         labels = {member.digest: member.label for member in members}
         total, first = self.config.matches.evaluation, SELECTING if self.config.afresh else 0
         name = name_of(self.name, k)
-        return Evaluator(self.matches, task, name, total, self.lineage_of, labels, first)
+        tells = self.config.oracle.writes_with_a_model
+        return Evaluator(
+            self.matches, task, name, total, self.lineage_of, labels, first, tells=tells
+        )
 
     def joining(self, found: Iteration, members: Sequence[Member]) -> list[Member]:
         """The policy that joins P in an iteration, as an entrant of the arena; nobody, or one."""

@@ -27,6 +27,7 @@ from arena.tally import Pair
 from arena.values import SELECTING, short
 from oracle.values import Against, Failure, Rejected, Score, Task
 from population.matches import Matches
+from population.traces import Traces
 from registry import digest_of
 from registry.values import Parent, Status, Submission
 
@@ -74,7 +75,11 @@ def shares(support: Mapping[str, float], total: int, effort: float = 1.0) -> dic
 
 
 class Evaluator:
-    """Scores programs for one task.  Scoring a program again plays nothing again."""
+    """Scores programs for one task.  Scoring a program again plays nothing again.
+
+    Attributes:
+      insight: what it can tell beside the scores; None where nobody asks.
+    """
 
     def __init__(
         self,
@@ -85,6 +90,8 @@ class Evaluator:
         lineage_of: LineageOf,
         members: Mapping[str, str] | None = None,
         first: int = SELECTING,
+        *,
+        tells: bool = False,
     ) -> None:
         """Prepares for one task.
 
@@ -98,6 +105,7 @@ class Evaluator:
             join again, so it is refused as a duplicate: an oracle whose first idea stays the
             same would otherwise offer it for ever.
           first: repetition that the matches of scores begin with.
+          tells: whether the oracle is told where returns came from (`insight`).
         """
         self._matches = matches
         self._task = task
@@ -108,6 +116,8 @@ class Evaluator:
         self._support = {one.digest: one.weight for one in task.opponents}
         self._idle = {d: label for d, label in (members or {}).items() if d not in self._support}
         self._admitted: dict[str, str | Failure] = {}
+        self._ideas: dict[str, str] = {}
+        self.insight = Traces(matches, task, first, self.digest, self._ideas) if tells else None
 
     def __call__(
         self, sources: Sequence[str], *, effort: float = 1.0
@@ -145,9 +155,11 @@ class Evaluator:
                 submissions[source] = prepared
         entered = self._matches.enter(list(submissions.values()), self._support)
         for source, outcome in zip(submissions, entered, strict=True):
-            self._admitted[source] = (
-                _failure(outcome) if isinstance(outcome, Rejection) else outcome.version.digest
-            )
+            if isinstance(outcome, Rejection):
+                self._admitted[source] = _failure(outcome)
+            else:
+                self._admitted[source] = outcome.version.digest
+                self._ideas[outcome.version.digest] = submissions[source].description
 
     def _prepared(self, source: str) -> Submission | Failure:
         lineage = self._lineage_of(source)
