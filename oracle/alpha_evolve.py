@@ -147,7 +147,7 @@ class AlphaEvolve:
         champion = best_of(programs)
         staged = self.early_stop.measure(task, evaluate, champion.score if champion else None)
         known = {behaviour(one.score): one for one in programs if one.score is not None}
-        seen = {same: f"program {one.draft.key}" for same, one in known.items()}
+        seen = {same: one.draft.key for same, one in known.items()}
 
         def novel(sources: Sequence[str]) -> tuple[Score | Failure, ...]:
             found: list[Score | Failure] = []
@@ -157,7 +157,7 @@ class AlphaEvolve:
                     continue
                 same = behaviour(score)
                 found.append(_no_news(seen[same]) if same in seen else score)
-                seen.setdefault(same, "another draft of its generation")
+                seen.setdefault(same, "")
             return tuple(found)
 
         return novel
@@ -191,8 +191,11 @@ def _answer(scored: Sequence[Outcome], evaluate: Evaluate) -> Outcome | None:
 
 
 def _no_news(same: str) -> Failure:
+    """A program returns what that draft's does; "" for another draft of its generation."""
+    who = f"program {same}" if same else "another draft of its generation"
     return Failure(
         Rejected.DUPLICATE,
-        f"in every match it returns exactly what {same} returns; change what the program does, not "
+        f"in every match it returns exactly what {who} returns; change what the program does, not "
         "only how it is written",
+        twin=same,
     )

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from arena.source_check import normalised_digest
 from arena.submission import KIND, Source, as_source
+from oracle.insight import insight_of, told_about
 from oracle.values import (
     Attempt,
     Candidate,
@@ -100,11 +101,13 @@ class Trials:
         self._writer = writer
         self._evaluate = evaluate
         self._workers = workers
+        self._insight = insight_of(evaluate)
         self._outcomes: list[Outcome] = []
         self._parents: list[str] = []
         self._kept: set[int] = set()
         contract = task.game.contract
         self._seen = {normalised_digest(one.source, contract): one.ref for one in task.opponents}
+        self._keys: dict[str, str] = {}
 
     @property
     def scored(self) -> tuple[Outcome, ...]:
@@ -132,7 +135,7 @@ class Trials:
         Returns:
           What came of each, in order.
         """
-        written = self._write(drafts)
+        written = self._write([self._informed(draft) for draft in drafts])
         judged = [self._duplicate(draft) for draft in written]
         fresh = [
             draft.source for draft, failure in zip(written, judged, strict=True) if not failure
@@ -183,6 +186,12 @@ class Trials:
             for outcome, parent in zip(self._outcomes, self._parents, strict=True)
         )
 
+    def _informed(self, draft: Draft) -> Draft:
+        """The draft with what is known beside its score, where whoever scores tells it."""
+        if self._insight is None:
+            return draft
+        return replace(draft, told=told_about(self._insight, draft, self._outcomes))
+
     def _write(self, drafts: Sequence[Draft]) -> list[Draft]:
         if self._workers == 1 or len(drafts) < 2:
             return [self._writer.write(self.task, draft) for draft in drafts]
@@ -202,8 +211,10 @@ class Trials:
                 Rejected.DUPLICATE,
                 f"but for its layout, comments and names this is the program of "
                 f"{self._seen[same]}, which is known already; write one that behaves differently",
+                twin=self._keys.get(same, ""),
             )
         self._seen[same] = f"attempt {written.key}"
+        self._keys[same] = written.key
         return None
 
     def _record(self, asked: Draft, written: Draft, result: Score | Failure) -> Outcome:
