@@ -9,6 +9,7 @@ import random
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from arena.source_check import normalised_digest
 from arena.submission import KIND, Source, as_source
@@ -27,6 +28,9 @@ from oracle.values import (
     Writer,
 )
 from registry import digest_of
+
+if TYPE_CHECKING:
+    from arena.analysis.stationary import Ceiling
 
 Measure = Callable[[Sequence[str]], Sequence[Score | Failure]]
 """Scores programs: `Evaluate` at some effort, or a cascade of several."""
@@ -114,6 +118,15 @@ class Trials:
         """All scored drafts so far, best first."""
         found = [outcome for outcome in self._outcomes if outcome.score is not None]
         return tuple(sorted(found, key=lambda outcome: (-outcome.u, outcome.number)))
+
+    @property
+    def ceiling(self) -> Ceiling | None:
+        """The most that can be had, as far as whoever scores can tell by now."""
+        if self._insight is None:
+            return None
+        return self._insight.ceiling(
+            [(one.source, one.score) for one in self._outcomes if one.score is not None]
+        )
 
     def inspirations(self, without: str = "") -> tuple[tuple[str, Score], ...]:
         """All scored programs so far but that one, best first."""
