@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from oracle.early_stop import EarlyStop, matches_of
+from oracle.ending import Ending
 from oracle.islands import Island, behaviour, migrated
 from oracle.trials import Measure, Outcome, Trials, best_of, digest_in, rng_of
 from oracle.values import (
@@ -76,28 +77,37 @@ class AlphaEvolve:
       evolution: how they evolve.
       early_stop: the evaluation cascade.
       workers: drafts that are written at the same time.
+      ending: when evolution ends before its last generation; None for never.
     """
 
     writer: Writer
     evolution: Evolution = field(default_factory=Evolution)
     early_stop: EarlyStop = field(default_factory=EarlyStop)
     workers: int = 1
+    ending: Ending | None = None
     name: str = "alpha-evolve"
 
     def respond(self, task: Task, evaluate: Evaluate) -> Response:
         """Answers a task; see `oracle.values.Oracle`."""
         trials = Trials(task, self.writer, evaluate, self.workers)
         islands = self._settled(task, evaluate)
+        quiet = 0
         for generation in range(self.evolution.generations + 1):
             if generation and generation % self.evolution.migrate_every == 0:
                 islands = migrated(islands)
             drafts = [self._drafts(task, island, generation) for island in islands]
             measure = self._measure(task, evaluate, islands)
-            outcomes = iter(trials.run([one for group in drafts for one in group], measure))
+            before = _champion(islands)
+            tried = trials.run([one for group in drafts for one in group], measure)
+            outcomes = iter(tried)
             islands = tuple(
                 self._grown(task, island, [(draft, next(outcomes)) for draft in group], trials)
                 for island, group in zip(islands, drafts, strict=True)
             )
+            if self.ending is not None:
+                quiet = quiet + 1 if self.ending.quiet(task, before, tried) else 0
+                if self.ending.over(_champion(islands), trials.ceiling, quiet):
+                    break
         return trials.response(_answer(trials.scored, evaluate))
 
     def _settled(self, task: Task, evaluate: Evaluate) -> tuple[Island, ...]:
@@ -144,7 +154,7 @@ class AlphaEvolve:
     def _measure(self, task: Task, evaluate: Evaluate, islands: Sequence[Island]) -> Measure:
         """The cascade, and after it the check that a program behaves like no other so far."""
         programs = [one for island in islands for one in island.programs]
-        champion = best_of(programs)
+        champion = _champion(islands)
         staged = self.early_stop.measure(task, evaluate, champion.score if champion else None)
         known = {behaviour(one.score): one for one in programs if one.score is not None}
         seen = {same: one.draft.key for same, one in known.items()}
@@ -175,6 +185,11 @@ class AlphaEvolve:
             if outcome.score is not None and (before is None or outcome.u > before.u):
                 trials.keep(outcome)
         return island
+
+
+def _champion(islands: Sequence[Island]) -> Outcome | None:
+    """The best program of all islands."""
+    return best_of([one for island in islands for one in island.programs])
 
 
 def _answer(scored: Sequence[Outcome], evaluate: Evaluate) -> Outcome | None:
