@@ -105,6 +105,8 @@ class RunConfig:
       matches: see `Measuring`.
       afresh: whether candidates race by matches that serve nothing else, and u and the payoffs come
         from others.  In runs of before, both came from the same, and all candidates played as many.
+      frugal: whether a model is asked no more where nothing more can be won, or be told from noise
+        (`oracle.ending`).  In runs of before it was asked to the end.
     """
 
     game: str
@@ -115,6 +117,7 @@ class RunConfig:
     initial: str = ""
     matches: Measuring = field(default_factory=Measuring)
     afresh: bool = True
+    frugal: bool = True
 
     def __post_init__(self) -> None:
         if self.solver not in SOLVERS:
@@ -135,7 +138,8 @@ class RunConfig:
         asking = Asking(**told.pop("asking", {}))  # runs of before have none
         oracle = OracleChoice(**told, asking=asking)
         matches, afresh = Measuring(**fields.pop("matches")), fields.pop("afresh", False)
-        return cls(oracle=oracle, matches=matches, afresh=afresh, **fields)
+        frugal = fields.pop("frugal", not oracle.writes_with_a_model)
+        return cls(oracle=oracle, matches=matches, afresh=afresh, frugal=frugal, **fields)
 
     @property
     def vouched(self) -> bool:

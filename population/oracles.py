@@ -15,6 +15,7 @@ from oracle.alpha_evolve import AlphaEvolve, Evolution
 from oracle.best_of_n import BestOfN
 from oracle.context import OpponentInput, parse_filter, parse_input
 from oracle.early_stop import EarlyStop
+from oracle.ending import Ending
 from oracle.grammar.genome import GRAMMARS
 from oracle.grammar_writer import GrammarWriter
 from oracle.linear_refinement import LinearRefinement
@@ -148,7 +149,12 @@ class Workshop:
             self.model.close()
 
 
-def oracle_of(choice: OracleChoice, writer: Writer, early_stop: EarlyStop | None) -> Oracle:
+def oracle_of(
+    choice: OracleChoice,
+    writer: Writer,
+    early_stop: EarlyStop | None,
+    ending: Ending | None = None,
+) -> Oracle:
     """The variant that was chosen, around a writer.
 
     Args:
@@ -156,6 +162,7 @@ def oracle_of(choice: OracleChoice, writer: Writer, early_stop: EarlyStop | None
       writer: writes programs.
       early_stop: how drafts that cannot be the best are played less; None plays all in full, where
         the variant knows another way.
+      ending: when a search ends before its time; None for never.
     """
     grammar = choice.model == GRAMMAR
     # A transcript is replayed in the order in which it was recorded.
@@ -167,7 +174,9 @@ def oracle_of(choice: OracleChoice, writer: Writer, early_stop: EarlyStop | None
         return BestOfN(writer, choice.drafts, workers, early_stop)
     if choice.name == "linear":
         width = GRAMMAR_WIDTH if grammar else 1
-        return LinearRefinement(writer, choice.refinements, width, early_stop=early_stop)
+        return LinearRefinement(
+            writer, choice.refinements, width, early_stop=early_stop, ending=ending
+        )
     # A prompt shows the program that is to be changed, and the incumbent is an opponent's: where
     # a model may not read those, evolution begins with programs of the model's own.  The grammar
     # reads every opponent's program, whatever is shown to a model.
@@ -175,7 +184,7 @@ def oracle_of(choice: OracleChoice, writer: Writer, early_stop: EarlyStop | None
         generations=choice.refinements,
         from_incumbent=grammar or parse_input(choice.opponents) is OpponentInput.CODE,
     )
-    return AlphaEvolve(writer, evolution, workers=workers)
+    return AlphaEvolve(writer, evolution, workers=workers, ending=ending)
 
 
 def writer_options(choice: OracleChoice) -> WriterOptions:
@@ -285,7 +294,8 @@ def workshop(
     asked = JournaledModel(model or _model_of(choice, spending), journal, budget)
     writer = ModelWriter(asked, options)
     authorship = Authorship(writer, {**provenance, "model": asked.name}, journal)
-    return Workshop(oracle_of(choice, authorship, racing), authorship, asked)
+    ending = Ending() if record.config.frugal else None  # what the grammar writes costs nothing
+    return Workshop(oracle_of(choice, authorship, racing, ending), authorship, asked)
 
 
 def first_prompt(config: RunConfig, initial: Member) -> Prompt:
