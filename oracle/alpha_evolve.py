@@ -44,6 +44,8 @@ class Evolution:
       edit_patience: after so many edits in a row without a sound program, an island asks for a
         whole program once.
       rewrite_chance: that a draft asks for a whole program all the same.
+      specialists: how often a parent is the best against one opponent instead of a good one
+        against all of them.
       from_incumbent: whether the task's incumbent is on every island from the start.
     """
 
@@ -55,13 +57,14 @@ class Evolution:
     grain: float = 0.02
     edit_patience: int = 3
     rewrite_chance: float = 0.1
+    specialists: float = 0.0
     from_incumbent: bool = True
 
     def __post_init__(self) -> None:
         for name in ("islands", "drafts", "migrate_every", "edit_patience"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} is {getattr(self, name)}; it must be at least 1")
-        for name in ("generations", "temperature", "rewrite_chance"):
+        for name in ("generations", "temperature", "rewrite_chance", "specialists"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} is {getattr(self, name)}; it must be at least 0")
         if self.grain <= 0.0:
@@ -141,6 +144,8 @@ class AlphaEvolve:
         rng = rng_of(task, key)
         grain = self.evolution.grain * task.game.length
         parent = island.parent(rng, self.evolution.temperature, grain)
+        if self.evolution.specialists and rng.random() < self.evolution.specialists:
+            parent = island.specialist(rng)
         rewrite = rng.random() < self.evolution.rewrite_chance
         return Draft(
             key,
