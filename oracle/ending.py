@@ -50,9 +50,8 @@ class Ending:
         new = best_of(played_out(tried))
         if before is None or before.score is None or new is None or new.score is None:
             return False
-        weights = {one.digest: one.weight for one in task.opponents}
-        apart = difference(new.score, before.score, weights)
-        back = difference(before.score, new.score, weights)
+        apart = difference(new.score, before.score, task.weights)
+        back = difference(before.score, new.score, task.weights)
         return not (apart.surely_negative(self.error_rate) or back.surely_negative(self.error_rate))
 
     def over(self, best: Outcome | None, ceiling: Ceiling | None, quiet: int) -> bool:

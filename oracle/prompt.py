@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from oracle.context import OpponentInput, Shown
 from oracle.insight import Told
 from oracle.prompts import VERSION, fill, lines_of
-from oracle.reflection import aim, error, numbers_of, traces, tried, twin
+from oracle.reflection import aim, error, generality, hidden_row, numbers_of, traces, tried, twin
 from oracle.relatives import Shelf, fenced
 from oracle.values import Draft, Failure, Opponent, Rejected, Score, Task
 from sandbox.box.allowed import ALLOWED_MODULES
@@ -145,7 +145,7 @@ def _form(
     """One form of a prompt; `lacks` says what was left out of it."""
     told, mistake = draft.told or Told(), _mistake(draft)
     shelf = Shelf({draft.source} if wants_edits(draft) else ())
-    parts = [interface(task), opponents(task, view, shelf), aim(task, told)]
+    parts = [interface(task), opponents(task, view, shelf), generality(task), aim(task, told)]
     if _is_sound(draft) and draft.score is not None:
         parts.append(_so_far(task, draft.source, draft.score, shelf))
         parts.append(traces(task, told))
@@ -342,11 +342,14 @@ def results(task: Task, score: Score) -> str:
     """A table of the returns against each opponent, by the numbers that the prompt uses."""
     number = numbers_of(task)
     weight = {one.digest: one.weight for one in task.opponents}
+    shown = [one for one in score.against if one.digest in number]
     rows = []
-    for one in sorted(score.against, key=lambda one: number[one.digest]):
+    for one in sorted(shown, key=lambda one: number[one.digest]):
         noise = "unknown" if math.isnan(one.stderr) else f"{one.stderr:.2f}"
         told = f"{one.mean:+.2f} | {noise} | {one.matches}" if one.matches else "even: itself | | 0"
         rows.append(f"| {number[one.digest]} | {weight[one.digest]:.4f} | {told} |")
+    if len(shown) < len(score.against):
+        rows.append(hidden_row(task, score))
     head = "| opponent | weight | mean return | standard error | matches |"
     return "\n".join([head, "|---:|---:|---:|---:|---:|", *rows])
 

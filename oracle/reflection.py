@@ -36,6 +36,24 @@ def numbers_of(task: Task) -> dict[str, int]:
     return {one.digest: place for place, one in enumerate(ranked, 1)}
 
 
+def hidden_row(task: Task, score: Score) -> str:
+    """The line of a table of returns for all hidden opponents together."""
+    known = {one.digest for one in task.opponents}
+    met = [one for one in score.against if one.digest not in known]
+    mean = math.fsum(one.mean for one in met) / len(met)
+    noise = math.sqrt(math.fsum(one.stderr**2 for one in met)) / len(met)
+    told = "unknown" if math.isnan(noise) else f"{noise:.2f}"
+    matches = sum(one.matches for one in met)
+    return f"| hidden | {task.hidden_share:.0%} of the score | {mean:+.2f} | {told} | {matches} |"
+
+
+def generality(task: Task) -> str:
+    """How generality is scored, where it is."""
+    if not task.hidden_share:
+        return ""
+    return fill("generality", share=f"{task.hidden_share:.0%}", unit=task.game.unit)
+
+
 def aim(task: Task, told: Told) -> str:
     """The target to beat, and the most that can be had."""
     lines = []

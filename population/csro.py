@@ -14,6 +14,7 @@ from oracle.values import Task
 from population.config import RunConfig
 from population.confirmation import confirmed
 from population.evaluator import Evaluator, LineageOf
+from population.hidden import with_hidden
 from population.logbook import Found, Logbook
 from population.matches import Matches
 from population.members import (
@@ -83,6 +84,7 @@ class Csro:
         table = self.payoff_matrix(members)  # U <- compute_payoff_matrix(P)
         sigma = self.meta_equilibrium(table)  # sigma <- compute_meta_equilibrium(U)
         task = task_of(self.matches.game, self.config, members, sigma, k)
+        task = with_hidden(task, self.matches, self.config, self.name, self.log.before(k))
         evaluate = self.evaluate_policy(task, k, members)
         with self.log.thinking():
             answer = ask(self.oracle, task, evaluate)  # pi', and the loop up to M

@@ -113,7 +113,8 @@ class Evaluator:
         self._total = total
         self._first = first
         self._lineage_of = lineage_of
-        self._support = {one.digest: one.weight for one in task.opponents}
+        self._support = task.weights
+        self._sigma = {one.digest: one.weight for one in task.opponents}
         self._idle = {d: label for d, label in (members or {}).items() if d not in self._support}
         self._admitted: dict[str, str | Failure] = {}
         self._ideas: dict[str, str] = {}
@@ -126,12 +127,15 @@ class Evaluator:
         self._admit([source for source in dict.fromkeys(sources) if source not in self._admitted])
         admitted = [self._admitted[source] for source in sources]
         digests = list(dict.fromkeys(one for one in admitted if isinstance(one, str)))
-        scores = self._played(digests, effort, self._first)
+        scores = self._played(digests, self._support, effort, self._first)
         return tuple(one if isinstance(one, Failure) else scores[one] for one in admitted)
 
     def afresh(self, digest: str) -> Score | Failure:
-        """Scores a registered program in full, by matches that chose nobody."""
-        return self._played([digest], 1.0, 0)[digest]
+        """Scores a registered program in full, by matches that chose nobody, against sigma alone.
+
+        Hidden opponents have a say in who is chosen, and none in what is reported of it.
+        """
+        return self._played([digest], self._sigma, 1.0, 0)[digest]
 
     def digest(self, source: str) -> str:
         """Identity of a program that was scored, "" for one that was refused."""
@@ -153,7 +157,7 @@ class Evaluator:
                 )
             else:
                 submissions[source] = prepared
-        entered = self._matches.enter(list(submissions.values()), self._support)
+        entered = self._matches.enter(list(submissions.values()), self._sigma)
         for source, outcome in zip(submissions, entered, strict=True):
             if isinstance(outcome, Rejection):
                 self._admitted[source] = _failure(outcome)
@@ -180,33 +184,38 @@ class Evaluator:
         return replace(prepared, description=prepared.description or "no docstring")
 
     def _played(
-        self, digests: Sequence[str], effort: float, first: int
+        self, digests: Sequence[str], support: Mapping[str, float], effort: float, first: int
     ) -> dict[str, Score | Failure]:
-        """Plays registered programs against the support, and scores them by exactly that."""
-        number = shares(self._support, self._total, effort)
+        """Plays registered programs against a support, and scores them by exactly that."""
+        number = shares(support, self._total, effort)
         wanted = {
             (digest, opponent): count
             for digest in digests
             for opponent, count in number.items()
             if digest != opponent
         }
-        everyone = list(dict.fromkeys([*digests, *self._support]))
+        everyone = list(dict.fromkeys([*digests, *support]))
         table = self._matches.payoffs(everyone, wanted, first)
-        return {digest: self._scored(table, digest, wanted, first) for digest in digests}
+        return {digest: self._scored(table, digest, support, wanted, first) for digest in digests}
 
     def _scored(
-        self, table: PayoffTable, digest: str, wanted: Mapping[Pair, int], first: int
+        self,
+        table: PayoffTable,
+        digest: str,
+        support: Mapping[str, float],
+        wanted: Mapping[Pair, int],
+        first: int,
     ) -> Score | Failure:
         row = table.index()[digest]
         if table.forfeits[row].any():
             return self._forfeit(digest, wanted, first)
-        columns = [table.index()[opponent] for opponent in self._support]
-        weights = np.array(list(self._support.values()))
+        columns = [table.index()[opponent] for opponent in support]
+        weights = np.array(list(support.values()))
         weights /= weights.sum()
         mean, error = table.mean[row, columns], table.stderr[row, columns]
         against = tuple(
             Against(opponent, float(mean[i]), float(error[i]), int(table.count[row, column]))
-            for i, (opponent, column) in enumerate(zip(self._support, columns, strict=True))
+            for i, (opponent, column) in enumerate(zip(support, columns, strict=True))
         )
         return Score(
             float(weights @ mean), float(np.sqrt(np.square(weights * error).sum())), against

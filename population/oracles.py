@@ -48,6 +48,10 @@ GRAMMAR_WIDTH = 2
 """Programs that the grammar offers in each step of linear refinement: they cost nothing."""
 
 
+SPECIALISTS = 0.25
+"""How often alpha-evolve with a model starts from the best program against one opponent."""
+
+
 def model_by_default() -> str:
     """What writes programs where nothing was chosen: Gemini where its key is set."""
     return f"gemini:{default_model()}" if has_gemini_key() else GRAMMAR
@@ -162,7 +166,7 @@ def oracle_of(
       writer: writes programs.
       early_stop: how drafts that cannot be the best are played less; None plays all in full, where
         the variant knows another way.
-      ending: when a search ends before its time; None for never.
+      ending: when a search ends before its time; None for never, as in runs of before.
     """
     grammar = choice.model == GRAMMAR
     # A transcript is replayed in the order in which it was recorded.
@@ -182,6 +186,7 @@ def oracle_of(
     # reads every opponent's program, whatever is shown to a model.
     evolution = Evolution(
         generations=choice.refinements,
+        specialists=SPECIALISTS if ending is not None else 0.0,
         from_incumbent=grammar or parse_input(choice.opponents) is OpponentInput.CODE,
     )
     return AlphaEvolve(writer, evolution, workers=workers, ending=ending)
@@ -306,6 +311,7 @@ def first_prompt(config: RunConfig, initial: Member) -> Prompt:
 def prompt_against(config: RunConfig, members: Sequence[Member], sigma: Sigma, k: int) -> Prompt:
     """What a run would ask a model first in iteration k; nothing is asked."""
     task = task_of(game_named(config.game), config, members, sigma, k)
+    task = replace(task, hidden_share=config.hidden_share)
     if config.oracle.name == "zero-shot":
         task = replace(task, incumbent="")
     return preview(task, Draft("a00"), writer_options(config.oracle))

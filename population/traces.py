@@ -79,6 +79,8 @@ class Traces:
 
     def ceiling(self, tried: Sequence[tuple[str, Score]]) -> Ceiling | None:
         """See `Insight`."""
+        if self._task.hidden:
+            return None  # a score is not from the mixture alone
         found = [self._ceiling(one.digest, tried) for one in self._task.opponents]
         known = [one for one in found if one is not None]
         if len(known) < len(found):

@@ -206,6 +206,11 @@ class Game(Protocol):
         ...
 
     @property
+    def any_action(self) -> str:
+        """Python expression of a random legal action, of `observation` and the module `random`."""
+        ...
+
+    @property
     def match_counts(self) -> MatchCounts: ...
 
     @property

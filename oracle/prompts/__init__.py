@@ -17,6 +17,7 @@ NAMES = (
     "describe",
     "describe_role",
     "edit_request",
+    "generality",
     "incumbent",
     "inspirations",
     "interface",
