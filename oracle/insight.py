@@ -80,7 +80,6 @@ class Tried:
       score: None where it failed.
       idea: in its author's words.
       refused: why it failed, "" where it did not.
-      twin: key of the attempt, or label of the member, that a duplicate equals.
     """
 
     key: str
@@ -88,7 +87,6 @@ class Tried:
     score: Score | None
     idea: str
     refused: str
-    twin: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,5 +136,4 @@ def _tried(insight: Insight, outcome: Outcome) -> Tried:
         outcome.score,
         insight.idea(outcome.source) if outcome.source else "",
         f"{failure.kind.value}: {failure.reason}" if failure else "",
-        failure.twin if failure else "",
     )

@@ -153,7 +153,7 @@ def _form(
         parts.append(tried(task, told))
         if mistake is not None:
             said = _said(mistake)
-            said["reason"] = "\n\n".join(filter(None, (said["reason"], twin(draft, shelf))))
+            said["reason"] = "\n\n".join(filter(None, (said["reason"], twin(task, draft, shelf))))
             parts.append(fill("refused_change", **said))
     elif mistake is not None:
         program = shelf.show("the program that failed", draft.source) if draft.source else ""

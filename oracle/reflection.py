@@ -146,18 +146,20 @@ def _clipped(text: str, most: int) -> str:
     return flat if len(flat) <= most else f"{flat[: most - 4]} ..."
 
 
-def twin(draft: Draft, shelf: Shelf) -> str:
-    """The attempt that a refused duplicate equals, with its program and what it returned."""
+def twin(task: Task, draft: Draft, shelf: Shelf) -> str:
+    """The program that a refused duplicate equals: an opponent, or an attempt with its return."""
     failure = draft.failure
-    if failure is None or failure.kind is not Rejected.DUPLICATE or draft.told is None:
+    if failure is None or failure.kind is not Rejected.DUPLICATE:
         return ""
-    other = draft.told.attempt(failure.twin)
+    for one in task.opponents:
+        if one.ref == failure.twin:
+            return f"This is opponent {numbers_of(task)[one.digest]}."
+    other = draft.told.attempt(failure.twin) if draft.told else None
     if other is None or not other.source:
         return ""
     came = _returned(other.score) if other.score else "It was refused as well."
-    return (
-        f"This is attempt {other.key}. {came}\n\n{shelf.show(f'attempt {other.key}', other.source)}"
-    )
+    name = f"attempt {other.key}"
+    return f"This is {name}. {came}\n\n{shelf.show(name, other.source)}"
 
 
 def _returned(score: Score) -> str:

@@ -111,7 +111,7 @@ class Trials:
         self._kept: set[int] = set()
         contract = task.game.contract
         self._seen = {normalised_digest(one.source, contract): one.ref for one in task.opponents}
-        self._keys: dict[str, str] = {}
+        self._keys = dict(self._seen)
 
     @property
     def scored(self) -> tuple[Outcome, ...]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from arena import Arena, game
 from arena.enrol import Enrolled
@@ -19,6 +20,7 @@ from arena.values import SELECTING
 from oracle.values import Draft, Score
 from oracle.writer import WriterOptions, preview
 from population.archive import behaviour, elites
+from population.cli import main
 from population.comparison import title_of
 from population.config import RunConfig
 from population.csro import Csro
@@ -120,6 +122,20 @@ def test_without_a_share_nothing_is_hidden(arena: Arena) -> None:
     assert "hidden share 0.25" in title_of(other)
     with pytest.raises(UsageFault, match="hidden_share"):
         replace(config, hidden_share=1.0)
+
+
+def test_the_share_is_an_option_and_is_recorded(home: Path) -> None:
+    words = "--game leduc --model grammar --oracle zero-shot --iterations 1 --name few"
+    counts = "--payoff-matches 4 --evaluation-matches 4 --sandbox process --workers 1"
+    share = ["--hidden-share", "0.2", "--home", str(home)]
+    done = CliRunner().invoke(main, ["run", *words.split(), *counts.split(), *share])
+    assert done.exit_code == 0, done.stderr
+    runs = Runs(home)
+    assert runs.get("few").config.hidden_share == 0.2
+    (one,) = runs.iterations("few")
+    (kept,) = (attempt for attempt in one.attempts if attempt.kept)
+    assert kept.score is not None
+    assert len(kept.score.against) == 3  # sigma's only member, and two mutants of it
 
 
 @pytest.mark.parametrize("name", sorted(GAMES))
