@@ -115,7 +115,7 @@ class Evaluator:
         self._lineage_of = lineage_of
         self._support = task.weights
         self._sigma = {one.digest: one.weight for one in task.opponents}
-        self._idle = {d: label for d, label in (members or {}).items() if d not in self._support}
+        self._idle = {d: label for d, label in (members or {}).items() if d not in self._sigma}
         self._admitted: dict[str, str | Failure] = {}
         self._ideas: dict[str, str] = {}
         self.insight = Traces(matches, task, first, self.digest, self._ideas) if tells else None

@@ -17,14 +17,14 @@ from arena.games import GAMES
 from arena.games.parts import Decision
 from arena.submission import Rejection, prepare
 from arena.values import SELECTING
-from oracle.values import Draft, Score
+from oracle.values import Draft, Failure, Rejected, Score
 from oracle.writer import WriterOptions, preview
 from population.archive import behaviour, elites
 from population.cli import main
 from population.comparison import title_of
 from population.config import RunConfig
 from population.csro import Csro
-from population.evaluator import Lineage
+from population.evaluator import Evaluator, Lineage
 from population.hidden import with_hidden
 from population.logbook import Logbook
 from population.matches import Matches
@@ -101,6 +101,28 @@ def test_hidden_opponents_are_of_all_three_kinds_and_none_joins(hidden_run: Aren
     assert last & (tried - accepted)
     assert last & {one.digest for one in mutants}
     assert not accepted & {one.digest for one in mutants}
+
+
+def test_a_hidden_member_cannot_join_again(hidden_run: Arena) -> None:
+    """It is in the population, whatever it weighs in a score."""
+    record = Runs(hidden_run.home.path).get("h")
+    (first, *_) = Runs(hidden_run.home.path).iterations("h")
+    versions = hidden_run.versions([record.initial, first.accepted])
+    members = [
+        Member(digest, label, versions[digest].payload)
+        for digest, label in ((record.initial, "initial"), (first.accepted, "k01"))
+    ]
+    sigma = Sigma({members[0].digest: 1.0}, 0.0, "nash")
+    task = task_of(game("rrps"), record.config, members, sigma, 2)
+    task = replace(task, hidden=task.others, hidden_share=SHARE)
+    labels = {member.digest: member.label for member in members}
+    matches, lineage = Matches(hidden_run, game("rrps")), Lineage()
+    evaluate = Evaluator(matches, task, "csro/x", 4, lambda source: lineage, labels)
+    refused, own = evaluate([members[1].source, members[0].source])
+    assert isinstance(refused, Failure)
+    assert refused.kind is Rejected.DUPLICATE
+    assert isinstance(own, Score)
+    assert [one.digest for one in own.against] == [member.digest for member in members]
 
 
 def test_a_run_with_hidden_opponents_repeats_itself(hidden_run: Arena, arena: Arena) -> None:
