@@ -144,7 +144,8 @@ def _form(
 ) -> str:
     """One form of a prompt; `lacks` says what was left out of it."""
     told, mistake = draft.told or Told(), _mistake(draft)
-    shelf = Shelf({draft.source} if wants_edits(draft) else ())
+    # Edits quote its lines, and a fault names one.
+    shelf = Shelf({draft.source} if wants_edits(draft) or not _is_sound(draft) else ())
     parts = [interface(task), opponents(task, view, shelf), generality(task), aim(task, told)]
     if _is_sound(draft) and draft.score is not None:
         parts.append(_so_far(task, draft.source, draft.score, shelf))

@@ -51,6 +51,8 @@ def test_a_prompt_shows_relatives_once():
     assert "with these changes" in text
     draft = Draft("a01", TOWER, score_of(task, 2.0), edit=True)
     assert preview(task, draft, ALL).text.count("class Agent:") == 2  # SEARCH quotes its lines
+    broken = Draft("a01", source=TOWER, failure=Failure(Rejected.FAULTY, "line 9: boom"))
+    assert preview(task, broken, ALL).text.count("class Agent:") == 2  # it counts its lines
     mine = Draft("a01", RELATIVE, score_of(task, 2.0), edit=True)
     text = preview(task, mine, ALL).text
     assert "+FADE = 0.75" not in text and "\nFADE = 0.75" in text
@@ -78,6 +80,14 @@ def test_earlier_ideas_stand_with_their_results_and_the_target():
     assert len(shown) == MOST_TRIED
     assert shown[-1] == 39
     assert "- 28 more, neither among the best nor among the latest" in many
+
+
+def test_the_target_was_played_in_full():
+    """A high return by the luck of few matches is none."""
+    task = a_task()
+    told = a_told(task)
+    lucky = Tried("a03", "x = 1\n", score_of(task, 90.0, 9.0, 16), "Luck.", "")
+    assert Told(tried=(*told.tried, lucky)).best == told.tried[2]
 
 
 def test_a_refused_duplicate_stands_beside_the_attempt_that_it_equals():
