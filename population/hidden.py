@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from arena.enrol import Enrolled
-from arena.submission import KIND, Rejection, prepare
+from arena.submission import Rejection, prepare
 from arena.values import SELECTING
 from oracle.context import parse_filter
 from oracle.trials import rng_of
@@ -127,7 +127,7 @@ def _mutants(task: Task, matches: Matches, run: str, rng: random.Random) -> list
 def _submission(
     task: Task, matches: Matches, run: str, origin: Opponent, rng: random.Random
 ) -> Submission | Rejection:
-    prepared = prepare(
+    return prepare(
         matches.game,
         mutant(matches.game, origin.source, rng),
         name=f"{AUTHOR}/{run}-hidden",
@@ -136,5 +136,3 @@ def _submission(
         parents=(Parent(origin.digest, "made-from"),),
         status=Status.CANDIDATE,
     )
-    assert isinstance(prepared, Rejection) or prepared.kind == KIND
-    return prepared

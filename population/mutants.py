@@ -18,7 +18,7 @@ _NOISE = (0.05, 0.15)
 """How often a mutant acts at random."""
 _WRAPPER = '''
 
-import random
+import random as _noise
 
 _Original = {name}
 
@@ -35,6 +35,7 @@ _METHOD = """
 """
 _ACT = """
     def act(self, observation):
+        random = _noise  # the name may mean something else in the program
         chosen = self._original.act(observation)
         return {any_action} if random.random() < {noise} else chosen
 """

@@ -177,6 +177,19 @@ def test_a_mutant_plays_and_is_another_program(name: str, arena: Arena) -> None:
     assert (report.played + report.skipped, report.forfeits) == (4, 0)
 
 
+def test_a_mutant_leaves_the_program_s_own_names_alone(arena: Arena) -> None:
+    source = """from random import choice, random
+
+
+class Agent:
+    def act(self, observation):
+        return "ROCK" if random() < 0.5 else choice(["ROCK", "PAPER"])
+"""
+    played = game("rrps")
+    entered = arena.submit(mutant(played, source, random.Random(1)), played, "test/names")
+    assert isinstance(entered, Enrolled)
+
+
 def test_the_prompt_says_how_generality_is_scored() -> None:
     task = a_task(0.6, 0.4)
     (stranger,) = a_task(1.0).opponents
