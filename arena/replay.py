@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from arena.errors import UsageFault
 from arena.games import game as game_named
-from arena.games.parts import Account
+from arena.games.parts import Account, Decision
 from arena.games.protocol import Game
 from arena.home import Home
 from arena.runner import Runner
@@ -16,12 +17,29 @@ from registry.values import PolicyVersion
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A stored match, who played it (in seat order), and the engine's account of it."""
+    """A stored match, retold.
+
+    Attributes:
+      game: that was played.
+      result: as it is stored.
+      versions: who played it, in seat order.
+      account: the engine's.
+      deal_seed: of the match; a secret until its season's key is revealed.
+    """
 
     game: Game
     result: Result
     versions: tuple[PolicyVersion, PolicyVersion]
     account: Account
+    deal_seed: int = field(repr=False)
+
+    def decisions(self, digest: str) -> Sequence[Decision]:
+        """What one of the two chose, in order; nothing where the game has no such part."""
+        if self.game.stationary is None:
+            return ()
+        seat = self.result.match.seats.index(digest)
+        moves, fault = self.result.moves, self.result.fault_seat
+        return self.game.stationary.decisions(self.deal_seed, moves, fault, seat)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +77,7 @@ def stored_match(home: Home, match_id: str) -> Stored:
     versions = (by_digest[result.match.seats[0]], by_digest[result.match.seats[1]])
     deal = home.seeds(result.season).deal(result.match)
     account = game.account(deal, result.moves, result.fault_seat)
-    return Stored(game, result, versions, account)
+    return Stored(game, result, versions, account, deal)
 
 
 def compare_again(runner: Runner, stored: Stored) -> Comparison:

@@ -13,6 +13,7 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from oracle.early_stop import EarlyStop, matches_of
+from oracle.ending import Ending
 from oracle.islands import Island, behaviour
 from oracle.trials import Measure, Outcome, Trials, best_of, digest_in, rng_of
 from oracle.values import (
@@ -45,6 +46,8 @@ class Evolution:
       edit_patience: after so many edits in a row without a sound program, an island asks for a
         whole program once.
       rewrite_chance: that a draft asks for a whole program all the same.
+      specialists: how often a parent is the best against one opponent instead of a good one
+        against all of them.
       from_incumbent: whether the task's incumbent is on every island from the start.
     """
 
@@ -56,13 +59,14 @@ class Evolution:
     grain: float = 0.02
     edit_patience: int = 3
     rewrite_chance: float = 0.1
+    specialists: float = 0.0
     from_incumbent: bool = True
 
     def __post_init__(self) -> None:
         for name in ("islands", "drafts", "migrate_every", "edit_patience"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} is {getattr(self, name)}; it must be at least 1")
-        for name in ("generations", "temperature", "rewrite_chance"):
+        for name in ("generations", "temperature", "rewrite_chance", "specialists"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} is {getattr(self, name)}; it must be at least 0")
         if self.grain <= 0.0:
@@ -78,12 +82,14 @@ class AlphaEvolve:
       evolution: how they evolve.
       early_stop: the evaluation cascade.
       workers: drafts that are written at the same time.
+      ending: when evolution ends before its last generation; None for never.
     """
 
     writer: Writer
     evolution: Evolution = field(default_factory=Evolution)
     early_stop: EarlyStop = field(default_factory=EarlyStop)
     workers: int = 1
+    ending: Ending | None = None
     name: str = "alpha-evolve"
 
     def respond(self, task: Task, evaluate: Evaluate) -> Response:
@@ -95,18 +101,37 @@ class AlphaEvolve:
             while not sea.over:
                 for number in sea.waiting(waves):
                     sea.migrate(number)
-                    waves[number] = trials.begun(self._drafts(task, sea.islands[number], sea))
-                number = _first(waves, sea)
-                first = sea.first_attempt(number)
-                measure = self._measure(task, evaluate, sea.islands[number])
-                with waves.pop(number) as wave:
-                    outcomes = trials.scores(wave, first, measure, group=number)
-                tried = list(zip(wave.drafts, outcomes, strict=True))
-                sea.advance(self._grown(task, sea.islands[number], tried, trials))
+                    if self._ended(sea, number, trials):
+                        sea.end(number)
+                    else:
+                        drafts = self._drafts(task, sea.islands[number], sea)
+                        waves[number] = trials.begun(drafts, group=number)
+                if waves:
+                    number = _first(waves, sea)
+                    with waves.pop(number) as wave:
+                        self._play(task, evaluate, sea, wave, number, trials)
         finally:
             for wave in waves.values():
                 wave.close()
         return trials.response(_answer(trials.scored, evaluate))
+
+    def _ended(self, sea: Sea, number: int, trials: Trials) -> bool:
+        """Whether an island asks for no more."""
+        if self.ending is None or sea.ages[number] == 0:
+            return False
+        best = sea.islands[number].best
+        return self.ending.over(best, trials.ceiling(number), sea.quiet[number])
+
+    def _play(
+        self, task: Task, evaluate: Evaluate, sea: Sea, wave: Wave, number: int, trials: Trials
+    ) -> None:
+        """A generation of an island, whose drafts are on their way, is scored and joins it."""
+        island = sea.islands[number]
+        measure = self._measure(task, evaluate, island)
+        outcomes = trials.scores(wave, sea.first_attempt(number), measure, group=number)
+        quiet = self.ending is not None and self.ending.quiet(task, island.best, outcomes)
+        tried = list(zip(wave.drafts, outcomes, strict=True))
+        sea.advance(self._grown(task, island, tried, trials), quiet=quiet)
 
     def _settled(self, task: Task, evaluate: Evaluate) -> tuple[Island, ...]:
         """The islands before anything evolved."""
@@ -140,6 +165,8 @@ class AlphaEvolve:
         rng = rng_of(task, key)
         grain = self.evolution.grain * task.game.length
         parent = island.parent(rng, self.evolution.temperature, grain)
+        if self.evolution.specialists and rng.random() < self.evolution.specialists:
+            parent = island.specialist(rng)
         rewrite = rng.random() < self.evolution.rewrite_chance
         return Draft(
             key,
@@ -156,7 +183,7 @@ class AlphaEvolve:
         champion = best_of(programs)
         staged = self.early_stop.measure(task, evaluate, champion.score if champion else None)
         known = {behaviour(one.score): one for one in programs if one.score is not None}
-        seen = {same: f"program {one.draft.key}" for same, one in known.items()}
+        seen = {same: one.draft.key for same, one in known.items()}
 
         def novel(sources: Sequence[str]) -> tuple[Score | Failure, ...]:
             found: list[Score | Failure] = []
@@ -166,7 +193,7 @@ class AlphaEvolve:
                     continue
                 same = behaviour(score)
                 found.append(_no_news(seen[same]) if same in seen else score)
-                seen.setdefault(same, "another draft of its generation")
+                seen.setdefault(same, "")
             return tuple(found)
 
         return novel
@@ -187,7 +214,13 @@ class AlphaEvolve:
 
 
 class Sea:
-    """The islands, and how old each has become."""
+    """The islands, and how old each has become.
+
+    Attributes:
+      islands: by number.
+      ages: generations that each has had, or will not have any more.
+      quiet: generations in a row that brought each nothing but noise.
+    """
 
     def __init__(self, islands: Sequence[Island], evolution: Evolution) -> None:
         """Before anything evolved.
@@ -198,6 +231,7 @@ class Sea:
         """
         self.islands = list(islands)
         self.ages = [0] * len(islands)
+        self.quiet = [0] * len(islands)
         self._evolution = evolution
         self._bests: list[list[Outcome | None]] = [[] for _ in islands]
 
@@ -227,7 +261,8 @@ class Sea:
         """
         age = self.ages[number]
         if self._visited(age):
-            visitor = self._bests[number - 1][age - 1]
+            bests = self._bests[number - 1]
+            visitor = bests[min(age, len(bests)) - 1]
             self.islands[number] = self.islands[number].visited_by(visitor)
 
     def first_attempt(self, number: int) -> int:
@@ -235,8 +270,18 @@ class Sea:
         age, islands, drafts = self.ages[number], len(self.islands), self._evolution.drafts
         return number if age == 0 else islands + ((age - 1) * islands + number) * drafts
 
-    def advance(self, island: Island) -> None:
-        """An island is a generation older."""
+    def end(self, number: int) -> None:
+        """An island will not have any more generations; its best still visits others."""
+        self.ages[number] = self._evolution.generations + 1
+
+    def advance(self, island: Island, *, quiet: bool = False) -> None:
+        """An island is a generation older.
+
+        Args:
+          island: as it is now.
+          quiet: whether the generation brought nothing but noise.
+        """
+        self.quiet[island.number] = self.quiet[island.number] + 1 if quiet else 0
         self.islands[island.number] = island
         self.ages[island.number] += 1
         self._bests[island.number].append(island.best)
@@ -266,8 +311,11 @@ def _answer(scored: Sequence[Outcome], evaluate: Evaluate) -> Outcome | None:
 
 
 def _no_news(same: str) -> Failure:
+    """A program returns what that draft's does; "" for another draft of its generation."""
+    who = f"program {same}" if same else "another draft of its generation"
     return Failure(
         Rejected.DUPLICATE,
-        f"in every match it returns exactly what {same} returns; change what the program does, not "
+        f"in every match it returns exactly what {who} returns; change what the program does, not "
         "only how it is written",
+        twin=same,
     )

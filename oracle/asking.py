@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from oracle.insight import insight_of
 from oracle.trials import digest_in
 from oracle.values import (
     Attempt,
@@ -51,6 +52,9 @@ class Answer:
 class Account:
     """An `Evaluate` that remembers what was scored, in the order in which it was first asked for.
 
+    Attributes:
+      insight: what whoever plays can tell beside the scores; None for nothing.
+
     Raises:
       TypeError: a program is handed over by itself and not in a list.
     """
@@ -58,6 +62,7 @@ class Account:
     def __init__(self, task: Task, evaluate: Evaluate) -> None:
         self._task = task
         self._evaluate = evaluate
+        self.insight = insight_of(evaluate)
         self._results: dict[str, Score | Failure] = {}
 
     def __call__(

@@ -16,9 +16,9 @@ from typing import Any
 from arena.games.protocol import Game
 from oracle.models.errors import PromptRefused
 from oracle.models.protocol import Finish, Model, Reply, Request
-from oracle.prompt import fenced
 from oracle.prompts import fill
 from oracle.quotations import leaks
+from oracle.relatives import fenced
 from oracle.values import Failure, Opponent, Rejected
 
 CUT = "[...]"

@@ -106,11 +106,11 @@ class EarlyStop:
         A program that is stopped keeps the score of the matches that it played.
 
         Args:
-          task: has the opponents' weights.
+          task: has the weights of everybody who is met.
           evaluate: plays.
           rival: full score of the best program so far, if there is one.
         """
-        weights = {one.digest: one.weight for one in task.opponents}
+        weights = task.weights
         rate = self.error_rate / max(1, len(self.efforts) - 1)
 
         def staged(sources: Sequence[str]) -> tuple[Score | Failure, ...]:

@@ -91,6 +91,20 @@ class Island:
         shorter = _softmax([-float(len(one.source)) for one in cluster], 1.0)
         return rng.choices(cluster, [a * b for a, b in zip(better, shorter, strict=True)])[0]
 
+    def specialist(self, rng: random.Random) -> Outcome:
+        """Draws an opponent, and the program that returns most against it; the first of equals.
+
+        These programs are on the Pareto front over the opponents: each is the best somewhere.
+
+        Raises:
+          ValueError: there is no program.
+        """
+        scored = [(one, one.score) for one in self.programs if one.score is not None]
+        if not scored:
+            raise ValueError(f"island {self.number} has no program to draw")
+        place = rng.randrange(len(scored[0][1].against))
+        return max(scored, key=lambda pair: pair[1].against[place].mean)[0]
+
     def clusters(self, grain: float) -> dict[Signature, list[Outcome]]:
         """Programs by signature."""
         found: dict[Signature, list[Outcome]] = {}

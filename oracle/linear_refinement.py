@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from oracle.early_stop import EarlyStop, played_out
+from oracle.ending import Ending
 from oracle.trials import Measure, Outcome, Trials, best_of, renamed, revision
 from oracle.values import Draft, Evaluate, Response, Task, Writer
 
@@ -25,6 +26,7 @@ class LinearRefinement:
       workers: drafts that are written at the same time.
       early_stop: whether, and how, drafts that cannot be better than the program so far, or than
         another of their step, are played less.
+      ending: when refinement ends before that; None for never.
     """
 
     writer: Writer
@@ -32,6 +34,7 @@ class LinearRefinement:
     width: int = 1
     workers: int = 1
     early_stop: EarlyStop | None = None
+    ending: Ending | None = None
     name: str = "linear"
 
     def __post_init__(self) -> None:
@@ -46,7 +49,7 @@ class LinearRefinement:
         measure = self._measure(task, evaluate, None)
         last = trials.run(self._drafts(Draft(_key(j))), measure)  # pi' <- oracle(prompt), u
         best = self._improved(None, last, trials)
-        while not self.terminated(best, j):
+        while not self.terminated(best, j) and not self._over(best, trials):
             j += 1
             asked = revision(_key(j), best, last[0], trials)  # update_prompt(prompt, pi', u)
             last = trials.run(self._drafts(asked), self._measure(task, evaluate, best))
@@ -56,6 +59,10 @@ class LinearRefinement:
     def terminated(self, best: Outcome | None, j: int) -> bool:
         """Whether refinement ends after j revisions: M are spent, or the program does not lose."""
         return j >= self.refinements or (best is not None and best.u >= 0.0)
+
+    def _over(self, best: Outcome | None, trials: Trials) -> bool:
+        """Whether the best returns the most that can be had."""
+        return self.ending is not None and self.ending.over(best, trials.ceiling(), quiet=0)
 
     def _drafts(self, draft: Draft) -> list[Draft]:
         """The step's request, as often as the step is wide."""

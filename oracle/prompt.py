@@ -4,10 +4,11 @@ A prompt carries what the paper's prompts carry (appendix, "Prompts and Initial 
 rules and interface with examples of observations, the opponents with their weights, the program so
 far with its results, and the request.  The texts are this project's own (`oracle.prompts`).
 
-Each program stands in a prompt once, and is named from then on.  A prompt has shorter forms, for a
-server that cannot read all of it: first the other programs go that were tried, then the opponents,
-the lightest first, and with the last of them the program to start from.  Each form says what it
-lacks.
+Each program stands in a prompt once, and is named from then on; one that is much like another is
+shown as changes (`oracle.relatives`).  A prompt has shorter forms, for a server that cannot read
+all of it: first the other programs go that were tried, then what is known of earlier matches and
+attempts, then the opponents, the lightest first, and with the last of them the program to start
+from.  Each form says what it lacks.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from oracle.context import OpponentInput, Shown
+from oracle.insight import Told
 from oracle.prompts import VERSION, fill, lines_of
+from oracle.reflection import aim, error, generality, hidden_row, numbers_of, traces, tried, twin
+from oracle.relatives import Shelf, fenced
 from oracle.values import Draft, Failure, Opponent, Rejected, Score, Task
 from sandbox.box.allowed import ALLOWED_MODULES
 from sandbox.values import Limits
@@ -28,6 +32,8 @@ from sandbox.values import Limits
 PYTHON = "3.11"
 NUMPY = "2.2"
 """What programs can rely on behind every wall: the least that this package runs with."""
+LONGEST = 120_000
+"""Characters of a prompt; one that would be longer leaves out what its shorter forms leave out."""
 _LONGEST_REPLY = 24_000
 """Characters of a refused reply that are sent back; the middle of a longer one is left out."""
 _SHORTER_REPLY = 4_000
@@ -91,21 +97,6 @@ class View:
         shares = tuple(replace(one, share=one.opponent.weight / total) for one in kept)
         return View(self.form, shares, self.texts)
 
-    def where(self, source: str) -> str:
-        """Says which opponent's program that is, if it is shown; "" otherwise."""
-        if self.form is OpponentInput.CODE:
-            for one in self.shown:
-                if one.opponent.source == source:
-                    return f"It is the program of opponent {one.number}, which stands above."
-        return ""
-
-
-def fenced(text: str, language: str = "python") -> str:
-    """The text as a code block whose fence cannot be closed from within."""
-    runs = re.findall(r"`{3,}", text)
-    fence = "`" * max(3, 1 + max(map(len, runs), default=0))
-    return f"{fence}{language}\n{text.rstrip()}\n{fence}"
-
 
 def compose(
     task: Task, draft: Draft, view: View, inspirations: int = 2, variation: int = 0
@@ -116,13 +107,18 @@ def compose(
       task: the game, the opponents and the incumbent.
       draft: the program so far, what it scored, what was wrong, and whether edits are wanted.
       view: what is told of the opponents.
-      inspirations: how many of the draft's other programs are shown, best first.
+      inspirations: how many of the draft's other programs are shown, best first; those of
+        opponents that are shown are not among them.
       variation: 0, 1, 2, ... for asking the same in other words.
     """
-    others = draft.inspirations[:inspirations] if _is_sound(draft) else ()
+    others = _others(draft, view)[:inspirations] if _is_sound(draft) else ()
     lacks = ["other programs that were tried"] if others else []
     forms = [_form(task, draft, view, others, (), variation)]
     if others:
+        forms.append(_form(task, draft, view, (), lacks, variation))
+    if draft.told is not None and (draft.told.traces or draft.told.tried):
+        draft = replace(draft, told=replace(draft.told, traces=(), tried=()))
+        lacks.append("what is known of earlier matches and attempts")
         forms.append(_form(task, draft, view, (), lacks, variation))
     number = 0 if view.form is OpponentInput.NONE else len(view.shown)
     while number:
@@ -133,7 +129,9 @@ def compose(
             task = replace(task, incumbent="")
             lack.append("a program to start from")
         forms.append(_form(task, draft, few, (), lack, variation))
-    return Prompt(fill("role"), forms[0], tuple(forms[1:]))
+    fitting = [place for place, form in enumerate(forms[:-1]) if len(form) <= LONGEST]
+    first = fitting[0] if fitting else len(forms) - 1
+    return Prompt(fill("role"), forms[first], tuple(forms[first + 1 :]))
 
 
 def _form(
@@ -145,22 +143,36 @@ def _form(
     variation: int,
 ) -> str:
     """One form of a prompt; `lacks` says what was left out of it."""
-    parts, mistake = [interface(task), opponents(task, view)], _mistake(draft)
+    told, mistake = draft.told or Told(), _mistake(draft)
+    # Edits quote its lines, and a fault names one.
+    shelf = Shelf({draft.source} if wants_edits(draft) or not _is_sound(draft) else ())
+    parts = [interface(task), opponents(task, view, shelf), generality(task), aim(task, told)]
     if _is_sound(draft) and draft.score is not None:
-        parts.append(_so_far(task, draft.source, draft.score, view))
-        parts.append(_inspirations(task, others, view))
+        parts.append(_so_far(task, draft.source, draft.score, shelf))
+        parts.append(traces(task, told))
+        parts.append(_inspirations(task, others, told, shelf))
+        parts.append(tried(task, told))
         if mistake is not None:
-            parts.append(fill("refused_change", **_said(mistake)))
+            said = _said(mistake)
+            said["reason"] = "\n\n".join(filter(None, (said["reason"], twin(task, draft, shelf))))
+            parts.append(fill("refused_change", **said))
     elif mistake is not None:
-        program = fenced(draft.source) if draft.source else ""
-        parts.append(fill("mend", **_said(mistake), program=program))
+        program = shelf.show("the program that failed", draft.source) if draft.source else ""
+        parts += [tried(task, told), fill("mend", **_said(mistake), program=program)]
     else:
-        parts.append(_incumbent(task, view))
+        parts += [_incumbent(task, view, shelf), tried(task, told)]
     parts.append(fill("left_out", what=" and ".join(lacks)) if lacks else "")
     parts.append(_angle(task, draft, variation))
     request = "edit_request" if wants_edits(draft) else "program_request"
     parts.append(fill(request, class_name=task.game.contract.class_name))
     return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _others(draft: Draft, view: View) -> tuple[tuple[str, Score], ...]:
+    """The other programs that tell more than is told already: an opponent's stands above."""
+    shown = view.shown if view.form is OpponentInput.CODE else ()
+    known = {one.opponent.source for one in shown}
+    return tuple(pair for pair in draft.inspirations if pair[0] not in known)
 
 
 def _is_sound(draft: Draft) -> bool:
@@ -174,12 +186,12 @@ def _mistake(draft: Draft) -> Failure | None:
     return None if failure is None or failure.kind in _NO_ANSWER else failure
 
 
-def _incumbent(task: Task, view: View) -> str:
+def _incumbent(task: Task, view: View, shelf: Shelf) -> str:
     """The program to start from, unless showing it would show an opponent that is to be hidden."""
     is_opponent = task.incumbent in {one.source for one in (*task.opponents, *task.others)}
     if not task.incumbent or (is_opponent and view.form is not OpponentInput.CODE):
         return ""
-    return fill("incumbent", program=view.where(task.incumbent) or fenced(task.incumbent))
+    return fill("incumbent", program=shelf.show("the program to start from", task.incumbent))
 
 
 def _angle(task: Task, draft: Draft, variation: int) -> str:
@@ -253,8 +265,8 @@ def interface(task: Task) -> str:
     )
 
 
-def opponents(task: Task, view: View) -> str:
-    """The section about the opponents."""
+def opponents(task: Task, view: View, shelf: Shelf) -> str:
+    """The section about the opponents; their programs are put on the shelf."""
     if view.form is OpponentInput.NONE:
         return fill("opponents_none", unit=task.game.unit)
     count = len(task.opponents)
@@ -263,7 +275,7 @@ def opponents(task: Task, view: View) -> str:
     if not view.shown:
         return fill("opponents_unshown", situation=situation)
     texts = view.texts or {}
-    listed = [_opponent(one, view.form, texts[one.opponent.digest]) for one in view.shown]
+    listed = [_opponent(one, view, texts[one.opponent.digest], shelf) for one in view.shown]
     return fill(
         f"opponents_{view.form.value}",
         situation=situation,
@@ -272,14 +284,16 @@ def opponents(task: Task, view: View) -> str:
     )
 
 
-def _opponent(one: Shown, form: OpponentInput, text: str) -> str:
+def _opponent(one: Shown, view: View, text: str, shelf: Shelf) -> str:
     title = f"## Opponent {one.number}: no weight at present"
     if one.opponent.weight:
         title = (
             f"## Opponent {one.number}: weight {one.opponent.weight:.4f}, "
             f"{one.share:.1%} of those shown"
         )
-    return f"{title}\n\n{fenced(text) if form is OpponentInput.CODE else text.strip()}"
+    if view.form is OpponentInput.CODE:
+        return f"{title}\n\n{shelf.show(f'the program of opponent {one.number}', text)}"
+    return f"{title}\n\n{text.strip()}"
 
 
 def _coverage(everyone: Sequence[Opponent], shown: Sequence[Shown]) -> str:
@@ -310,48 +324,50 @@ def _share(everyone: Sequence[Opponent], shown: Sequence[Shown]) -> str:
     )
 
 
-def _so_far(task: Task, source: str, score: Score, view: View) -> str:
-    program = view.where(source) or fenced(source)
+def _so_far(task: Task, source: str, score: Score, shelf: Shelf) -> str:
     if any(one.matches for one in score.against):
         played = fill(
             "played",
             u=f"{score.u:+.2f}",
-            error=_error(score.stderr),
+            error=error(score.stderr),
             unit=task.game.unit,
             results=results(task, score),
         )
     else:
         played = fill("unplayed", unit=task.game.unit)
+    program = shelf.show("your program so far", source)
     return fill("program_so_far", program=program, played=played)
-
-
-def _error(stderr: float) -> str:
-    known = not math.isnan(stderr)
-    return f"standard error {stderr:.2f}" if known else "too few matches for a standard error"
 
 
 def results(task: Task, score: Score) -> str:
     """A table of the returns against each opponent, by the numbers that the prompt uses."""
-    ranked = sorted(task.opponents, key=lambda one: -one.weight)
-    number = {one.digest: place for place, one in enumerate(ranked, 1)}
-    weight = {one.digest: one.weight for one in ranked}
+    number = numbers_of(task)
+    weight = {one.digest: one.weight for one in task.opponents}
+    shown = [one for one in score.against if one.digest in number]
     rows = []
-    for one in sorted(score.against, key=lambda one: number[one.digest]):
-        error = "unknown" if math.isnan(one.stderr) else f"{one.stderr:.2f}"
-        told = f"{one.mean:+.2f} | {error} | {one.matches}" if one.matches else "even: itself | | 0"
+    for one in sorted(shown, key=lambda one: number[one.digest]):
+        noise = "unknown" if math.isnan(one.stderr) else f"{one.stderr:.2f}"
+        told = f"{one.mean:+.2f} | {noise} | {one.matches}" if one.matches else "even: itself | | 0"
         rows.append(f"| {number[one.digest]} | {weight[one.digest]:.4f} | {told} |")
+    if len(shown) < len(score.against):
+        rows.append(hidden_row(task, score))
     head = "| opponent | weight | mean return | standard error | matches |"
     return "\n".join([head, "|---:|---:|---:|---:|---:|", *rows])
 
 
-def _inspirations(task: Task, programs: Sequence[tuple[str, Score]], view: View) -> str:
+def _inspirations(
+    task: Task, programs: Sequence[tuple[str, Score]], told: Told, shelf: Shelf
+) -> str:
     if not programs:
         return ""
-    listed = [
-        f"## Returned {score.u:+.2f} ({_error(score.stderr)})\n\n"
-        f"{results(task, score)}\n\n{view.where(source) or fenced(source)}"
-        for source, score in programs
-    ]
+    keys = {one.source: f"attempt {one.key}" for one in told.tried if one.score is not None}
+    listed = []
+    for number, (source, score) in enumerate(programs, 1):
+        name = keys.get(source, f"other program {number}")
+        listed.append(
+            f"## {name.capitalize()}: returned {score.u:+.2f} ({error(score.stderr)})\n\n"
+            f"{results(task, score)}\n\n{shelf.show(name, source)}"
+        )
     return fill("inspirations", programs="\n\n".join(listed))
 
 

@@ -9,9 +9,11 @@ import random
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from arena.source_check import normalised_digest
 from arena.submission import KIND, Source, as_source
+from oracle.insight import insight_of, told_about
 from oracle.values import (
     Attempt,
     Candidate,
@@ -27,6 +29,9 @@ from oracle.values import (
 )
 from oracle.waves import Wave
 from registry import digest_of
+
+if TYPE_CHECKING:
+    from arena.analysis.stationary import Ceiling
 
 Measure = Callable[[Sequence[str]], Sequence[Score | Failure]]
 """Scores programs: `Evaluate` at some effort, or a cascade of several."""
@@ -112,18 +117,30 @@ class Trials:
         self._workers = workers
         self._first_look = first_look
         self._slots = threading.Semaphore(workers)
+        self._insight = insight_of(evaluate)
         self._outcomes: dict[int, Outcome] = {}
         self._parents: dict[int, str] = {}
         self._kept: set[int] = set()
         contract = task.game.contract
         self._known = {normalised_digest(one.source, contract): one.ref for one in task.opponents}
         self._seen: dict[int, dict[str, str]] = {}
+        self._keys: dict[int, dict[str, str]] = {}
+        self._groups: dict[int, list[Outcome]] = {}
 
     @property
     def scored(self) -> tuple[Outcome, ...]:
         """All scored drafts so far, best first."""
         found = [outcome for outcome in self._outcomes.values() if outcome.score is not None]
         return tuple(sorted(found, key=lambda outcome: (-outcome.u, outcome.number)))
+
+    def ceiling(self, group: int = 0) -> Ceiling | None:
+        """The most that can be had, as far as whoever scores can tell by a group's attempts."""
+        if self._insight is None:
+            return None
+        known = self._groups.get(group, [])
+        return self._insight.ceiling(
+            [(one.source, one.score) for one in known if one.score is not None]
+        )
 
     def inspirations(self, without: str = "") -> tuple[tuple[str, Score], ...]:
         """All scored programs so far but that one, best first."""
@@ -146,9 +163,10 @@ class Trials:
         with self.begun(drafts) as wave:
             return self.scores(wave, len(self._outcomes), measure)
 
-    def begun(self, drafts: Sequence[Draft]) -> Wave:
-        """Drafts that begin to be written, all from the state as it is."""
-        return Wave(drafts, self._written, self._workers)
+    def begun(self, drafts: Sequence[Draft], group: int = 0) -> Wave:
+        """Drafts that begin to be written, all from the state of their group as it is."""
+        informed = [self._informed(draft, group) for draft in drafts]
+        return Wave(informed, self._written, self._workers)
 
     def scores(
         self, wave: Wave, first: int, measure: Measure | None = None, group: int = 0
@@ -161,7 +179,7 @@ class Trials:
           wave: of drafts.
           first: number of its first attempt.
           measure: scores the programs; by default a full evaluation.
-          group: among whose attempts a program must be new.
+          group: among whose attempts a program must be new; its drafts are told of them.
 
         Returns:
           What came of each, in order.
@@ -177,12 +195,14 @@ class Trials:
                 self._evaluate(fresh, effort=self._first_look)
         sources = [one.source for one, no in zip(written, judged, strict=True) if no is None]
         results = iter((measure or self._evaluate)(sources) if sources else ())
-        return tuple(
+        outcomes = tuple(
             self._record(first + place, asked, draft, failure or next(results))
             for place, (asked, draft, failure) in enumerate(
                 zip(wave.drafts, written, judged, strict=True)
             )
         )
+        self._groups.setdefault(group, []).extend(outcomes)
+        return outcomes
 
     def keep(self, outcome: Outcome) -> None:
         """Notes that a draft became (one of) the best."""
@@ -224,6 +244,12 @@ class Trials:
             for place, (number, outcome) in enumerate(sorted(self._outcomes.items()))
         )
 
+    def _informed(self, draft: Draft, group: int) -> Draft:
+        """The draft with what is known beside its score, where whoever scores tells it."""
+        if self._insight is None:
+            return draft
+        return replace(draft, told=told_about(self._insight, draft, self._groups.get(group, [])))
+
     def _written(self, draft: Draft) -> Draft:
         with self._slots:
             return self._writer.write(self.task, draft)
@@ -233,14 +259,17 @@ class Trials:
         if written.failure is not None:
             return written.failure
         seen = self._seen.setdefault(group, dict(self._known))
+        keys = self._keys.setdefault(group, dict(self._known))
         same = normalised_digest(written.source, self.task.game.contract)
         if same and same in seen:
             return Failure(
                 Rejected.DUPLICATE,
                 f"but for its layout, comments and names this is the program of "
                 f"{seen[same]}, which is known already; write one that behaves differently",
+                twin=keys.get(same, ""),
             )
         seen[same] = f"attempt {written.key}"
+        keys[same] = written.key
         return None
 
     def _record(

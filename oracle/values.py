@@ -7,11 +7,15 @@ itself either: every model call goes through the `Model` that it is given, which
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from arena.games.protocol import Game
+
+if TYPE_CHECKING:
+    from oracle.insight import Told
 
 
 class Rejected(enum.StrEnum):
@@ -66,9 +70,10 @@ class Score:
     """Expected return u of a candidate against the meta-strategy, in the game's unit.
 
     Attributes:
-      u: mean return against an opponent drawn from sigma.
+      u: mean return against an opponent drawn from sigma; where a task has hidden opponents, with
+        their share in it.
       stderr: of u.
-      against: per opponent in the support of sigma, heaviest first.
+      against: per opponent in the support of sigma, heaviest first, then the hidden ones.
     """
 
     u: float
@@ -78,10 +83,18 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A reply that is no candidate: the kind, and a text that tells the model what to mend."""
+    """A reply that is no candidate.
+
+    Attributes:
+      kind: why.
+      reason: a text that tells the model what to mend.
+      twin: key of the attempt, or label of the opponent, that a duplicate equals; "" where it is
+        none, or not known.
+    """
 
     kind: Rejected
     reason: str
+    twin: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +125,8 @@ class Task:
       opponents: the whole support of sigma, heaviest first, unfiltered.
       others: the members of the population without any weight in sigma, the newest first: what
         a filter that wants k members fills up with.  Nothing is scored against them.
+      hidden: programs that candidates meet as well and that nobody who writes one is shown.
+      hidden_share: of a score that comes from these, in equal parts; 0 where there are none.
       incumbent: the program to improve on, as the paper's prompt shows it ("" for none).
       seed: of every random choice of the oracle.
       key: names the task within its run ("k03"); calls are stored under it.
@@ -123,6 +138,18 @@ class Task:
     seed: int
     key: str
     others: tuple[Opponent, ...] = ()
+    hidden: tuple[Opponent, ...] = ()
+    hidden_share: float = 0.0
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """Digest of everybody whom candidates meet to its share of their score."""
+        sigma = {one.digest: one.weight for one in self.opponents}
+        if not self.hidden:
+            return sigma
+        whole, rest = math.fsum(sigma.values()), 1.0 - self.hidden_share
+        shown = {digest: rest * weight / whole for digest, weight in sigma.items()}
+        return shown | {one.digest: self.hidden_share / len(self.hidden) for one in self.hidden}
 
 
 class Evaluate(Protocol):
@@ -249,6 +276,7 @@ class Draft:
       edit: whether edits (SEARCH/REPLACE) are wanted rather than a full program.
       call: in the answer, key of the model call.
       repairs: in the answer, how many malformed replies were sent back on the way.
+      told: what is known beside the score; None where whoever scores tells nothing.
     """
 
     key: str
@@ -259,3 +287,4 @@ class Draft:
     edit: bool = False
     call: str = ""
     repairs: int = 0
+    told: Told | None = None

@@ -108,6 +108,8 @@ def title_of(config: RunConfig) -> str:
     extras = [config.solver] if config.solver != usual.solver else []
     extras += [f"from {config.initial}"] if config.initial else []
     extras += [] if config.afresh else ["chosen by the matches of its payoffs"]
+    extras += [] if config.frugal else ["asked to the end"]
+    extras += [f"hidden share {config.hidden_share:g}"] if config.hidden_share else []
     if config.matches != usual.matches:
         extras.append(f"{config.matches.payoff}/{config.matches.evaluation} matches")
     return "; ".join([config.variant, *extras])

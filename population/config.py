@@ -105,6 +105,10 @@ class RunConfig:
       matches: see `Measuring`.
       afresh: whether candidates race by matches that serve nothing else, and u and the payoffs come
         from others.  In runs of before, both came from the same, and all candidates played as many.
+      frugal: whether a model is asked no more where nothing more can be won, or be told from noise
+        (`oracle.ending`).  In runs of before it was asked to the end.
+      hidden_share: of the score by which candidates are chosen that comes from opponents which
+        nobody who writes programs is shown (`population.hidden`); 0 for none of that.
     """
 
     game: str
@@ -115,6 +119,8 @@ class RunConfig:
     initial: str = ""
     matches: Measuring = field(default_factory=Measuring)
     afresh: bool = True
+    frugal: bool = True
+    hidden_share: float = 0.0
 
     def __post_init__(self) -> None:
         if self.solver not in SOLVERS:
@@ -122,6 +128,8 @@ class RunConfig:
                 f"no meta-solver is called {self.solver!r}; there are {', '.join(SOLVERS)}"
             )
         _at_least(1, iterations=self.iterations)
+        if not 0.0 <= self.hidden_share < 1.0:
+            raise UsageFault(f"hidden_share is {self.hidden_share}; it must be in [0, 1)")
 
     def to_document(self) -> dict[str, Any]:
         """As plain JSON values."""
@@ -135,7 +143,8 @@ class RunConfig:
         asking = Asking(**told.pop("asking", {}))  # runs of before have none
         oracle = OracleChoice(**told, asking=asking)
         matches, afresh = Measuring(**fields.pop("matches")), fields.pop("afresh", False)
-        return cls(oracle=oracle, matches=matches, afresh=afresh, **fields)
+        frugal = fields.pop("frugal", not oracle.writes_with_a_model)
+        return cls(oracle=oracle, matches=matches, afresh=afresh, frugal=frugal, **fields)
 
     @property
     def vouched(self) -> bool:

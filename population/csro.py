@@ -14,6 +14,7 @@ from oracle.values import Task
 from population.config import RunConfig
 from population.confirmation import confirmed
 from population.evaluator import Evaluator, LineageOf
+from population.hidden import with_hidden
 from population.logbook import Found, Logbook
 from population.matches import Matches
 from population.members import (
@@ -83,6 +84,7 @@ class Csro:
         table = self.payoff_matrix(members)  # U <- compute_payoff_matrix(P)
         sigma = self.meta_equilibrium(table)  # sigma <- compute_meta_equilibrium(U)
         task = task_of(self.matches.game, self.config, members, sigma, k)
+        task = with_hidden(task, self.matches, self.config, self.name, self.log.before(k))
         evaluate = self.evaluate_policy(task, k, members)
         with self.log.thinking():
             answer = ask(self.oracle, task, evaluate)  # pi', and the loop up to M
@@ -114,7 +116,10 @@ class Csro:
         labels = {member.digest: member.label for member in members}
         total, first = self.config.matches.evaluation, SELECTING if self.config.afresh else 0
         name = name_of(self.name, k)
-        return Evaluator(self.matches, task, name, total, self.lineage_of, labels, first)
+        tells = self.config.oracle.writes_with_a_model
+        return Evaluator(
+            self.matches, task, name, total, self.lineage_of, labels, first, tells=tells
+        )
 
     def joining(self, found: Iteration, members: Sequence[Member]) -> list[Member]:
         """The policy that joins P in an iteration, as an entrant of the arena; nobody, or one."""

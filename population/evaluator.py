@@ -27,6 +27,7 @@ from arena.tally import Pair
 from arena.values import SELECTING, short
 from oracle.values import Against, Failure, Rejected, Score, Task
 from population.matches import Matches
+from population.traces import Traces
 from registry import digest_of
 from registry.values import Parent, Status, Submission
 
@@ -74,7 +75,11 @@ def shares(support: Mapping[str, float], total: int, effort: float = 1.0) -> dic
 
 
 class Evaluator:
-    """Scores programs for one task.  Scoring a program again plays nothing again."""
+    """Scores programs for one task.  Scoring a program again plays nothing again.
+
+    Attributes:
+      insight: what it can tell beside the scores; None where nobody asks.
+    """
 
     def __init__(
         self,
@@ -85,6 +90,8 @@ class Evaluator:
         lineage_of: LineageOf,
         members: Mapping[str, str] | None = None,
         first: int = SELECTING,
+        *,
+        tells: bool = False,
     ) -> None:
         """Prepares for one task.
 
@@ -98,6 +105,7 @@ class Evaluator:
             join again, so it is refused as a duplicate: an oracle whose first idea stays the
             same would otherwise offer it for ever.
           first: repetition that the matches of scores begin with.
+          tells: whether the oracle is told where returns came from (`insight`).
         """
         self._matches = matches
         self._task = task
@@ -105,9 +113,12 @@ class Evaluator:
         self._total = total
         self._first = first
         self._lineage_of = lineage_of
-        self._support = {one.digest: one.weight for one in task.opponents}
-        self._idle = {d: label for d, label in (members or {}).items() if d not in self._support}
+        self._support = task.weights
+        self._sigma = {one.digest: one.weight for one in task.opponents}
+        self._idle = {d: label for d, label in (members or {}).items() if d not in self._sigma}
         self._admitted: dict[str, str | Failure] = {}
+        self._ideas: dict[str, str] = {}
+        self.insight = Traces(matches, task, first, self.digest, self._ideas) if tells else None
 
     def __call__(
         self, sources: Sequence[str], *, effort: float = 1.0
@@ -116,12 +127,15 @@ class Evaluator:
         self._admit([source for source in dict.fromkeys(sources) if source not in self._admitted])
         admitted = [self._admitted[source] for source in sources]
         digests = list(dict.fromkeys(one for one in admitted if isinstance(one, str)))
-        scores = self._played(digests, effort, self._first)
+        scores = self._played(digests, self._support, effort, self._first)
         return tuple(one if isinstance(one, Failure) else scores[one] for one in admitted)
 
     def afresh(self, digest: str) -> Score | Failure:
-        """Scores a registered program in full, by matches that chose nobody."""
-        return self._played([digest], 1.0, 0)[digest]
+        """Scores a registered program in full, by matches that chose nobody, against sigma alone.
+
+        Hidden opponents have a say in who is chosen, and none in what is reported of it.
+        """
+        return self._played([digest], self._sigma, 1.0, 0)[digest]
 
     def digest(self, source: str) -> str:
         """Identity of a program that was scored, "" for one that was refused."""
@@ -143,11 +157,13 @@ class Evaluator:
                 )
             else:
                 submissions[source] = prepared
-        entered = self._matches.enter(list(submissions.values()), self._support)
+        entered = self._matches.enter(list(submissions.values()), self._sigma)
         for source, outcome in zip(submissions, entered, strict=True):
-            self._admitted[source] = (
-                _failure(outcome) if isinstance(outcome, Rejection) else outcome.version.digest
-            )
+            if isinstance(outcome, Rejection):
+                self._admitted[source] = _failure(outcome)
+            else:
+                self._admitted[source] = outcome.version.digest
+                self._ideas[outcome.version.digest] = submissions[source].description
 
     def _prepared(self, source: str) -> Submission | Failure:
         lineage = self._lineage_of(source)
@@ -168,33 +184,38 @@ class Evaluator:
         return replace(prepared, description=prepared.description or "no docstring")
 
     def _played(
-        self, digests: Sequence[str], effort: float, first: int
+        self, digests: Sequence[str], support: Mapping[str, float], effort: float, first: int
     ) -> dict[str, Score | Failure]:
-        """Plays registered programs against the support, and scores them by exactly that."""
-        number = shares(self._support, self._total, effort)
+        """Plays registered programs against a support, and scores them by exactly that."""
+        number = shares(support, self._total, effort)
         wanted = {
             (digest, opponent): count
             for digest in digests
             for opponent, count in number.items()
             if digest != opponent
         }
-        everyone = list(dict.fromkeys([*digests, *self._support]))
+        everyone = list(dict.fromkeys([*digests, *support]))
         table = self._matches.payoffs(everyone, wanted, first)
-        return {digest: self._scored(table, digest, wanted, first) for digest in digests}
+        return {digest: self._scored(table, digest, support, wanted, first) for digest in digests}
 
     def _scored(
-        self, table: PayoffTable, digest: str, wanted: Mapping[Pair, int], first: int
+        self,
+        table: PayoffTable,
+        digest: str,
+        support: Mapping[str, float],
+        wanted: Mapping[Pair, int],
+        first: int,
     ) -> Score | Failure:
         row = table.index()[digest]
         if table.forfeits[row].any():
             return self._forfeit(digest, wanted, first)
-        columns = [table.index()[opponent] for opponent in self._support]
-        weights = np.array(list(self._support.values()))
+        columns = [table.index()[opponent] for opponent in support]
+        weights = np.array(list(support.values()))
         weights /= weights.sum()
         mean, error = table.mean[row, columns], table.stderr[row, columns]
         against = tuple(
             Against(opponent, float(mean[i]), float(error[i]), int(table.count[row, column]))
-            for i, (opponent, column) in enumerate(zip(self._support, columns, strict=True))
+            for i, (opponent, column) in enumerate(zip(support, columns, strict=True))
         )
         return Score(
             float(weights @ mean), float(np.sqrt(np.square(weights * error).sum())), against

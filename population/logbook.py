@@ -91,6 +91,10 @@ class Logbook:
         """Notes pi_initial."""
         self._runs.begin(self._name, initial.digest)
 
+    def before(self, k: int) -> tuple[Iteration, ...]:
+        """The iterations before k, in order."""
+        return tuple(self._stored[one] for one in sorted(self._stored) if one < k)
+
     def once(self, k: int, step: Step, members: Sequence[Member]) -> Iteration:
         """Iteration k as it is stored; where it is not, the step is taken, timed and stored."""
         if k not in self._stored:

@@ -16,6 +16,7 @@ from oracle.alpha_evolve import AlphaEvolve, Evolution
 from oracle.best_of_n import BestOfN
 from oracle.context import OpponentInput, parse_filter, parse_input
 from oracle.early_stop import EarlyStop
+from oracle.ending import Ending
 from oracle.grammar.genome import GRAMMARS
 from oracle.grammar_writer import GrammarWriter
 from oracle.linear_refinement import LinearRefinement
@@ -49,6 +50,10 @@ from population.runs import Runs
 GRAMMAR = "grammar"
 GRAMMAR_WIDTH = 2
 """Programs that the grammar offers in each step of linear refinement: they cost nothing."""
+
+
+SPECIALISTS = 0.25
+"""How often alpha-evolve with a model starts from the best program against one opponent."""
 
 
 def model_by_default() -> str:
@@ -153,7 +158,12 @@ class Workshop:
             self.model.close()
 
 
-def oracle_of(choice: OracleChoice, writer: Writer, early_stop: EarlyStop | None) -> Oracle:
+def oracle_of(
+    choice: OracleChoice,
+    writer: Writer,
+    early_stop: EarlyStop | None,
+    ending: Ending | None = None,
+) -> Oracle:
     """The variant that was chosen, around a writer.
 
     Args:
@@ -161,6 +171,7 @@ def oracle_of(choice: OracleChoice, writer: Writer, early_stop: EarlyStop | None
       writer: writes programs.
       early_stop: how drafts that cannot be the best are played less; None plays all in full, where
         the variant knows another way.
+      ending: when a search ends before its time; None for never, as in runs of before.
     """
     grammar = choice.model == GRAMMAR
     # A transcript is replayed in the order in which it was recorded.
@@ -172,15 +183,18 @@ def oracle_of(choice: OracleChoice, writer: Writer, early_stop: EarlyStop | None
         return BestOfN(writer, choice.drafts, workers, early_stop)
     if choice.name == "linear":
         width = GRAMMAR_WIDTH if grammar else 1
-        return LinearRefinement(writer, choice.refinements, width, early_stop=early_stop)
+        return LinearRefinement(
+            writer, choice.refinements, width, early_stop=early_stop, ending=ending
+        )
     # A prompt shows the program that is to be changed, and the incumbent is an opponent's: where
     # a model may not read those, evolution begins with programs of the model's own.  The grammar
     # reads every opponent's program, whatever is shown to a model.
     evolution = Evolution(
         generations=choice.refinements,
+        specialists=SPECIALISTS if ending is not None else 0.0,
         from_incumbent=grammar or parse_input(choice.opponents) is OpponentInput.CODE,
     )
-    return AlphaEvolve(writer, evolution, workers=workers)
+    return AlphaEvolve(writer, evolution, workers=workers, ending=ending)
 
 
 def writer_options(choice: OracleChoice) -> WriterOptions:
@@ -303,7 +317,8 @@ def workshop(
     asked = journaled[0] if len(models) == 1 else _team(runs, record, journaled, journal)
     writer = ModelWriter(asked, options)
     authorship = Authorship(writer, {**provenance, "model": asked.name}, journal)
-    return Workshop(oracle_of(choice, authorship, racing), authorship, asked)
+    ending = Ending() if record.config.frugal else None  # what the grammar writes costs nothing
+    return Workshop(oracle_of(choice, authorship, racing, ending), authorship, asked)
 
 
 def _team(runs: Runs, record: RunRecord, models: Sequence[Model], journal: SqliteJournal) -> Team:
@@ -318,6 +333,7 @@ def first_prompt(config: RunConfig, initial: Member) -> Prompt:
 def prompt_against(config: RunConfig, members: Sequence[Member], sigma: Sigma, k: int) -> Prompt:
     """What a run would ask a model first in iteration k; nothing is asked."""
     task = task_of(game_named(config.game), config, members, sigma, k)
+    task = replace(task, hidden_share=config.hidden_share)
     if config.oracle.name == "zero-shot":
         task = replace(task, incumbent="")
     return preview(task, Draft("a00"), writer_options(config.oracle))

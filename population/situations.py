@@ -1,4 +1,7 @@
-"""In which situations one policy gains from another, from the matches that they played."""
+"""In which situations one policy gains from another, from the matches that they played.
+
+`situations` tells it of two policies, for people; `population.traces` tells a model more of it.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena.games.protocol import Game
+from arena.replay import Stored
 from arena.seam import Tournament
 
 QUARTERS = 4
@@ -37,6 +41,41 @@ class Situations:
     matches: int
 
 
+@dataclass(frozen=True, slots=True)
+class Retold:
+    """A match from the view of one policy.
+
+    Attributes:
+      stored: the match.
+      seat: of the policy.
+      gains: what it won in each throw or hand that was completed.
+    """
+
+    stored: Stored
+    seat: int
+    gains: NDArray[np.float64]
+
+
+def retold(
+    arena: Tournament, game: Game, digest: str, against: str, first: int, below: int
+) -> list[Retold]:
+    """Retells the first matches of two policies among these repetitions, from the first's view.
+
+    Args:
+      arena: where they are stored.
+      game: what was played.
+      digest: of the policy whose view it is.
+      against: digest of the other.
+      first: the first repetition.
+      below: the repetition after the last.
+    """
+    rows = arena.matches(game, digest, against=against, limit=None)
+    chosen = sorted(
+        (row.match.repetition, row.id) for row in rows if first <= row.match.repetition < below
+    )
+    return [_view(arena.match(match_id), digest) for _, match_id in chosen[:MOST_MATCHES]]
+
+
 def situations(
     arena: Tournament, game: Game, digest: str, against: str, below: int
 ) -> Situations | None:
@@ -49,20 +88,23 @@ def situations(
       against: digest of the other.
       below: only repetitions below this one.
     """
-    rows = arena.matches(game, digest, against=against, limit=None)
-    chosen = sorted((row.match.repetition, row.id) for row in rows if row.match.repetition < below)
-    gains = [_gains(arena, match_id, digest) for _, match_id in chosen[:MOST_MATCHES]]
-    return _summed(gains, game.length) if gains else None
+    found = retold(arena, game, digest, against, 0, below)
+    return summed([one.gains for one in found], game.length) if found else None
 
 
-def _gains(arena: Tournament, match_id: str, digest: str) -> NDArray[np.float64]:
-    """What a policy gained in each throw or hand of a match."""
-    stored = arena.match(match_id)
-    sign = 1.0 if stored.result.match.seats[0] == digest else -1.0
-    return sign * np.diff(np.array(stored.account.totals, dtype=np.float64), prepend=0.0)
+def _view(stored: Stored, digest: str) -> Retold:
+    seat = 0 if stored.result.match.seats[0] == digest else 1
+    totals = np.array(stored.account.totals, dtype=np.float64)
+    return Retold(stored, seat, (1.0 - 2.0 * seat) * np.diff(totals, prepend=0.0))
 
 
-def _summed(gains: Sequence[NDArray[np.float64]], length: int) -> Situations:
+def summed(gains: Sequence[NDArray[np.float64]], length: int) -> Situations:
+    """Adds up what was gained in some matches.
+
+    Args:
+      gains: of each match, at least one.
+      length: throws or hands of a whole match.
+    """
     quarters = np.zeros(QUARTERS)
     followed = {1.0: 0.0, 0.0: 0.0, -1.0: 0.0}
     first = 0.0

@@ -92,6 +92,10 @@ class HandGame(ABC, Generic[P]):
         """What a hand can cost at most, and does in a forfeit."""
 
     @abstractmethod
+    def situation(self, deal: int, actions: bytes) -> str:
+        """The information state of the player to act after these actions; there is one to act."""
+
+    @abstractmethod
     def event(self, hand: Hand[P]) -> dict[str, Any]:
         """What happened in a hand, by seat; without the running total."""
 

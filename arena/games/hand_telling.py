@@ -14,6 +14,7 @@ def hand_telling(
     habits: Callable[[Sequence[Event], int], Habits],
     paid: Callable[[Event], tuple[int, int]],
     middle: Callable[[Event], str],
+    held: Callable[[Event, int], str],
 ) -> Telling:
     """The telling of a game whose events are those of `arena.games.hand_game`.
 
@@ -23,7 +24,15 @@ def hand_telling(
       paid: an event to the chips that seats 0 and 1 put into the pot.
       middle: an event to what lies between the seats, as HTML: the betting, and cards that both
         can see.
+      held: an event and a seat to the cards that it saw.
     """
+
+    def where(event: Event, seat: int) -> dict[str, str]:
+        return {
+            "cards": held(event, seat),
+            "place": "acted second" if event["dealer"] == seat else "acted first",
+            "end": _end(event, seat, paid(event)[seat]),
+        }
 
     def hand(event: Event, names: tuple[str, str]) -> str:
         stakes = paid(event)
@@ -49,4 +58,14 @@ def hand_telling(
             return f"{fault}<small>Nobody had acted in this hand yet.</small>"
         return fault + hand(events[at - 1], names)
 
-    return Telling(window=1, row=row, picture=picture, habits=habits)
+    return Telling(window=1, row=row, picture=picture, habits=habits, where=where)
+
+
+def _end(event: Event, seat: int, stake: int) -> str:
+    """How a hand ended for a seat, and what it had paid by then where that tells something."""
+    won = event["payoff"] * (1 if seat == 0 else -1)
+    if event["outcome"] == "UNFINISHED":
+        return "was not finished"
+    if event["outcome"] == "FOLD":
+        return "the other gave up" if won > 0 else f"gave up {stake}"
+    return f"{'won' if won > 0 else 'lost' if won < 0 else 'split'} a showdown of {stake} each"

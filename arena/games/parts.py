@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 Event = Mapping[str, Any]
 """One throw or hand of a match, in the game's own words; JSON values and tuples of them."""
@@ -177,12 +177,16 @@ class Telling:
         to a fragment of HTML.  The number may be that of the one that was forfeited, for which
         there may be no event.
       habits: (events, seat) to what that seat did most.
+      where: (event, seat) to the situations that this seat was in, in a word or two for each kind
+        of situation; the kinds are the same for every event, and their labels are few.  What a
+        seat won is added up by them.
     """
 
     window: int
     row: Callable[[Event], Mapping[str, object]]
     picture: Callable[[Sequence[Event], int, tuple[str, str], Forfeit | None], str]
     habits: Callable[[Sequence[Event], int], Habits]
+    where: Callable[[Event, int], Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +204,40 @@ class NativeBots:
     names: Callable[[], tuple[str, ...]]
     play: Callable[[tuple[str, str], int], tuple[tuple[float, float], bytes]]
     agent: Callable[[str, int], Any]
+
+
+class Decision(NamedTuple):
+    """One choice that a seat made.
+
+    Attributes:
+      situation: what a policy without memory would look at.
+      action: number of the one that it took.
+      past: what a policy with a memory could look at beside that; a label for each of a few
+        questions, always the same ones.
+    """
+
+    situation: str
+    action: int
+    past: tuple[str, ...]
+
+
+Table = Mapping[str, Sequence[float]]
+"""Situation to the probabilities of all actions, by number."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stationary:
+    """Policies that choose by the present situation alone, and the most that they can lose.
+
+    Attributes:
+      legal: every situation to the numbers of its legal actions.
+      decisions: (deal seed, moves, faulty seat or None, seat) to what that seat chose, in order.
+      most: such a policy, as a table over all situations, to what a best response wins per match.
+    """
+
+    legal: Mapping[str, tuple[int, ...]]
+    decisions: Callable[[int, bytes, int | None, int], Sequence[Decision]]
+    most: Callable[[Table], float]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

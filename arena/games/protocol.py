@@ -33,6 +33,7 @@ from arena.games.parts import (
     NativeBots,
     Published,
     Starter,
+    Stationary,
     Telling,
 )
 from registry.values import Submission
@@ -211,6 +212,11 @@ class Game(Protocol):
         ...
 
     @property
+    def any_action(self) -> str:
+        """Python expression of a random legal action, of `observation` and the module `random`."""
+        ...
+
+    @property
     def match_counts(self) -> MatchCounts: ...
 
     @property
@@ -232,6 +238,11 @@ class Game(Protocol):
 
         Without them no policy of kind tabular plays the game, and nothing of it is exact.
         """
+        ...
+
+    @property
+    def stationary(self) -> Stationary | None:
+        """None where nobody can tell what a policy without memory can lose at most."""
         ...
 
     @property

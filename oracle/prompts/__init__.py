@@ -7,15 +7,17 @@ import hashlib
 from importlib.resources import files
 from string import Template
 
-VERSION = 2
+VERSION = 3
 """Rises whenever a text changes, so that runs can say which prompts they used."""
 NAMES = (
+    "aim",
     "angle",
     "angles_fresh",
     "angles_revision",
     "describe",
     "describe_role",
     "edit_request",
+    "generality",
     "incumbent",
     "inspirations",
     "interface",
@@ -35,6 +37,8 @@ NAMES = (
     "role",
     "situation_many",
     "situation_one",
+    "traces",
+    "tried",
     "unplayed",
 )
 

@@ -174,6 +174,14 @@ def spending_options(function: Callable[..., Any]) -> Callable[..., Any]:
     type=click.IntRange(4),
     help="Matches of a candidate against the meta-strategy [default: by game].",
 )
+@click.option(
+    "--hidden-share",
+    default=0.0,
+    show_default=True,
+    type=click.FloatRange(0, 1, max_open=True),
+    metavar="SHARE",
+    help="Of the score that chooses candidates: against opponents that are not shown.",
+)
 @click.option("--workers", default=0, type=click.IntRange(0), help="Processes; 0: one per core.")
 @click.option("--dry-run", is_flag=True, help="Print the first prompt and stop.")
 @spending_options
@@ -190,6 +198,7 @@ def run(
     initial: str,
     payoff_matches: int | None,
     evaluation_matches: int | None,
+    hidden_share: float,
     workers: int,
     dry_run: bool,
     spending: Spending,
@@ -201,7 +210,9 @@ def run(
     """
     usual = default_measuring(game.name)
     matches = Measuring(payoff_matches or usual.payoff, evaluation_matches or usual.evaluation)
-    config = RunConfig(game.name, oracle, iterations, seed, solver, initial, matches)
+    config = RunConfig(
+        game.name, oracle, iterations, seed, solver, initial, matches, hidden_share=hidden_share
+    )
     if dry_run:
         show_first(session, config)
         return

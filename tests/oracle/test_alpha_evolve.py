@@ -94,6 +94,27 @@ def test_parents_are_drawn_in_favour_of_high_returns():
     assert {island.parent(random.Random(n), 0.0, 5.0).u for n in range(50)} == {40.0}
 
 
+def test_specialists_are_the_best_against_one_opponent():
+    task = a_task(0.75, 0.25)
+
+    def returning(number, *means):
+        one = scored(number, sum(means) / 2)
+        against = (
+            replace(part, mean=mean) for part, mean in zip(one.score.against, means, strict=True)
+        )
+        return replace(one, score=replace(one.score, against=tuple(against)))
+
+    island = Island(0, (returning(0, 9.0, -9.0), returning(1, 5.0, 5.0), returning(2, -9.0, 9.0)))
+    drawn = {island.specialist(random.Random(n)).number for n in range(20)}
+    assert drawn == {0, 2}
+    with pytest.raises(ValueError, match="no program"):
+        Island(0).specialist(random.Random(1))
+    options = {"islands": 1, "generations": 3, "drafts": 3}
+    plain, _ = evolve(climber, task=task, **options)
+    none, _ = evolve(climber, task=task, specialists=0.0, **options)
+    assert plain == none
+
+
 def test_a_cluster_counts_once_however_many_programs_it_has():
     """Programs that play alike must not crowd out others by their number."""
     alike = tuple(scored(n, 8.0 + n / 100.0, f"alike{n}") for n in range(9))
@@ -292,6 +313,7 @@ def test_options_are_checked():
         "generations": -1,
         "temperature": -0.1,
         "rewrite_chance": -0.1,
+        "specialists": -0.1,
         "grain": 0.0,
     }.items():
         with pytest.raises(ValueError, match=name):

@@ -19,7 +19,8 @@ from arena.games import GAMES, game
 from arena.source_check import check_source
 from oracle.context import Filter, OpponentInput
 from oracle.edits import apply_edits, parse_edits
-from oracle.prompt import NUMPY, PYTHON, Prompt, fenced, repair, reworded
+from oracle.prompt import NUMPY, PYTHON, Prompt, repair, reworded
+from oracle.relatives import fenced
 from oracle.values import Against, Draft, Failure, Rejected, Score, Task
 from oracle.writer import WriterOptions, preview
 from sandbox.values import Limits
@@ -147,9 +148,10 @@ def test_each_program_stands_once_and_is_named_from_then_on():
     text = preview(task, draft, ALL).text
     assert text.count("'opponent0'") == text.count("'opponent1'") == 1
     assert "# Your program so far\n\nIt is the program of opponent 1" in text
-    assert "It is the program of opponent 2, which stands above." in text
+    assert "Other programs that were tried" not in text  # it stands above, with its weight
     hidden = preview(task, draft, WriterOptions(opponents=OpponentInput.NONE)).text
-    assert hidden.count("'opponent0'") == 1  # it is not above, so it is shown here
+    # They are not above, so they are shown here.
+    assert hidden.count("'opponent0'") == hidden.count("'opponent1'") == 1
 
 
 def test_a_refinement_shows_the_program_and_its_return_against_each_opponent():

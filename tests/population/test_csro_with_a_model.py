@@ -15,6 +15,7 @@ from oracle.models.options import ServerOptions
 from oracle.models.prices import Price
 from oracle.models.retry import RetryPolicy
 from oracle.values import Rejected
+from population.comparison import title_of
 from population.config import Measuring, OracleChoice, RunConfig
 from population.csro import Csro, Result
 from population.logbook import Logbook
@@ -118,3 +119,20 @@ def test_a_limit_on_an_unknown_cost_is_refused_at_the_start(tmp_path: Path) -> N
     config = RunConfig("rrps", OracleChoice(model="gemini:made-up"))
     with pytest.raises(UnknownPrice, match="--price"):
         workshop(runs, runs.start("r", config), Spending(max_cost=1.0))
+
+
+def test_a_run_of_before_asks_to_the_end() -> None:
+    """It goes on by its own rule, and is not pooled with runs that end earlier."""
+    config = RunConfig("rrps", OracleChoice("alpha-evolve", "gemini:made-up"))
+    document = config.to_document()
+    del document["frugal"]
+    before = RunConfig.from_document(document)
+    assert (config.frugal, before.frugal) == (True, False)
+    assert before.pool != config.pool
+    assert title_of(before).endswith("; asked to the end")
+    assert RunConfig.from_document(config.to_document()) == config
+    # Nothing changed for runs of the grammar: what was stored before is the same run.
+    grammar = RunConfig("rrps")
+    document = grammar.to_document()
+    del document["frugal"]
+    assert RunConfig.from_document(document) == grammar

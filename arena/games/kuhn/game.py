@@ -17,12 +17,13 @@ from typing import Any
 import pyspiel
 
 from arena.games.hand_game import Hand, HandGame
+from arena.games.hand_stationary import hand_stationary
 from arena.games.kuhn import table as tables
 from arena.games.kuhn.examples import EXAMPLES
 from arena.games.kuhn.house import kuhn_house
-from arena.games.kuhn.states import ENGINE, STATES
+from arena.games.kuhn.states import ENGINE, STATES, state_key
 from arena.games.kuhn.telling import TELLING, paid
-from arena.games.parts import Learner, MatchCounts, Starter
+from arena.games.parts import Learner, MatchCounts, Starter, Stationary
 from arena.games.protocol import AuthorContract
 from registry.values import Submission
 
@@ -103,12 +104,18 @@ class Kuhn(HandGame[Position]):
         "Bluffs opponents who fold too often and calls those who bet too often.",
     )
     initial = (_FOLDER / "initial.py").read_text(encoding="utf-8")
+    any_action = 'random.choice(observation["player_view"]["legal_actions"])'
     match_counts = MatchCounts(pair=32, mixture=96)
     telling = TELLING
     published = None
     learners: tuple[Learner, ...] = ()
     states = STATES
     bots = None
+
+    @functools.cached_property
+    def stationary(self) -> Stationary:
+        """Policies that look at one hand alone."""
+        return hand_stationary(self, STATES)
 
     def house(self) -> tuple[Submission, ...]:
         """AlwaysBet, AlwaysPass, Kuhn1950 and NeverBluffs."""
@@ -133,6 +140,12 @@ class Kuhn(HandGame[Position]):
     def most_lost(self) -> int:
         """2 chips."""
         return int(-engine_game().min_utility())
+
+    def situation(self, deal: int, actions: bytes) -> str:
+        """The information state of the player to act."""
+        actor = position(deal, actions).actor
+        assert actor is not None
+        return state_key(tables.DEALS[deal][actor], tuple(actions))
 
     def event(self, hand: Hand[Position]) -> dict[str, Any]:
         """What happened in a hand.

@@ -59,5 +59,6 @@ TELLING = hand_telling(
     habits=habits,
     paid=lambda event: paid(event["betting"]),
     middle=lambda event: hands.betting([("", event["betting"])]),
+    held=lambda event, seat: str(event["cards"][seat]),
 )
 """How a match of repeated Kuhn poker is told and drawn."""

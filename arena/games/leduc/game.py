@@ -18,12 +18,13 @@ from typing import Any
 import pyspiel
 
 from arena.games.hand_game import Hand, HandGame
+from arena.games.hand_stationary import hand_stationary
 from arena.games.leduc import table as tables
 from arena.games.leduc.examples import EXAMPLES
 from arena.games.leduc.house import leduc_house
-from arena.games.leduc.states import STATES
+from arena.games.leduc.states import STATES, state_key
 from arena.games.leduc.telling import TELLING
-from arena.games.parts import Learner, MatchCounts, Published, Starter
+from arena.games.parts import Learner, MatchCounts, Published, Starter, Stationary
 from arena.games.protocol import AuthorContract
 from registry.values import Submission
 
@@ -138,12 +139,18 @@ class Leduc(HandGame[Position]):
         "Plays by the strength of its hand and raises opponents who fold too often.",
     )
     initial = (_FOLDER / "initial.py").read_text(encoding="utf-8")
+    any_action = 'random.choice(observation["player_view"]["legal_actions"])'
     match_counts = MatchCounts(pair=32, mixture=96)
     telling = TELLING
     published = Published((_FOLDER / "published_methods.csv").read_text(encoding="utf-8"))
     learners: tuple[Learner, ...] = ()
     states = STATES
     bots = None
+
+    @functools.cached_property
+    def stationary(self) -> Stationary:
+        """Policies that look at one hand alone."""
+        return hand_stationary(self, STATES)
 
     def house(self) -> tuple[Submission, ...]:
         """AlwaysCall, AlwaysFold and CFR+."""
@@ -168,6 +175,17 @@ class Leduc(HandGame[Position]):
     def most_lost(self) -> int:
         """13 chips."""
         return most_lost()
+
+    def situation(self, deal: int, actions: bytes) -> str:
+        """The information state of the player to act."""
+        rounds: tuple[list[int], list[int]] = ([], [])
+        for at, action in enumerate(actions):
+            rounds[position(deal, actions[:at]).public].append(action)
+        node = tables.NODES[tables.NODE_AFTER[tuple(rounds[0]), tuple(rounds[1])]]
+        actor = position(deal, actions).actor
+        assert actor is not None
+        cards = tables.DEALS[deal]
+        return state_key(tables.rank_of(cards[actor]), tables.rank_of(cards[2]), node)
 
     def event(self, hand: Hand[Position]) -> dict[str, Any]:
         """What happened in a hand.

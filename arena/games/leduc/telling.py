@@ -79,7 +79,15 @@ def habits(events: Sequence[Event], seat: int) -> Habits:
     return Habits(tuple(lines), table.ACTIONS)
 
 
+def held(event: Event, seat: int) -> str:
+    """A seat's card and the public one, as it saw them."""
+    own, public = event["cards"][seat], event["public_card"]
+    if public is None:
+        return f"{own}, no public card"
+    return f"pair of {own}" if own == public else f"{own}, public {public}"
+
+
 TELLING = hand_telling(
-    row=row, habits=habits, paid=lambda event: paid(event["betting"]), middle=middle
+    row=row, habits=habits, paid=lambda event: paid(event["betting"]), middle=middle, held=held
 )
 """How a match of repeated Leduc hold'em is told and drawn."""

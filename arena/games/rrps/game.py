@@ -25,6 +25,7 @@ from arena.games.rrps.bots import BOTS, bot_names
 from arena.games.rrps.engine import payoff_matrix
 from arena.games.rrps.house import rrps_submissions
 from arena.games.rrps.learners import LEARNERS
+from arena.games.rrps.stationary import STATIONARY
 from arena.games.rrps.telling import TELLING
 from registry.values import Submission
 
@@ -91,6 +92,7 @@ class Rrps:
         "Counts what follows the last two throws of both sides and beats it; random when behind.",
     )
     initial = (_FOLDER / "initial.py").read_text(encoding="utf-8")
+    any_action = f"random.choice({tables.ACTIONS!r})"
     match_counts = MatchCounts(pair=8, mixture=24)
     telling = TELLING
     published = Published(
@@ -101,6 +103,7 @@ class Rrps:
     )
     learners = LEARNERS
     states = None
+    stationary = STATIONARY
     bots = BOTS
 
     def house(self) -> tuple[Submission, ...]:

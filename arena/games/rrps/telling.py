@@ -131,5 +131,11 @@ def habits(events: Sequence[Event], seat: int) -> Habits:
     return Habits(tuple(lines), ("Share",))
 
 
-TELLING = Telling(window=WINDOW, row=row, picture=picture, habits=habits)
+def where(event: Event, seat: int) -> dict[str, str]:
+    """What this seat threw, and against what."""
+    mine, theirs = event["actions"][seat], event["actions"][1 - seat]
+    return {"throws": f"{mine} against {theirs}"}
+
+
+TELLING = Telling(window=WINDOW, row=row, picture=picture, habits=habits, where=where)
 """How a match of repeated rock-paper-scissors is told and drawn."""

@@ -1,0 +1,75 @@
+"""When a search for a best response ends before its time, because asking on would buy nothing.
+
+It ends at once where a program returns the most that can be had, by an exact value, within its
+error.  It ends as well where what comes of it is noise: the best new program of a generation is
+neither surely better nor surely worse than the best before it, in so many generations in a row.
+One such generation is enough where the best has reached the most by an estimate.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from oracle.early_stop import difference, played_out
+from oracle.trials import Outcome, best_of
+from oracle.values import Score, Task
+
+if TYPE_CHECKING:
+    from arena.analysis.stationary import Ceiling
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """When a search ends.
+
+    Attributes:
+      error_rate: chance that two programs that return the same are told apart.
+      patience: generations of noise in a row that end it.
+    """
+
+    error_rate: float = 0.05
+    patience: int = 2
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.error_rate < 1.0:
+            raise ValueError(f"error_rate is {self.error_rate}; it must be in (0, 1)")
+        if self.patience < 1:
+            raise ValueError(f"patience is {self.patience}; it must be at least 1")
+
+    def quiet(self, task: Task, before: Outcome | None, tried: Sequence[Outcome]) -> bool:
+        """Whether a generation brought nothing but noise.
+
+        Args:
+          task: whose opponents are met.
+          before: the best before it.
+          tried: what came of its drafts.
+        """
+        new = best_of(played_out(tried))
+        if before is None or before.score is None or new is None or new.score is None:
+            return False
+        apart = difference(new.score, before.score, task.weights)
+        back = difference(before.score, new.score, task.weights)
+        return not (apart.surely_negative(self.error_rate) or back.surely_negative(self.error_rate))
+
+    def over(self, best: Outcome | None, ceiling: Ceiling | None, quiet: int) -> bool:
+        """Whether to ask no more.
+
+        Args:
+          best: so far, scored in full.
+          ceiling: the most that can be had, where that is known.
+          quiet: generations in a row that brought nothing but noise, the last one included.
+        """
+        reached = best is not None and best.score is not None and _reached(best.score, ceiling)
+        if reached and ceiling is not None and ceiling.exact:
+            return True
+        return quiet >= (1 if reached else self.patience)
+
+
+def _reached(score: Score, ceiling: Ceiling | None) -> bool:
+    """Whether the most lies within one standard error of a return."""
+    if ceiling is None or math.isnan(score.stderr):
+        return False
+    return score.u + math.hypot(score.stderr, ceiling.stderr) >= ceiling.value

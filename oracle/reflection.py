@@ -1,0 +1,166 @@
+"""The parts of a prompt that make a model think about what was played: all of bounded length."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from oracle.insight import Gain, Told, Trace, Tried
+from oracle.prompts import fill
+from oracle.relatives import Shelf
+from oracle.values import Draft, Rejected, Score, Task
+
+if TYPE_CHECKING:
+    from arena.analysis.stationary import Ceiling
+
+MOST_OPPONENTS = 5
+MOST_GAINS = 10
+"""Situations of one kind, those that weigh most."""
+MOST_TRIED = 12
+_BEST_TRIED = 4
+"""Of these, so many are the best of all; the others are the latest."""
+_IDEA_CHARS = 200
+_REASON_CHARS = 160
+
+
+def error(stderr: float) -> str:
+    """A standard error, in words where there is none."""
+    known = not math.isnan(stderr)
+    return f"standard error {stderr:.2f}" if known else "too few matches for a standard error"
+
+
+def numbers_of(task: Task) -> dict[str, int]:
+    """The opponents' digests to the numbers that a prompt gives them, 1 for the heaviest."""
+    ranked = sorted(task.opponents, key=lambda one: -one.weight)
+    return {one.digest: place for place, one in enumerate(ranked, 1)}
+
+
+def hidden_row(task: Task, score: Score) -> str:
+    """The line of a table of returns for all hidden opponents together."""
+    known = {one.digest for one in task.opponents}
+    met = [one for one in score.against if one.digest not in known]
+    mean = math.fsum(one.mean for one in met) / len(met)
+    noise = math.sqrt(math.fsum(one.stderr**2 for one in met)) / len(met)
+    told = "unknown" if math.isnan(noise) else f"{noise:.2f}"
+    matches = sum(one.matches for one in met)
+    return f"| hidden | {task.hidden_share:.0%} of the score | {mean:+.2f} | {told} | {matches} |"
+
+
+def generality(task: Task) -> str:
+    """How generality is scored, where it is."""
+    if not task.hidden_share:
+        return ""
+    return fill("generality", share=f"{task.hidden_share:.0%}", unit=task.game.unit)
+
+
+def aim(task: Task, told: Told) -> str:
+    """The target to beat, and the most that can be had."""
+    lines = []
+    best = told.best
+    if best is not None and best.score is not None:
+        lines.append(
+            f"- To beat: {best.score.u:+.2f} {task.game.unit} per match "
+            f"({error(best.score.stderr)}), by attempt {best.key}. A smaller difference than two "
+            "standard errors may be luck."
+        )
+    if told.ceiling is not None:
+        lines.append(_ceiling(task, told.ceiling))
+    return fill("aim", lines="\n".join(lines)) if lines else ""
+
+
+def _ceiling(task: Task, ceiling: Ceiling) -> str:
+    unit = task.game.unit
+    if ceiling.exact:
+        return (
+            f"- The most: no program can return more than {ceiling.value:+.2f} {unit} per match "
+            "against this mixture. That is exact."
+        )
+    return (
+        f"- The most, by an estimate: no program can return more than about {ceiling.value:+.2f} "
+        f"{unit} per match against this mixture (standard error {ceiling.stderr:.2f}). It rests on "
+        f"{ceiling.decisions:,} choices that the opponents made, and is right if they choose by "
+        "the present situation alone; nothing in those choices speaks against it."
+    )
+
+
+def traces(task: Task, told: Told) -> str:
+    """Where the program's return came from, opponent by opponent."""
+    if not told.traces:
+        return ""
+    numbers = numbers_of(task)
+    parts = [_trace(one, numbers, task) for one in told.traces[:MOST_OPPONENTS]]
+    return fill("traces", unit=task.game.unit, step=task.game.step, traces="\n\n".join(parts))
+
+
+def _trace(trace: Trace, numbers: Mapping[str, int], task: Task) -> str:
+    who = f"opponent {numbers[trace.digest]}" if trace.digest in numbers else "a hidden opponent"
+    lines = [f"## Against {who}, from {trace.matches} matches", ""]
+    for kind, gains in trace.gains:
+        weightiest = sorted(gains, key=lambda one: -abs(one.mean))[:MOST_GAINS]
+        shown = [one for one in gains if one in weightiest]
+        rest = len(gains) - len(shown)
+        more = f"; {rest} more that weigh less" if rest else ""
+        lines.append(f"- {kind}: {'; '.join(map(_gain, shown))}{more}")
+    if trace.choices:
+        told = "; ".join(f"{situation}: {did}" for situation, did in trace.choices)
+        lines.append(f"- what the opponent did (where it stood: its choices): {told}")
+    lines += [f"- one of your costliest: {one}" for one in trace.costliest]
+    return "\n".join(lines)
+
+
+def _gain(gain: Gain) -> str:
+    return f"{gain.label} {gain.mean:+.1f} ({gain.share:.0%})"
+
+
+def tried(task: Task, told: Told) -> str:
+    """All earlier ideas of the task with what came of them; the best and the latest of many."""
+    if not told.tried:
+        return ""
+    shown = _chosen(told.tried)
+    rest = len(told.tried) - len(shown)
+    lines = [_attempt(one) for one in shown]
+    if rest:
+        lines.append(f"- {rest} more, neither among the best nor among the latest")
+    return fill("tried", unit=task.game.unit, attempts="\n".join(lines))
+
+
+def _chosen(everything: Sequence[Tried]) -> list[Tried]:
+    latest = list(everything[-(MOST_TRIED - _BEST_TRIED) :])
+    earlier = [one for one in everything if one not in latest and one.score is not None]
+    best = sorted(earlier, key=lambda one: -one.score.u if one.score else 0.0)[:_BEST_TRIED]
+    return [one for one in everything if one in best or one in latest]
+
+
+def _attempt(one: Tried) -> str:
+    if one.score is not None:
+        came = f"{one.score.u:+.2f} ({error(one.score.stderr)})"
+    else:
+        came = f"refused, {_clipped(one.refused, _REASON_CHARS)}"
+    idea = _clipped(one.idea, _IDEA_CHARS)
+    return f"- {one.key}: {came}{f'. {idea}' if idea else ''}"
+
+
+def _clipped(text: str, most: int) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= most else f"{flat[: most - 4]} ..."
+
+
+def twin(task: Task, draft: Draft, shelf: Shelf) -> str:
+    """The program that a refused duplicate equals: an opponent, or an attempt with its return."""
+    failure = draft.failure
+    if failure is None or failure.kind is not Rejected.DUPLICATE:
+        return ""
+    for one in task.opponents:
+        if one.ref == failure.twin:
+            return f"This is opponent {numbers_of(task)[one.digest]}."
+    other = draft.told.attempt(failure.twin) if draft.told else None
+    if other is None or not other.source:
+        return ""
+    came = _returned(other.score) if other.score else "It was refused as well."
+    name = f"attempt {other.key}"
+    return f"This is {name}. {came}\n\n{shelf.show(name, other.source)}"
+
+
+def _returned(score: Score) -> str:
+    return f"It returned {score.u:+.2f} ({error(score.stderr)}), and so would yours."

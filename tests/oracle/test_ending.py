@@ -1,0 +1,137 @@
+"""A search ends where nothing more can be won, or be told from noise."""
+
+from dataclasses import replace
+
+import pytest
+
+from arena.analysis.stationary import Ceiling
+from oracle.alpha_evolve import AlphaEvolve, Evolution
+from oracle.early_stop import EarlyStop
+from oracle.ending import Ending
+from oracle.linear_refinement import LinearRefinement
+from oracle.trials import Outcome
+from oracle.values import Draft
+from tests.oracle.stated_returns import Evaluation, ScriptedWriter, a_task, program, score_of
+
+WHOLE = EarlyStop(efforts=(1.0,))
+TASK = a_task()
+
+
+def outcome(u, stderr=1.0, matches=64):
+    return Outcome(0, Draft("a00", program(u)), "d", score_of(TASK, u, stderr, matches), None)
+
+
+class Knowing(Evaluation):
+    """An evaluation that knows the most that can be had."""
+
+    def __init__(self, task, ceiling):
+        super().__init__(task)
+        self.insight = self
+        self._ceiling = ceiling
+
+    def traces(self, source, score):
+        return ()
+
+    def ceiling(self, tried):
+        return self._ceiling
+
+    def idea(self, source):
+        return ""
+
+
+def exact(value):
+    return Ceiling(value, 0.0, exact=True, decisions=0)
+
+
+def estimated(value):
+    return Ceiling(value, 1.0, exact=False, decisions=9_999)
+
+
+def test_noise_is_neither_surely_better_nor_surely_worse():
+    ending = Ending()
+    before = outcome(10.0)
+    assert ending.quiet(TASK, before, [outcome(10.5), outcome(-90.0)])
+    assert ending.quiet(TASK, before, [outcome(9.5)])
+    assert not ending.quiet(TASK, before, [outcome(15.0)])
+    assert not ending.quiet(TASK, before, [outcome(-90.0)])
+    assert not ending.quiet(TASK, None, [outcome(10.0)])
+    assert not ending.quiet(TASK, before, [])
+    # One that was stopped early says nothing, however close it looked.
+    assert not ending.quiet(TASK, before, [outcome(10.0, matches=16), outcome(-90.0)])
+
+
+def test_the_most_ends_it_at_once_where_it_is_exact():
+    ending = Ending()
+    assert ending.over(outcome(99.5), exact(100.0), 0)
+    assert not ending.over(outcome(90.0), exact(100.0), 0)
+    assert not ending.over(outcome(99.5), estimated(100.0), 0)
+    assert ending.over(outcome(99.5), estimated(100.0), 1)
+    assert not ending.over(outcome(90.0), estimated(100.0), 1)
+    assert ending.over(outcome(90.0), None, 2)
+    assert not ending.over(None, exact(100.0), 0)
+    assert not ending.over(outcome(99.5, float("nan")), exact(100.0), 0)
+
+
+def evolved(answer, evaluation=None, ending=None, generations=6):
+    writer = ScriptedWriter(answer)
+    evolution = Evolution(islands=2, generations=generations, drafts=2)
+    oracle = AlphaEvolve(writer, evolution, WHOLE, ending=ending or Ending())
+    return oracle.respond(TASK, evaluation or Evaluation(TASK)), len(writer.asked)
+
+
+def flat(draft):
+    """A little more or less each time; no two the same."""
+    return program(5.0 + (sum(map(ord, draft.key)) % 89) / 1000.0, draft.key)
+
+
+def test_evolution_ends_after_two_generations_of_noise():
+    response, asked = evolved(flat)
+    assert asked == 2 + 2 * 4
+    assert response.best.score.u >= 5.0
+    _, asked = evolved(flat, ending=Ending(patience=1))
+    assert asked == 2 + 4
+
+
+def test_evolution_goes_on_while_it_gains():
+    def climbs(draft):
+        u = 10.0 * int(draft.key[3:5]) + int(draft.key[1]) + int(draft.key[-1]) / 2
+        return program(u, draft.key)
+
+    _, asked = evolved(climbs)
+    assert asked == 2 + 6 * 4
+
+
+def test_a_founder_that_is_a_best_response_is_asked_nothing_more():
+    _, asked = evolved(flat, Knowing(TASK, exact(5.0)))
+    assert asked == 2
+    _, asked = evolved(flat, Knowing(TASK, estimated(5.0)))
+    assert asked == 2 + 4
+
+
+def test_linear_refinement_ends_where_even_is_the_most():
+    """Against an equilibrium one that seems to lose a little has nothing to gain."""
+    task = a_task()
+
+    def asked(ceiling):
+        writer = ScriptedWriter(program(-0.5 - n / 100, f"p{n}") for n in range(99))
+        oracle = LinearRefinement(writer, 10, ending=Ending())
+        oracle.respond(task, Knowing(task, ceiling))
+        return len(writer.asked)
+
+    assert asked(exact(0.0)) == 1
+    assert asked(exact(50.0)) == 11
+    assert asked(None) == 11
+
+
+def test_drafts_are_told_the_most():
+    writer = ScriptedWriter(flat)
+    oracle = LinearRefinement(writer, 2, ending=None)
+    oracle.respond(replace(TASK, seed=1), Knowing(TASK, exact(5.0)))
+    assert writer.asked[0].told.ceiling == exact(5.0)
+
+
+def test_options_are_checked():
+    with pytest.raises(ValueError, match="patience"):
+        Ending(patience=0)
+    with pytest.raises(ValueError, match="error_rate"):
+        Ending(error_rate=1.0)

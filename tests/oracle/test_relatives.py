@@ -1,0 +1,153 @@
+"""Each program stands in a prompt once; relatives stand there as what is different."""
+
+from arena.games import game
+from oracle.context import Filter
+from oracle.insight import Gain, Told, Trace, Tried
+from oracle.prompt import LONGEST
+from oracle.reflection import MOST_TRIED
+from oracle.relatives import Shelf
+from oracle.trials import Trials
+from oracle.values import Draft, Failure, Opponent, Rejected, Task
+from oracle.writer import WriterOptions, preview
+from tests.oracle.stated_returns import Evaluation, ScriptedWriter, a_task, program, score_of
+
+ALL = WriterOptions(shown=Filter())
+STARTER = game("rrps").starter.source
+RELATIVE = STARTER.replace("FADE = 0.98", "FADE = 0.75")
+STRANGER = game("leduc").starter.source
+TOWER = f'{RELATIVE}\n\nINNER = """\n{STARTER.replace("class Agent", "class Inner")}"""\n'
+
+
+def test_a_relative_is_shown_as_its_changes():
+    shelf = Shelf()
+    assert STARTER.rstrip() in shelf.show("the program of opponent 1", STARTER)
+    changes = shelf.show("attempt a01", RELATIVE)
+    assert "It is the program of opponent 1, which stands above, with these changes" in changes
+    assert "-FADE = 0.98" in changes and "+FADE = 0.75" in changes
+    assert len(changes) < len(RELATIVE) / 3
+    assert shelf.show("attempt a02", RELATIVE) == "It is attempt a01, which stands above."
+    assert STRANGER.rstrip() in shelf.show("attempt a03", STRANGER)
+
+
+def test_short_programs_and_those_to_be_edited_stand_as_they_are():
+    shelf = Shelf({RELATIVE})
+    shelf.show("attempt a01", STARTER)
+    assert RELATIVE.rstrip() in shelf.show("attempt a02", RELATIVE)
+    short = Shelf()
+    short.show("one", program(1.0))
+    assert program(2.0).rstrip() in short.show("other", program(2.0))
+
+
+def a_tower(task):
+    """A task whose two opponents are relatives."""
+    told = [Opponent(str(n) * 32, f"k0{n}", s, 0.5) for n, s in enumerate((STARTER, RELATIVE))]
+    return Task(task.game, tuple(told), "", 7, "k03")
+
+
+def test_a_prompt_shows_relatives_once():
+    task = a_tower(a_task())
+    text = preview(task, Draft("a00"), ALL).text
+    assert text.count("class Agent:") == 1
+    assert "with these changes" in text
+    draft = Draft("a01", TOWER, score_of(task, 2.0), edit=True)
+    assert preview(task, draft, ALL).text.count("class Agent:") == 2  # SEARCH quotes its lines
+    broken = Draft("a01", source=TOWER, failure=Failure(Rejected.FAULTY, "line 9: boom"))
+    assert preview(task, broken, ALL).text.count("class Agent:") == 2  # it counts its lines
+    mine = Draft("a01", RELATIVE, score_of(task, 2.0), edit=True)
+    text = preview(task, mine, ALL).text
+    assert "+FADE = 0.75" not in text and "\nFADE = 0.75" in text
+
+
+def a_told(task, number=3, **more):
+    tried = tuple(
+        Tried(f"a{n:02}", program(float(n), f"p{n}"), score_of(task, float(n)), f"Idea {n}.", "")
+        for n in range(number)
+    )
+    return Told(tried=tried, **more)
+
+
+def test_earlier_ideas_stand_with_their_results_and_the_target():
+    task = a_task()
+    told = a_told(task)
+    failed = Tried("a03", "", None, "", "faulty: crashed: ZeroDivisionError")
+    told = Told(tried=(*told.tried, failed))
+    text = preview(task, Draft("a04", told=told), ALL).text
+    assert "- a01: +1.00 (standard error 1.00). Idea 1." in text
+    assert "- a03: refused, faulty: crashed: ZeroDivisionError" in text
+    assert "To beat: +2.00 throws per match (standard error 1.00), by attempt a02" in text
+    many = preview(task, Draft("a99", told=a_told(task, 40)), ALL).text
+    shown = [n for n in range(40) if f"- a{n:02}:" in many]
+    assert len(shown) == MOST_TRIED
+    assert shown[-1] == 39
+    assert "- 28 more, neither among the best nor among the latest" in many
+
+
+def test_the_target_was_played_in_full():
+    """A high return by the luck of few matches is none."""
+    task = a_task()
+    told = a_told(task)
+    lucky = Tried("a03", "x = 1\n", score_of(task, 90.0, 9.0, 16), "Luck.", "")
+    assert Told(tried=(*told.tried, lucky)).best == told.tried[2]
+
+
+def test_a_refused_duplicate_stands_beside_the_attempt_that_it_equals():
+    task = a_task()
+    told = a_told(task)
+    failure = Failure(Rejected.DUPLICATE, "this is the program of attempt a01", twin="a01")
+    draft = Draft("a04", told.tried[2].source, score_of(task, 2.0), failure, told=told)
+    text = preview(task, draft, ALL).text
+    assert (
+        "This is attempt a01. It returned +1.00 (standard error 1.00), and so would yours." in text
+    )
+    assert text.count("'p1'") == 1
+    inspired = Draft(
+        "a04",
+        told.tried[2].source,
+        score_of(task, 2.0),
+        failure,
+        ((told.tried[1].source, score_of(task, 1.0)),),
+        told=told,
+    )
+    text = preview(task, inspired, ALL).text
+    assert "## Attempt a01: returned +1.00" in text
+    assert "It is attempt a01, which stands above." in text
+    assert text.count("'p1'") == 1
+
+
+def test_a_copy_of_an_opponent_is_told_which_one_it_is():
+    task = a_task(0.6, 0.4)
+    opponent = task.opponents[1]
+    trials = Trials(task, ScriptedWriter([opponent.source + "# the same\n"]), Evaluation(task))
+    (outcome,) = trials.run([Draft("a00")])
+    assert outcome.failure.kind is Rejected.DUPLICATE
+    draft = Draft("a01", program(1.0, "mine"), score_of(task, 1.0), outcome.failure)
+    assert "This is opponent 2." in preview(task, draft, ALL).text
+
+
+def test_where_a_return_came_from_is_told_and_goes_before_opponents_do():
+    task = a_task(0.6, 0.4)
+    gains = (("by quarter of a match", tuple(Gain(f"{n}.", 0.25, 10.0 * n) for n in range(4))),)
+    trace = Trace(task.opponents[1].digest, 8, gains, (("first", "ROCK 100%"),), ())
+    told = Told(traces=(trace,))
+    draft = Draft("a01", program(1.0, "mine"), score_of(task, 1.0), told=told)
+    prompt = preview(task, draft, ALL)
+    assert "## Against opponent 2, from 8 matches" in prompt.text
+    assert "- by quarter of a match: 0. +0.0 (25%); 1. +10.0 (25%)" in prompt.text
+    assert "what the opponent did (where it stood: its choices): first: ROCK 100%" in prompt.text
+    first = prompt.shorter[0]
+    assert "## Against" not in first
+    assert "Left out above for lack of room: what is known of earlier matches and attempts" in first
+    assert "'opponent1'" in first
+
+
+def test_a_prompt_of_any_size_is_bounded():
+    """Strangers of 40 KB each: the lightest are left out, and the prompt says so."""
+    lines = [f"def step_{{n}}_{k}(x):\n    return x * {k} + {{n}}\n" for k in range(900)]
+    big = ["".join(lines).replace("{n}", str(n)) + program(0.0, f"big{n}") for n in range(5)]
+    assert min(map(len, big)) > 30_000
+    told = [Opponent(f"{n}" * 32, f"k0{n}", s, 0.2) for n, s in enumerate(big)]
+    task = Task(a_task().game, tuple(told), "", 7, "k03")
+    prompt = preview(task, Draft("a00"), ALL)
+    assert len(prompt.text) <= LONGEST
+    assert "of the 5 opponents.)" in prompt.text
+    assert len(prompt.shorter) < 4

@@ -1,0 +1,233 @@
+"""Hidden opponents: who they are, what they weigh, and that a run with them repeats itself."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from arena import Arena, game
+from arena.enrol import Enrolled
+from arena.errors import UsageFault
+from arena.games import GAMES
+from arena.games.parts import Decision
+from arena.submission import Rejection, prepare
+from arena.values import SELECTING
+from oracle.values import Draft, Failure, Rejected, Score
+from oracle.writer import WriterOptions, preview
+from population.archive import behaviour, elites
+from population.cli import main
+from population.comparison import title_of
+from population.config import RunConfig
+from population.csro import Csro
+from population.evaluator import Evaluator, Lineage
+from population.hidden import with_hidden
+from population.logbook import Logbook
+from population.matches import Matches
+from population.members import Member, task_of
+from population.mutants import mutant
+from population.records import Sigma
+from population.runs import Runs
+from tests.oracle.stated_returns import a_task, score_of
+from tests.population.scripted_oracles import SmallOracle
+from tests.population.small_run import Silent, small_config, told
+
+SHARE = 0.3
+
+
+def run(arena: Arena, name: str, iterations: int = 3) -> RunConfig:
+    config = replace(small_config(1, iterations), hidden_share=SHARE)
+    runs = Runs(arena.home.path)
+    runs.start(name, config)
+    matches = Matches(arena, game("rrps"))
+    log = Logbook(name, iterations, runs, matches, Silent())
+    lineage = Lineage({"run": name})
+    Csro(name, config, SmallOracle(), lambda source: lineage, matches, log).run()
+    return config
+
+
+@pytest.fixture(scope="module")
+def hidden_run(house: Path, tmp_path_factory: pytest.TempPathFactory):
+    """An arena with one finished run, "h"."""
+    home = shutil.copytree(house, tmp_path_factory.mktemp("hidden") / "home")
+    with Arena(home, sandbox="process", workers=1) as arena:
+        run(arena, "h")
+        yield arena
+
+
+def test_a_share_of_the_score_comes_from_hidden_opponents(hidden_run: Arena) -> None:
+    for one in Runs(hidden_run.home.path).iterations("h"):
+        for attempt in one.attempts:
+            if attempt.score is None:
+                continue
+            sigma = one.sigma.support
+            shown = {a.digest: a.mean for a in attempt.score.against if a.digest in sigma}
+            hidden = [a for a in attempt.score.against if a.digest not in sigma]
+            assert set(shown) == set(sigma)
+            assert len(hidden) >= 2
+            assert all(a.matches >= 4 or a.digest == attempt.digest for a in hidden)
+            u = sum(sigma[digest] * mean for digest, mean in shown.items())
+            among = sum(a.mean for a in hidden) / len(hidden)
+            assert attempt.score.u == pytest.approx((1 - SHARE) * u + SHARE * among)
+
+
+def test_what_is_reported_is_the_return_against_sigma_alone(hidden_run: Arena) -> None:
+    for one in Runs(hidden_run.home.path).iterations("h"):
+        (kept,) = (a for a in one.attempts if a.kept)
+        assert kept.score is not None
+        counts = {a.digest: a.matches for a in kept.score.against if a.digest in one.sigma.support}
+        met = {row.match.repetition for row in hidden_run.matches("rrps", one.accepted, limit=None)}
+        assert max(met) >= SELECTING
+        wanted = {(one.accepted, digest): 8 for digest in counts}
+        table = hidden_run.exact_payoffs("rrps", (one.accepted, *counts), wanted)
+        u = sum(one.sigma.support[d] * table.mean[0, n] for n, d in enumerate(counts, 1))
+        if all(8 * weight % 2 == 0 for weight in one.sigma.support.values()):
+            assert one.u == pytest.approx(u)
+
+
+def test_hidden_opponents_are_of_all_three_kinds_and_none_joins(hidden_run: Arena) -> None:
+    runs = Runs(hidden_run.home.path)
+    mutants = hidden_run.policies("rrps", name="csro/h-hidden")
+    assert len(mutants) >= 4
+    assert {one.status.value for one in mutants} == {"candidate"}
+    iterations = runs.iterations("h")
+    last = {a.digest for t in iterations[-1].attempts if t.score for a in t.score.against}
+    tried = {t.digest for one in iterations[:-1] for t in one.attempts if t.score}
+    accepted = {one.accepted for one in iterations}
+    assert last & (tried - accepted)
+    assert last & {one.digest for one in mutants}
+    assert not accepted & {one.digest for one in mutants}
+
+
+def test_a_hidden_member_cannot_join_again(hidden_run: Arena) -> None:
+    """It is in the population, whatever it weighs in a score."""
+    record = Runs(hidden_run.home.path).get("h")
+    (first, *_) = Runs(hidden_run.home.path).iterations("h")
+    versions = hidden_run.versions([record.initial, first.accepted])
+    members = [
+        Member(digest, label, versions[digest].payload)
+        for digest, label in ((record.initial, "initial"), (first.accepted, "k01"))
+    ]
+    sigma = Sigma({members[0].digest: 1.0}, 0.0, "nash")
+    task = task_of(game("rrps"), record.config, members, sigma, 2)
+    task = replace(task, hidden=task.others, hidden_share=SHARE)
+    labels = {member.digest: member.label for member in members}
+    matches, lineage = Matches(hidden_run, game("rrps")), Lineage()
+    evaluate = Evaluator(matches, task, "csro/x", 4, lambda source: lineage, labels)
+    refused, own = evaluate([members[1].source, members[0].source])
+    assert isinstance(refused, Failure)
+    assert refused.kind is Rejected.DUPLICATE
+    assert isinstance(own, Score)
+    assert [one.digest for one in own.against] == [member.digest for member in members]
+
+
+def test_a_run_with_hidden_opponents_repeats_itself(hidden_run: Arena, arena: Arena) -> None:
+    run(arena, "h", 1)
+    first = told(arena.home.path, "h")["iterations"]
+    assert first == told(hidden_run.home.path, "h")["iterations"][:1]
+
+
+def test_without_a_share_nothing_is_hidden(arena: Arena) -> None:
+    config = small_config(1)
+    initial = Member(arena.policy("starter/rrps", "rrps").digest, "initial", "x = 0\n")
+    task = task_of(game("rrps"), config, [initial], Sigma({initial.digest: 1.0}, 0.0, "nash"), 1)
+    assert with_hidden(task, Matches(arena, game("rrps")), config, "r", ()) is task
+    document = config.to_document()
+    del document["hidden_share"]
+    assert RunConfig.from_document(document) == config
+    other = replace(config, hidden_share=0.25)
+    assert other.pool != config.pool
+    assert "hidden share 0.25" in title_of(other)
+    with pytest.raises(UsageFault, match="hidden_share"):
+        replace(config, hidden_share=1.0)
+
+
+def test_the_share_is_an_option_and_is_recorded(home: Path) -> None:
+    words = "--game leduc --model grammar --oracle zero-shot --iterations 1 --name few"
+    counts = "--payoff-matches 4 --evaluation-matches 4 --sandbox process --workers 1"
+    share = ["--hidden-share", "0.2", "--home", str(home)]
+    done = CliRunner().invoke(main, ["run", *words.split(), *counts.split(), *share])
+    assert done.exit_code == 0, done.stderr
+    runs = Runs(home)
+    assert runs.get("few").config.hidden_share == 0.2
+    (one,) = runs.iterations("few")
+    (kept,) = (attempt for attempt in one.attempts if attempt.kept)
+    assert kept.score is not None
+    assert len(kept.score.against) == 3  # sigma's only member, and two mutants of it
+
+
+@pytest.mark.parametrize("name", sorted(GAMES))
+def test_a_mutant_plays_and_is_another_program(name: str, arena: Arena) -> None:
+    played = game(name)
+    source = played.starter.source
+    copies = [mutant(played, source, random.Random(seed)) for seed in (1, 1, 2)]
+    assert copies[0] == copies[1] != copies[2]
+    prepared = prepare(played, copies[0], name="test/mutant")
+    assert not isinstance(prepared, Rejection)
+    assert prepared.description.startswith("A copy of another program")
+    entered = arena.submit(copies[0], played, "test/mutant")
+    assert isinstance(entered, Enrolled)
+    digest = entered.version.digest
+    original = arena.policy(played.starter.name, played).digest
+    report = arena.play_pairs(played, {(digest, original): 4})
+    assert (report.played + report.skipped, report.forfeits) == (4, 0)
+
+
+def test_a_mutant_leaves_the_program_s_own_names_alone(arena: Arena) -> None:
+    source = """from random import choice, random
+
+
+class Agent:
+    def act(self, observation):
+        return "ROCK" if random() < 0.5 else choice(["ROCK", "PAPER"])
+"""
+    played = game("rrps")
+    entered = arena.submit(mutant(played, source, random.Random(1)), played, "test/names")
+    assert isinstance(entered, Enrolled)
+
+
+def test_the_prompt_says_how_generality_is_scored() -> None:
+    task = a_task(0.6, 0.4)
+    (stranger,) = a_task(1.0).opponents
+    stranger = replace(stranger, digest="f" * 32, source="SECRET = 1\n", weight=0.0)
+    hidden = replace(task, hidden=(stranger,), hidden_share=0.25)
+    assert hidden.weights == {
+        task.opponents[0].digest: pytest.approx(0.45),
+        task.opponents[1].digest: pytest.approx(0.3),
+        "f" * 32: 0.25,
+    }
+    score = score_of(hidden, 3.0)
+    part = replace(score.against[0], digest="f" * 32, mean=-50.0)
+    score = Score(-10.25, 1.0, (*score.against, part))
+    text = preview(hidden, Draft("a01", "x = 1\n", score), WriterOptions()).text
+    assert "25% of it is the mean return" in text
+    assert "| hidden | 25% of the score | -50.00 | 1.00 | 64 |" in text
+    assert "SECRET" not in text
+    assert "generality" not in preview(task, Draft("a00"), WriterOptions()).text
+
+
+def chosen(choose) -> list[Decision]:
+    rng, found = random.Random(3), []
+    for number in range(600):
+        situation = rng.choice("ab")
+        found.append(Decision(situation, choose(number, situation, rng, found), ()))
+    return found
+
+
+def test_behaviours_are_told_apart() -> None:
+    constant = behaviour([chosen(lambda n, s, r, f: 1)], 3)
+    uniform = behaviour([chosen(lambda n, s, r, f: r.randrange(3))], 3)
+    reacts = behaviour([chosen(lambda n, s, r, f: "ab".index(s))], 3)
+    cycles = behaviour([chosen(lambda n, s, r, f: (f[-1].action + 1) % 3 if f else 0)], 3)
+    assert constant == (1.0, 0.0, 0.0)
+    assert max(uniform) < 0.05
+    assert reacts.predictability == pytest.approx(1.0)
+    assert reacts.reactivity == pytest.approx(0.63, abs=0.01)  # log 2 / log 3
+    assert cycles.predictability < 0.05 < cycles.memory
+    assert len({one.cell for one in (constant, uniform, reacts)}) == 3
+    found = elites([("a", 1.0, constant), ("b", 2.0, constant), ("c", 0.0, uniform)])
+    assert found == ["c", "b"]

@@ -1,0 +1,154 @@
+"""What a model is told of matches: from those that its score was made of, and no others."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from arena import Arena, game
+from oracle.insight import Told
+from oracle.models.errors import BudgetSpent
+from oracle.models.gemini import GeminiModel
+from oracle.models.options import ServerOptions
+from oracle.models.prices import Price
+from oracle.values import Opponent, Score, Task
+from population.config import Measuring, OracleChoice, RunConfig
+from population.csro import Csro
+from population.evaluator import Evaluator, Lineage
+from population.logbook import Logbook
+from population.matches import Matches
+from population.oracles import Spending, workshop
+from population.runs import Runs
+from tests.oracle.llm_server import LLMServer, connected
+from tests.population.scripted_oracles import program
+from tests.population.small_run import Silent, told
+from tests.population.test_exploit import HALF, ROCKS
+
+
+def evaluator(arena: Arena, name: str, ref: str) -> Evaluator:
+    played = game(name)
+    target = arena.policy(ref, played)
+    task = Task(played, (Opponent(target.digest, ref, "", 1.0),), "", 1, "k01")
+    lineage = Lineage()
+    matches = Matches(arena, played)
+    return Evaluator(matches, task, "test/traced", 4, lambda source: lineage, tells=True)
+
+
+def scored(evaluate: Evaluator, source: str) -> Score:
+    (score,) = evaluate([source])
+    assert isinstance(score, Score)
+    return score
+
+
+def test_a_trace_says_when_and_where_a_program_lost(arena: Arena) -> None:
+    evaluate = evaluator(arena, "rrps", "house/rockbot")
+    insight = evaluate.insight
+    assert insight is not None
+    (trace,) = insight.traces(HALF, scored(evaluate, HALF))
+    gains = {kind: {gain.label: gain for gain in found} for kind, found in trace.gains}
+    assert trace.matches == 4
+    assert [one.mean for one in gains["by quarter of a match"].values()] == [-249, -250, 250, 250]
+    assert gains["in the throw after"]["a loss"].mean == -497.0
+    by_throws = gains["by throws"]
+    assert by_throws["SCISSORS against ROCK"].mean == -499.0
+    assert by_throws["PAPER against ROCK"].mean == 500.0
+    assert by_throws["PAPER against ROCK"].share == 0.5
+    assert sum(one.mean for one in by_throws.values()) == evaluate([HALF])[0].u  # type: ignore[union-attr]
+    assert dict(trace.choices)["ROCK against PAPER"] == "ROCK 100%"
+    assert insight.idea(HALF).startswith("Loses the first half to a rock")
+
+
+FOLDS = '''class RepeatedLeducPokerBot:
+    """Raises first, and gives up whatever it is asked to pay for."""
+
+    def restart(self, player_id):
+        pass
+
+    def act(self, observation):
+        legal = observation["player_view"]["legal_actions"]
+        return "FOLD" if "FOLD" in legal else "RAISE"
+
+    def receive_outcome(self, observation):
+        pass
+'''
+
+
+def test_hands_are_told_with_cards_and_with_what_was_given_up(arena: Arena) -> None:
+    evaluate = evaluator(arena, "leduc", "house/CFR+")
+    assert evaluate.insight is not None
+    (trace,) = evaluate.insight.traces(FOLDS, scored(evaluate, FOLDS))
+    gains = dict(trace.gains)
+    ends = {gain.label: gain.mean for gain in gains["by end"]}
+    assert ends["gave up 3"] < 0.0 < ends["the other gave up"]
+    cards = {gain.label: gain.mean for gain in gains["by cards"]}
+    assert sum(cards.values()) == pytest.approx(sum(ends.values()))
+    assert len(trace.costliest) == 3
+    assert all(one.startswith("you in seat ") and ", Pot " in one for one in trace.costliest)
+    # A table's best response is known exactly, before anything was tried.
+    ceiling = evaluate.insight.ceiling([])
+    assert ceiling is not None and ceiling.exact
+    assert ceiling.value == pytest.approx(0.0, abs=0.01)
+
+
+def test_a_ceiling_is_estimated_from_matches_and_refuted_by_them(arena: Arena) -> None:
+    evaluate = evaluator(arena, "rrps", "house/r226bot")  # throws at random, 20 : 20 : 60
+    insight = evaluate.insight
+    assert insight is not None and insight.ceiling([]) is None
+    sources = [ROCKS.format(throw=throw) for throw in ("ROCK", "PAPER", "SCISSORS")]
+    tried = [(source, scored(evaluate, source)) for source in sources]
+    ceiling = insight.ceiling(tried)
+    assert ceiling is not None and not ceiling.exact
+    assert ceiling.value == pytest.approx(400.0, abs=60.0)
+    assert max(score.u for _, score in tried) == pytest.approx(400.0, abs=60.0)
+    far = Score(ceiling.value + 900.0, 1.0, tried[0][1].against)
+    assert insight.ceiling([*tried, (sources[0], far)]) is None
+
+
+def run(arena: Arena, server: LLMServer, calls: int | None) -> None:
+    runs = Runs(arena.home.path)
+    oracle = OracleChoice("alpha-evolve", "gemini:made-up", refinements=2)
+    config = RunConfig("rrps", oracle, 1, 5, matches=Measuring(4, 4))
+    record = runs.start("llm", config)
+    options = ServerOptions(server.url, timeout_seconds=20, price=Price(1.0, 1.0))
+    with connected(GeminiModel("made-up", options)) as model:
+        shop = workshop(runs, record, Spending(max_calls=calls), model)
+        matches = Matches(arena, game("rrps"))
+        log = Logbook("llm", 1, runs, matches, Silent())
+        Csro("llm", config, shop.oracle, shop.authorship.lineage_of, matches, log).run()
+
+
+def test_a_run_that_was_interrupted_asks_the_same_questions(
+    new_arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is told of matches depends on nothing that an interruption changes."""
+    monkeypatch.setenv("GEMINI_API_KEY", "k")
+    monkeypatch.delenv("GOOGLE_API_KEY", raising=False)
+
+    def answer(prompt: str) -> str:
+        return f"```python\n{program(random.Random(prompt))}```\n"
+
+    whole, parts = new_arena("whole"), new_arena("parts")
+    with LLMServer(answer) as server:
+        run(whole, server, None)
+        asked = [one.prompt for one in server.asked]
+    with LLMServer(answer) as server:
+        for calls in (4, 9):
+            with pytest.raises(BudgetSpent):
+                run(parts, server, calls)
+        run(parts, server, None)
+        assert sorted(one.prompt for one in server.asked) == sorted(asked)
+    assert told(parts.home.path, "llm") == told(whole.home.path, "llm")
+    late = [prompt for prompt in asked if "# What was tried so far" in prompt]
+    assert len(late) >= 6
+    assert any("# Where the return of your program came from" in prompt for prompt in late)
+    assert all("# What to aim for" in prompt for prompt in late)
+
+
+def test_nothing_is_told_to_whoever_does_not_ask(arena: Arena) -> None:
+    played = game("rrps")
+    lineage = Lineage()
+    task = Task(played, (), "", 1, "k01")
+    silent = Evaluator(Matches(arena, played), task, "t/x", 4, lambda source: lineage)
+    assert silent.insight is None
+    assert Told().best is None
