@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from oracle.alpha_evolve import AlphaEvolve, Evolution
 from oracle.early_stop import EarlyStop
+from oracle.ending import Ending
 from oracle.grammar_writer import GrammarWriter
 from oracle.islands import Island, signature
 from oracle.trials import Outcome, digest_in
@@ -44,8 +45,9 @@ def evolve(answers, task=None, **options):
     task = task or a_task()
     early_stop = options.pop("early_stop", WHOLE)
     workers = options.pop("workers", 1)
+    ending = options.pop("ending", None)
     writer = ScriptedWriter(answers)
-    oracle = AlphaEvolve(writer, Evolution(**options), early_stop, workers)
+    oracle = AlphaEvolve(writer, Evolution(**options), early_stop, workers, ending)
     return oracle.respond(task, Evaluation(task)), writer
 
 
@@ -256,20 +258,20 @@ def test_the_same_seed_gives_the_same_response_with_any_number_of_workers():
     assert other != alone
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_it_does_not_matter_who_is_ready_first(seed):
+@pytest.mark.parametrize("ending", [None, Ending(patience=1)], ids=["to the end", "may end"])
+@pytest.mark.parametrize("seed", range(3))
+def test_it_does_not_matter_who_is_ready_first(seed, ending):
     options = {"islands": 3, "generations": 6, "drafts": 2, "early_stop": EarlyStop()}
-    alone, _ = evolve(climber, **options)
+    alone, writer = evolve(climber, ending=ending, **options)
+    assert (len(writer.asked) < 3 + 6 * 6) == (ending is not None)
     rng = random.Random(seed)
-    delays = {
-        f"i{i}g{g:02}d{d}": rng.random() / 50 for i in range(3) for g in range(7) for d in (0, 1)
-    }
+    delays = {draft.key: rng.random() / 50 for draft in writer.asked}
 
     def slowly(draft):
         time.sleep(delays[draft.key])
         return climber(draft)
 
-    together, _ = evolve(slowly, workers=6, **options)
+    together, _ = evolve(slowly, workers=6, ending=ending, **options)
     assert together == alone
 
 
