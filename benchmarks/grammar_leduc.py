@@ -172,7 +172,9 @@ def regret(policy, obs, letter):
     )
     card = obs["public_state"]["public_card"]
     line = first if card is None else f"{first}/{then}"
-    values = balance.move_values(policy, line, seat, mine, None if card is None else "JQK".index(card))
+    values = balance.move_values(
+        policy, line, seat, mine, None if card is None else "JQK".index(card)
+    )
     return max(values.values()) - values[letter]
 
 
@@ -237,14 +239,18 @@ def main():
     for text, namespace, returns, seconds in columns:
         bounds = intervals(returns, np.random.default_rng(1))
         row = zip(("PopReturn", "PopExpl", "AggScore"), scores(returns), bounds, strict=True)
-        told = ", ".join(f"{title} {x:.1f} [{low:.1f}, {high:.1f}]" for title, x, (low, high) in row)
+        told = ", ".join(
+            f"{title} {x:.1f} [{low:.1f}, {high:.1f}]" for title, x, (low, high) in row
+        )
         print(f"{text}: {told}; PopExpl cross-fitted {cross_fitted(returns):.1f}")
         audited, even = auditor(namespace), PlainWeights(tilted())
         even.saw = lambda past: None
         for seed in range(options.deals):
             match(audited, lambda rng: even, seed)
         given = audited.given / options.deals
-        print(f"  gives away {given:.2f} chips a match to balanced play; {1000 * seconds:.0f} ms a match")
+        print(
+            f"  gives away {given:.2f} chips a match to balanced play; {1000 * seconds:.0f} ms a match"
+        )
 
 
 if __name__ == "__main__":

@@ -393,9 +393,7 @@ class Fading(Player):
     def weights(self, see):
         wild = see.hand / 100
         calm, loud = by_the_book(see), coin(see)
-        return tuple(
-            (1 - wild) * a + wild * b / 3 for a, b in zip(calm, loud, strict=True)
-        )
+        return tuple((1 - wild) * a + wild * b / 3 for a, b in zip(calm, loud, strict=True))
 
 
 class Cycle(Player):
