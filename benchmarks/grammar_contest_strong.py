@@ -53,8 +53,7 @@ class Hedged:
 
 
 class Ages:
-    """Looks back over several windows: each (window, predictor, turn) has its own record, and
-    the length of the record is itself chosen by a record."""
+    """Keeps the results of every turned guess over several windows, and trusts the best window."""
 
     def __init__(self, rng, make, windows=(5, 20, 100, 1000)):
         self.rng, self.parts, self.windows = rng, make(rng), windows

@@ -21,7 +21,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from grammar_leduc_field import CHANCES, DEVELOPMENT, HELD_OUT
+from grammar_leduc_field import CHANCES, DEVELOPMENT, HELD_OUT, Plain
 from grammar_leduc_learners import Past
 from grammar_leduc_players import See, tilted
 
@@ -134,17 +134,10 @@ def ceiling(weights):
         for rank, public in np.ndindex(3, 3):
             seat = balance.spot(line).mover
             seen = see(line, seat, {seat: rank, 1 - seat: 0, 2: public}, 50, 0)
-            found = legal_weights(PlainWeights(weights), seen)
+            found = legal_weights(Plain(weights), seen)
             table[:, rank, public] = np.array(found) / sum(found)
         policy[line] = table
     return HANDS / 2 * sum(balance.best_response_value(policy, seat) for seat in (0, 1))
-
-
-class PlainWeights:
-    """A player of one function."""
-
-    def __init__(self, weights):
-        self.weights = weights
 
 
 def auditor(namespace):
@@ -243,14 +236,18 @@ def main():
             f"{title} {x:.1f} [{low:.1f}, {high:.1f}]" for title, x, (low, high) in row
         )
         print(f"{text}: {told}; PopExpl cross-fitted {cross_fitted(returns):.1f}")
-        audited, even = auditor(namespace), PlainWeights(tilted())
-        even.saw = lambda past: None
-        for seed in range(options.deals):
-            match(audited, lambda rng: even, seed)
-        given = audited.given / options.deals
+        given = given_away(namespace, options.deals)
         print(
-            f"  gives away {given:.2f} chips a match to balanced play; {1000 * seconds:.0f} ms a match"
+            f"  gives away {given:.2f} chips a match to balanced play; {1000 * seconds:.0f} ms each"
         )
+
+
+def given_away(namespace, matches):
+    """Chips a match that the policy's moves give away to balanced play."""
+    audited = auditor(namespace)
+    for seed in range(matches):
+        match(audited, lambda rng: Plain(tilted()), seed)
+    return audited.given / matches
 
 
 if __name__ == "__main__":

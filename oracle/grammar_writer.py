@@ -5,8 +5,11 @@ from __future__ import annotations
 import zlib
 from dataclasses import dataclass, field
 
-from oracle.grammar.search import GrammarOracle, Question, Scored
+from oracle.grammar.search import GrammarOracle, Question, Scored, Start
 from oracle.values import Draft, Score, Task
+
+NAMES = {"grammar": Start.FULL, "grammar:plain": Start.PLAIN}
+"""How a grammar is written where a model is chosen -> where its search begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +18,7 @@ class GrammarWriter:
 
     Attributes:
       oracle: the grammar's search.
+      name: one of `NAMES`.
     """
 
     oracle: GrammarOracle = field(default_factory=GrammarOracle)
@@ -27,7 +31,11 @@ class GrammarWriter:
           UnknownGame: there is no grammar for the task's game.
         """
         question = Question(
-            task.game.name, tuple((one.source, one.weight) for one in task.opponents), task.seed
+            game=task.game.name,
+            opponents=tuple((one.source, one.weight) for one in task.opponents),
+            seed=task.seed,
+            names=tuple(one.ref for one in task.opponents),
+            task=task.key,
         )
         attempt = attempt_of(draft.key)
         if draft.source and draft.score is not None:
@@ -39,6 +47,15 @@ class GrammarWriter:
         return Draft(draft.key, source=source)
 
 
+def grammar_writer(name: str) -> GrammarWriter:
+    """The writer that a name such as "grammar:plain" stands for.
+
+    Raises:
+      KeyError: it is not one of `NAMES`.
+    """
+    return GrammarWriter(GrammarOracle(NAMES[name]), name)
+
+
 def attempt_of(key: str) -> int:
     """Number of an attempt for the grammar: 0 for a task's first draft, else by its key."""
     digits = [character for character in key if character.isdigit()]
@@ -48,4 +65,4 @@ def attempt_of(key: str) -> int:
 def _scored(task: Task, source: str, score: Score) -> Scored:
     """A scored program with its returns in the order of the task's opponents."""
     means = {one.digest: one.mean for one in score.against}
-    return Scored(source, tuple(means[one.digest] for one in task.opponents))
+    return Scored(source, tuple(means[one.digest] for one in task.opponents), score.stderr)

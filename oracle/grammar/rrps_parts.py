@@ -1,51 +1,11 @@
-"""The text that rendered RRPS policies are put together from.
+"""The text of the predictors of rendered RRPS policies.
 
-Each part is a piece of Python that stands alone: the renderer picks the predictors that a genome
-names and leaves out the others.  The many Markov models, and the records of all predictors, are
-kept in arrays: each throw then takes a few dozen operations on all of them at once.
+Each is a piece of Python that stands alone: the renderer picks what a genome names and leaves out
+the rest.  The many Markov models are kept in arrays: each throw then takes a few operations on all
+of them at once.
 """
 
 from __future__ import annotations
-
-HEADER = """import random
-
-import numpy as np
-
-MOVES = ("ROCK", "PAPER", "SCISSORS")
-INDEX = {move: number for number, move in enumerate(MOVES)}  # move m is beaten by (m + 1) % 3
-NOTHING = 39  # what a predictor says: 10 * guess + how sure it is (0 to 8), or that it has no guess
-RECORDS = 30  # of each predictor: one for each sureness and mistake, and one for having no guess
-MISTAKE = np.array([[(move - guess) % 3 for guess in range(4)] for move in range(3)])
-ONES = np.eye(3)
-TURN = np.array([[0, 1, 2], [2, 0, 1], [1, 2, 0], [0, 0, 0]])  # (move - guess) % 3 by guess
-"""
-
-HISTORY = '''
-class History:
-    """What was played so far: `mine` and `theirs` hold moves 0, 1, 2.
-
-    `my_code`, `their_code` and `joint_code` are the last LENGTH throws read as one number (base 3,
-    3 and 9), newest in the lowest digit; `my_last[k]` and `their_last[k]` are the last k moves.
-    """
-
-    LENGTH = 30
-    SIZES = (1, 3, 9, 27, 81, 243)
-
-    def __init__(self):
-        self.mine, self.theirs = bytearray(), bytearray()
-        self.my_code = self.their_code = self.joint_code = 0
-        self.shared = {}  # what several predictors can use
-
-    def append(self, mine, theirs):
-        self.mine.append(mine)
-        self.theirs.append(theirs)
-        self.newest = (theirs, mine)
-        self.my_code = (3 * self.my_code + mine) % 3**self.LENGTH
-        self.their_code = (3 * self.their_code + theirs) % 3**self.LENGTH
-        self.joint_code = (9 * self.joint_code + 3 * mine + theirs) % 9**self.LENGTH
-        self.my_last = [self.my_code % size for size in self.SIZES]
-        self.their_last = [self.their_code % size for size in self.SIZES]
-'''
 
 CONTEXTS = '''
 class Contexts:
@@ -58,15 +18,16 @@ class Contexts:
     LEADS = np.array((0.4, 1.1, 2.2, 4.5))  # over the second largest count: steps of being sure
 
     def __init__(self, models):
-        table = np.array(models, dtype=float).reshape(-1, 4).T
-        self.of_me, self.mine, self.theirs = table[:3].astype(int)
-        self.memory = table[3][:, None]
+        of_me, mine, theirs, memory = np.array(models, dtype=float).T
+        self.of_me, self.mine, self.theirs = (x.astype(int) for x in (of_me, mine, theirs))
+        self.memory = memory[:, None]
         sizes = 3 ** (self.mine + self.theirs)
         self.their_size, self.start = 3**self.theirs, np.cumsum(sizes) - sizes
         self.counts = np.zeros((sizes.sum(), 3))  # situations of all models, one after the other
         self.now = None
 
     def learn(self, history):
+        """Each model's guess, and how sure it is."""
         if self.now is not None:
             happened = ONES.take(np.array(history.newest).take(self.of_me), axis=0)
             self.counts[self.now] = self.counts.take(self.now, axis=0) * self.memory + happened
@@ -74,9 +35,11 @@ class Contexts:
         self.now = self.start + mine.take(self.mine) * self.their_size + theirs.take(self.theirs)
         counts = self.counts.take(self.now, axis=0)
         low, middle, high = np.sort(counts).T
-        told = 10 * counts.argmax(axis=1) + self.LEADS.searchsorted(high - middle, side="right")
-        told[high == 0.0] = NOTHING
-        return told
+        guesses = counts.argmax(axis=1)
+        sure = self.LEADS.searchsorted(high - middle, side="right")
+        unseen = high == 0.0
+        guesses[unseen], sure[unseen] = NO_GUESS, UNSURE
+        return guesses, sure
 '''
 
 MATCH = '''
@@ -120,15 +83,15 @@ class LongestMatch:
 
     def learn(self, history):
         name = (self.source, self.longest)
-        copies = history.shared.get(name)
+        copies = history.copies.get(name)
         if copies is None:
             base = 9 if self.source == "joint_code" else 3
-            copies = history.shared[name] = Copies(base, self.longest)
+            copies = history.copies[name] = Copies(base, self.longest)
         copies.look(getattr(history, self.source), len(history.mine))
         if copies.when < 0:
-            return NOTHING
-        guess = (history.mine if self.of_me else history.theirs)[copies.when]
-        return 10 * guess + min(copies.rank, 8)
+            return NO_GUESS, UNSURE
+        moves = history.mine if self.of_me else history.theirs
+        return moves[copies.when], min(copies.rank, 8)
 '''
 
 LAG = '''
@@ -141,27 +104,57 @@ class Lag:
 
     def learn(self, history):
         past = getattr(history, self.source)
-        return 10 * past[-self.lag] if len(past) >= self.lag else NOTHING
+        return (past[-self.lag], 0) if len(past) >= self.lag else (NO_GUESS, UNSURE)
 '''
 
-RANK = '''
+ECHO = '''
+class Echo:
+    """Guesses a repeat after as many throws as have told best of late.
+
+    For each number of throws up to the longest, it keeps in mind how often a side's move then was
+    the move that followed.
+    """
+
+    LONGEST = 20
+    SHARES = np.array((0.4, 0.5, 0.65, 0.85))  # of throws told right: steps of being sure
+
+    def __init__(self, of_me, mine, theirs, memory):
+        self.of_me, self.memory = of_me, memory
+        self.source = "mine" if mine else "theirs"
+        self.told = np.zeros(self.LONGEST)
+
+    def learn(self, history):
+        past, now = getattr(history, self.source), len(history.mine)
+        if now < 2:
+            return NO_GUESS, UNSURE
+        before = np.frombuffer(past[-1 - self.LONGEST : -1], dtype=np.uint8)[::-1]
+        told = self.told
+        told *= self.memory
+        told[: len(before)] += before == history.newest[self.of_me]
+        best = int(told.argmax())
+        share = (1.0 - self.memory) * told[best]
+        return past[-1 - best], int(self.SHARES.searchsorted(share))
+'''
+
+LEADER = '''
 def leader(row):
-    """The largest of three counts and how sure it is (0, a tie nearly, to 4): 10 * move + sure."""
+    """The largest of three counts and how sure it is (0, a tie nearly, to 4)."""
     a, b, c = row
     if a >= b:
         if a >= c:
             move, lead = 0, a - (b if b > c else c)
         else:
-            move, lead = 20, c - a
+            move, lead = 2, c - a
     elif b >= c:
-        move, lead = 10, b - (a if a > c else c)
+        move, lead = 1, b - (a if a > c else c)
     else:
-        move, lead = 20, c - b
+        move, lead = 2, c - b
     if lead < 1.1:
-        return move if lead < 0.4 else move + 1
-    return move + 2 if lead < 2.2 else move + 3 if lead < 4.5 else move + 4
+        return move, 0 if lead < 0.4 else 1
+    return move, 2 if lead < 2.2 else 3 if lead < 4.5 else 4
+'''
 
-
+RANK = '''
 class Rank:
     """Counts what they do for each order of one side's move counts (who leads, who is tied).
 
@@ -176,110 +169,56 @@ class Rank:
     def learn(self, history):
         row = self.row
         if row is not None:
-            row[0] *= 0.97
-            row[1] *= 0.97
-            row[2] *= 0.97
+            row[:] = [0.97 * count for count in row]
             row[history.newest[self.of_me]] += 1.0
-        counts, memory = self.counts, self.memory
-        if memory < 1.0:
-            counts[0] *= memory
-            counts[1] *= memory
-            counts[2] *= memory
+        counts = self.counts
+        if self.memory < 1.0:
+            counts[:] = [self.memory * count for count in counts]
         counts[getattr(history, self.source)[-1]] += 1.0
         a, b, c = counts
         situation = ((a > b) - (a < b), (b > c) - (b < c), (a > c) - (a < c))
         row = self.row = self.table.get(situation)
         if row is None:
             self.row = self.table[situation] = [0.0, 0.0, 0.0]
-            return NOTHING
+            return NO_GUESS, UNSURE
         return leader(row)
+'''
+
+RESULT = '''
+class Result:
+    """Counts how a side turns from one side's last move, after how the last throws ended.
+
+    Sees players who stay when they win, who change when they lose, who give way in the end.
+    """
+
+    def __init__(self, of_me, mine, theirs, memory):
+        self.of_me, self.memory = of_me, memory
+        self.source = "mine" if mine else "theirs"
+        self.size, self.results = 3 ** max(mine, theirs), 0
+        self.table, self.row, self.base = {}, None, 0
+
+    def learn(self, history):
+        theirs, mine = history.newest
+        row = self.row
+        if row is not None:
+            row[:] = [self.memory * count for count in row]
+            row[(history.newest[self.of_me] - self.base) % 3] += 1.0
+        self.results = (3 * self.results + (mine - theirs) % 3) % self.size
+        self.base = mine if self.source == "mine" else theirs
+        row = self.row = self.table.get(self.results)
+        if row is None:
+            self.row = self.table[self.results] = [0.0, 0.0, 0.0]
+            return NO_GUESS, UNSURE
+        turn, sure = leader(row)
+        return (self.base + turn) % 3, sure
 '''
 
 PREDICTORS = {
     "match": ("LongestMatch", MATCH),
     "lag": ("Lag", LAG),
     "rank": ("Rank", RANK),
+    "result": ("Result", RESULT),
+    "echo": ("Echo", ECHO),
 }
-"""Kind of a part other than a context -> the name of its class and the class's text."""
-
-AGENT_BODY = '''
-    def __init__(self):
-        self.history = History()
-        self.contexts = Contexts(CONTEXTS)
-        self.predictors = [kind(*settings) for kind, *settings in PREDICTORS]
-        of_me = [settings[0] for settings in CONTEXTS] + [p.of_me for p in self.predictors]
-        count = len(of_me)
-        # A record says how often they played the guess, one ahead of it and two ahead (`shares`),
-        # the logarithms of that, and how many throws were counted.
-        # At first a guess of theirs is trusted a little, and they are expected to beat mine.
-        rest = (1.0 - TRUST) / 2
-        first = [[rest, TRUST, rest] if of else [TRUST, rest, rest] for of in of_me]
-        self.shares = np.repeat(first, RECORDS, axis=0)
-        self.logs = np.log(self.shares)
-        self.counted = np.full(count * RECORDS, PATIENCE)
-        # Of each predictor: its first record, its last guess (3 for none) and the record that this
-        # stood in, its last mistake, the logarithms it gave to each move, and its weight.
-        self.first = np.arange(count) * RECORDS
-        self.guesses, self.records = np.full(count, 3), self.first + 9
-        self.mistakes = np.zeros(count, dtype=int)
-        self.said = np.zeros((count, 3))
-        self.weights = np.full(count, FIRST_WEIGHT)
-        self.forecast = np.full(3, 1 / 3)
-        self.reply, self.form = 0, 0.0  # what I wanted to play, and what that has been worth
-
-    def act(self, observation):
-        if observation["my_action"] is None:
-            return random.choice(MOVES)
-        mine, theirs = INDEX[observation["my_action"]], INDEX[observation["opponent_action"]]
-        self.history.append(mine, theirs)
-        self.form = FORM_MEMORY * self.form + (self.reply - theirs + 1) % 3 - 1
-        self.score(theirs)
-        self.blend()
-        return self.choose()
-
-    def score(self, theirs):
-        """Judges the last guesses by what they really played.
-
-        The weights follow the gradient of the logarithm of the chance that was given to it.
-        """
-        self.weights += RATE * (self.said[:, theirs] - self.said @ self.forecast)
-        np.maximum(self.weights, 0.0, out=self.weights)
-        off = MISTAKE[theirs].take(self.guesses)
-        np.copyto(self.mistakes, off, where=self.guesses < 3)
-        records = self.records
-        counted = self.counted.take(records)
-        step = np.maximum(1.0 / counted, FORGET)[:, None]
-        shares = (1.0 - step) * self.shares.take(records, axis=0) + step * ONES.take(off, axis=0)
-        self.counted[records], self.shares[records] = counted + 1.0, shares
-        self.logs[records] = np.log(shares + 0.005)
-
-    def blend(self):
-        """Lets every predictor learn and guess, and forecasts the opponent's next move.
-
-        The forecast's logarithm is a weighted sum of the predictors' logarithms.
-        """
-        others = [predictor.learn(self.history) for predictor in self.predictors]
-        told = np.append(self.contexts.learn(self.history), np.array(others, dtype=int))
-        self.guesses, sure = np.divmod(told, 10)
-        self.records = self.first + sure + 10 * self.mistakes
-        said = self.logs.take(3 * self.records[:, None] + TURN.take(self.guesses, axis=0))
-        said[self.guesses == 3] = 0.0
-        self.said = said
-        chances = self.weights @ self.said
-        chances = np.exp(chances - chances.max())
-        self.forecast = chances / chances.sum()
-
-    def choose(self):
-        """The reply that pays best if the forecast is right, or a random move.
-
-        It is random if no reply promises enough, and while the replies that I wanted to play
-        have been losing: then the opponent is ahead of me.
-        """
-        rock, paper, scissors = self.forecast.tolist()
-        payoffs = (scissors - paper, rock - scissors, paper - rock)
-        best = max(payoffs)
-        self.reply = payoffs.index(best)
-        if best < EDGE or self.form < -NET:
-            return random.choice(MOVES)
-        return MOVES[self.reply]
-'''
+"""Kind of a part that looks at moves, other than a context -> name and text of its class."""
+NEED_LEADER = {"rank", "result"}
