@@ -6,20 +6,27 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 HOME_DIR ?= demo-home
 MATCHES ?= 8
+# Processes that run tests; those that measure time ("alone") come after them, one by one.
+TEST_WORKERS ?= auto
 
-.PHONY: demo test lint setup setup-dev lock clean
+.PHONY: demo test lint docs setup setup-dev lock clean
 
 demo: setup
 	$(BIN)/python -m arena.demo --home $(HOME_DIR) --matches $(MATCHES)
 
 test: setup-dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -m "not alone" -n $(TEST_WORKERS) --dist worksteal
+	$(BIN)/python -m pytest -m alone
 
 lint: setup-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# All of it anew each time: of a page that did not change, Sphinx would not repeat its warnings.
+docs: setup-dev
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --fresh-env --quiet -j auto -d build/doctrees docs site
 
 setup: $(VENV)/.run-ready
 setup-dev: $(VENV)/.dev-ready
@@ -47,4 +54,4 @@ lock:
 	$(LOCK) --group dev -o requirements-dev.lock
 
 clean:
-	rm -rf $(VENV) demo-home build *.egg-info
+	rm -rf $(VENV) demo-home build site *.egg-info

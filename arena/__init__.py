@@ -1,1 +1,87 @@
-"""Policy Arena: plays code policies against each other and keeps every match."""
+"""Policy Arena: plays code policies against each other and keeps every match.
+
+    from arena import Arena
+
+    with Arena("arena-home") as arena:
+        arena.submit(source, "rrps", "ada/copycat")
+        arena.play("rrps")
+        print(arena.leaderboard("rrps"))
+
+What is listed here is the public surface; everything else may change without notice.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from arena.analysis.estimates import Estimate
+    from arena.conduct import Conduct
+    from arena.enrol import Enrolled
+    from arena.evaluation import Evaluated
+    from arena.games import GAMES, Game, game
+    from arena.listings import Matches, Policies
+    from arena.local import Arena
+    from arena.payoffs import PayoffTable
+    from arena.rejection import Rejection, RejectionKind
+    from arena.replay import Comparison, Stored
+    from arena.seam import Tournament
+    from arena.standings import Leaderboard
+    from arena.tally import PlayReport
+    from arena.values import Match, Result, Termination
+
+_HOMES = {
+    "Arena": "arena.local",
+    "Comparison": "arena.replay",
+    "Conduct": "arena.conduct",
+    "Enrolled": "arena.enrol",
+    "Estimate": "arena.analysis.estimates",
+    "Evaluated": "arena.evaluation",
+    "GAMES": "arena.games",
+    "Game": "arena.games",
+    "Leaderboard": "arena.standings",
+    "Match": "arena.values",
+    "Matches": "arena.listings",
+    "PayoffTable": "arena.payoffs",
+    "PlayReport": "arena.tally",
+    "Policies": "arena.listings",
+    "Rejection": "arena.rejection",
+    "RejectionKind": "arena.rejection",
+    "Result": "arena.values",
+    "Stored": "arena.replay",
+    "Termination": "arena.values",
+    "Tournament": "arena.seam",
+    "game": "arena.games",
+}
+
+__all__ = [
+    "Arena",
+    "Comparison",
+    "Conduct",
+    "Enrolled",
+    "Estimate",
+    "Evaluated",
+    "GAMES",
+    "Game",
+    "Leaderboard",
+    "Match",
+    "Matches",
+    "PayoffTable",
+    "PlayReport",
+    "Policies",
+    "Rejection",
+    "RejectionKind",
+    "Result",
+    "Stored",
+    "Termination",
+    "Tournament",
+    "game",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Loads what is asked for: a sealed worker or a light command needs little of all this."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'arena' has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)

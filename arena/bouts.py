@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from arena.games import game as game_named
 from arena.games.protocol import Game, Seat
 from arena.kinds import native
 from arena.kinds.host import host_policy
 from arena.plan import Bout, Job, Player, Route
+from arena.store.values import LOCKSTEP
 from arena.values import Result, Termination
-from sandbox.choose import WallChoice, open_wall
+from sandbox.choose import open_wall
 from sandbox.values import (
     EXTERNAL,
     Block,
@@ -39,24 +40,35 @@ FAULT_CODES = {
 
 
 @dataclass(frozen=True, slots=True)
+class Voided:
+    """A match that a shared worker could not finish, and its result so far, which is void."""
+
+    bout: Bout
+    cut: Result
+
+
+@dataclass(frozen=True, slots=True)
 class Played:
     """What a job came to.
 
     Attributes:
       results: matches whose result stands.
-      again: matches that must be played once more, each with fresh sealed workers, because a
-        worker that played several at once was at fault.
+      bouts: of the results.
+      voided: matches that must be played once more, each by itself, because a worker that
+        played several at once was at fault.
+      audit: whether the job was an audit.
     """
 
     results: tuple[Result, ...]
-    again: tuple[Bout, ...] = ()
+    bouts: tuple[Bout, ...]
+    voided: tuple[Voided, ...] = ()
+    audit: bool = False
 
 
 @dataclass(slots=True)
 class BoutHandler:
-    """Plays jobs in a worker process; opens its sandbox when the first job needs it."""
+    """Plays jobs in a process of its own; opens its sandbox when the first job needs it."""
 
-    wall_choice: WallChoice
     limits: Limits = field(default_factory=Limits)
     _wall: Wall | None = None
 
@@ -64,28 +76,30 @@ class BoutHandler:
         """Plays one job."""
         game = game_named(job.game)
         if job.route is Route.NATIVE:
-            return Played(tuple(_play_native(game, job)))
+            return Played(tuple(_play_native(game, job)), job.bouts)
         if job.route is Route.INLINE:
-            return Played(tuple(_play_inline(game, bout, job) for bout in job.bouts))
-        self._wall = self._wall or open_wall(self.wall_choice)
+            return Played(tuple(_play_inline(game, bout, job) for bout in job.bouts), job.bouts)
+        self._wall = self._wall or open_wall(job.wall)
         return play_in_box(game, job, self._wall, self.limits)
 
     def close(self) -> None:
-        """Ends the sandbox, if one was opened."""
+        """Ends the sandbox, if one was opened.  Idempotent."""
         if self._wall is not None:
             self._wall.close()
+            self._wall = None
 
 
 def _play_native(game: Game, job: Job) -> Iterator[Result]:
     payloads = {digest: player.payload for digest, player in job.players.items()}
     for bout in job.bouts:
         bots = (payloads[bout.players[0]], payloads[bout.players[1]])
-        yield native.play(game, bout.match, bots)
+        yield native.play(game, bout, bots)
 
 
 def _seat(game: Game, bout: Bout, number: int, players: Mapping[str, Player]) -> Seat:
     player = players[bout.players[number]]
-    return game.seat(host_policy(player.kind, player.payload, bout.match.seat_seed(number)))
+    policy = host_policy(game, player.kind, player.payload, bout.seat_seeds[number])
+    return game.seat(policy)
 
 
 def _play_inline(game: Game, bout: Bout, job: Job) -> Result:
@@ -95,7 +109,7 @@ def _play_inline(game: Game, bout: Bout, job: Job) -> Result:
     (a table may be handed in by anybody) is a forfeit, as it is for every other kind.
     """
     started, cpu = time.perf_counter(), [0.0, 0.0]
-    table = game.table([bout.match.deal_seed])
+    table = game.table([bout.deal_seed])
     seats = [_seat(game, bout, number, job.players) for number in (0, 1)]
     while not table.done:
         messages = table.messages()
@@ -111,7 +125,8 @@ def _play_inline(game: Game, bout: Bout, job: Job) -> Result:
     fault = table.fault(0)
     return Result(
         match=bout.match,
-        returns=game.score(bout.match.deal_seed, table.moves(0), fault[0] if fault else None),
+        season=bout.season,
+        returns=game.score(bout.deal_seed, table.moves(0), fault[0] if fault else None),
         termination=FAULT_CODES[fault[1]] if fault else Termination.COMPLETED,
         fault_seat=fault[0] if fault else None,
         fault_message="",
@@ -159,16 +174,16 @@ def _block(game: Game, job: Job, limits: Limits) -> Block:
     number = {digest: index for index, digest in enumerate(programs)}
     matches = tuple(
         BlockMatch(
-            bout.match.deal_seed,
+            bout.deal_seed,
             (
-                SeatPlan(number.get(bout.players[0], EXTERNAL), bout.match.seat_seed(0)),
-                SeatPlan(number.get(bout.players[1], EXTERNAL), bout.match.seat_seed(1)),
+                SeatPlan(number.get(bout.players[0], EXTERNAL), bout.seat_seeds[0]),
+                SeatPlan(number.get(bout.players[1], EXTERNAL), bout.seat_seeds[1]),
             ),
         )
         for bout in job.bouts
     )
     sources = tuple(job.players[digest].payload for digest in programs)
-    return Block(rules_of(game), sources, matches, job.isolate, limits)
+    return Block(rules_of(game), sources, matches, not job.shared, limits)
 
 
 def play_in_box(game: Game, job: Job, wall: Wall, limits: Limits) -> Played:
@@ -176,22 +191,26 @@ def play_in_box(game: Game, job: Job, wall: Wall, limits: Limits) -> Played:
     started = time.perf_counter()
     outcomes = wall.play(_block(game, job, limits), _externals(game, job))
     seconds = (time.perf_counter() - started) / len(job.bouts)
-    mode = wall.name if job.isolate else f"{wall.name}+lockstep"
+    mode = f"{wall.name}{LOCKSTEP}" if job.shared else wall.name
     results: list[Result] = []
-    again: list[Bout] = []
+    finished: list[Bout] = []
+    voided: list[Voided] = []
     for bout, outcome in zip(job.bouts, outcomes, strict=True):
         if outcome.final:
             results.append(_result(game, bout, outcome, mode, seconds))
+            finished.append(bout)
         else:
-            again.append(bout)
-    return Played(tuple(results), tuple(again))
+            cut = _result(game, bout, outcome, mode, seconds)
+            voided.append(Voided(bout, replace(cut, termination=Termination.STALLED)))
+    return Played(tuple(results), tuple(finished), tuple(voided), job.audit)
 
 
 def _result(game: Game, bout: Bout, outcome: Outcome, wall: str, seconds: float) -> Result:
     fault = outcome.fault
     return Result(
         match=bout.match,
-        returns=game.score(bout.match.deal_seed, outcome.moves, fault.seat if fault else None),
+        season=bout.season,
+        returns=game.score(bout.deal_seed, outcome.moves, fault.seat if fault else None),
         termination=_termination(fault.kind) if fault else Termination.COMPLETED,
         fault_seat=fault.seat if fault else None,
         fault_message=fault.message if fault else "",

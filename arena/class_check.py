@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from arena.games.protocol import AuthorContract
+from arena.contract import AuthorContract
 from arena.rejection import Rejection, RejectionKind
 
 _PLAIN_BASES = frozenset({"object", "ABC", "abc.ABC", "Protocol", "typing.Protocol", "Generic"})

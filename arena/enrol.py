@@ -1,77 +1,193 @@
-"""Takes a policy in: static checks, a trial in the sandbox, then the registry.
+"""Takes policies in: static checks, a trial, then the registry.  The one door for everybody.
 
-A policy that fails is never stored.  Its author gets the reason.
+A trial is nothing special: it is the first two matches that the newcomer would play against an
+opponent drawn in secret, and the first of them once more, as in an audit.  From inside it cannot
+be told from rated play, because it is rated play: where the newcomer is taken in, the two matches
+are stored.  A policy that faults, or does not repeat its moves, is not taken in, and its author
+gets the reason.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from arena.bouts import rules_of
+from arena.audit import compare
 from arena.games.protocol import Game
-from arena.submission import Rejection
-from registry import Registry
+from arena.home import HOUSE
+from arena.plan import Bout, Player, bout_of
+from arena.players import members_of, resolver
+from arena.rejection import Rejection, RejectionKind
+from arena.runner import Runner
+from arena.seeds import Seeds
+from arena.store import Verdict
+from arena.values import Match, Result, Termination
+from registry import Registry, digest_of
 from registry.values import PolicyVersion, Status, Submission
-from sandbox.values import Block, BlockMatch, FaultKind, Limits, SeatPlan
-from sandbox.wall import Wall
 
-TRIAL_SEED = 20_260_101
+Judge = Callable[[tuple[Result, ...]], Rejection | None]
+"""Looks at the two matches of a trial that was passed; what it objects to is not taken in."""
 
 
 @dataclass(frozen=True, slots=True)
 class Enrolled:
-    """A policy that was taken in.  `created` is False where the same content was known."""
+    """A policy that was taken in.
+
+    Attributes:
+      version: as it is registered.
+      created: False where the same content was known.
+      trial: its matches, empty where there was no trial.
+    """
 
     version: PolicyVersion
     created: bool
-
-
-def trial(game: Game, source: str, wall: Wall, limits: Limits) -> Rejection | None:
-    """Loads the policy in the sandbox and lets it play one whole match against itself.
-
-    Returns:
-      None where it played to the end without a fault.
-    """
-    rules = rules_of(game)
-    loaded = wall.check(rules, source, limits)
-    if loaded.fault is not None:
-        return Rejection(loaded.fault.value, loaded.message)
-    seats = (SeatPlan(0, TRIAL_SEED), SeatPlan(0, TRIAL_SEED + 1))
-    block = Block(rules, (source,), (BlockMatch(TRIAL_SEED, seats),), True, limits)
-    (outcome,) = wall.play(block)
-    if outcome.fault is None:
-        return None
-    where = f"after {len(outcome.moves)} moves of both sides in a trial match against itself"
-    message = f"{outcome.fault.message} ({where})"
-    if outcome.fault.kind is FaultKind.ILLEGAL_ACTION:
-        message += f"; the actions are {', '.join(game.actions)}, written like this"
-    return Rejection(outcome.fault.kind.value, message)
+    trial: tuple[Result, ...] = ()
 
 
 def enrol(
-    registry: Registry,
+    runner: Runner,
     game: Game,
-    submission: Submission | Rejection,
-    wall: Wall,
-    limits: Limits,
-) -> Enrolled | Rejection:
-    """Tries a prepared submission and registers it.
+    submissions: Sequence[Submission],
+    *,
+    opponents: Sequence[str] = (),
+    ours: bool = False,
+    judge: Judge | None = None,
+) -> list[Enrolled | Rejection]:
+    """Tries prepared submissions and registers those that pass, in their order.
 
     Args:
-      registry: where it goes.
-      game: what it plays.
-      submission: from `arena.submission.prepare`; a rejection passes through.
-      wall: the sandbox of the trial.
-      limits: what the policy may use.
+      runner: plays the trials.
+      game: what they play.
+      submissions: from `arena.submission.prepare`.
+      opponents: digests of registered policies to draw the trials' opponents from; by default
+        the house's.
+      ours: whether names that are reserved for the arena and its clients are allowed.
+      judge: has a say after the trial.
+
+    Raises:
+      MalformedName: a name is reserved, or reads like another author's.
+      SandboxError, WorkerDied: nothing was registered.
     """
-    if isinstance(submission, Rejection):
-        return submission
-    failed = trial(game, submission.payload, wall, limits)
-    if failed is not None:
-        return failed
-    registered = registry.submit(submission)
-    version = registered.version
+    registry = runner.home.registry
+    if not ours:
+        for submission in submissions:
+            registry.check_author(submission.name.partition("/")[0])
+    new = {digest_of(one.game, one.kind, one.payload): one for one in registry.missing(submissions)}
+    known = {digest: _quarantined(registry, one) for digest, one in new.items()}
+    wanted = {digest: one for digest, one in new.items() if known[digest] is None}
+    tried = try_out(runner, game, wanted, opponents, judge)
+    passed = [one for digest, one in wanted.items() if not isinstance(tried[digest], Rejection)]
+    registry.submit_many(passed, reserved=ours)
+    runner.home.store.append(
+        game, [result for found in tried.values() if isinstance(found, tuple) for result in found]
+    )
+    outcomes = {**known, **tried}
+    return [_entered(registry, one, outcomes, new, ours) for one in submissions]
+
+
+def try_out(
+    runner: Runner,
+    game: Game,
+    submissions: Mapping[str, Submission],
+    opponents: Sequence[str] = (),
+    judge: Judge | None = None,
+) -> dict[str, tuple[Result, ...] | Rejection]:
+    """Lets policies play their trials; nothing is registered or stored.
+
+    Args:
+      runner: plays.
+      game: what they play.
+      submissions: by digest.
+      opponents: as for `enrol`.
+      judge: as for `enrol`.
+
+    Returns:
+      By digest: the two matches, or why the policy cannot be taken in.
+    """
+    if not submissions:
+        return {}
+    home = runner.home
+    seeds, resting = home.seeds(), sorted(opponents or _house(home.registry, game))
+    present = members_of(home.registry, home.registry.by_digests(resting).values())
+    trials = {}
+    for digest, submission in submissions.items():
+        opponent = resting[seeds.choice("trial", digest, len(resting))]
+        players = present | {digest: Player(digest, submission.kind, submission.payload)}
+        trials[digest] = (_trial(game, seeds, digest, opponent, players), players)
+    played = runner.try_out(game, trials)
+    found: dict[str, tuple[Result, ...] | Rejection] = {}
+    for digest, (bouts, _) in trials.items():
+        problem, two = _problem(game, digest, bouts, played[digest]), played[digest][:2]
+        if problem is None and judge is not None:
+            problem = judge(two)
+        found[digest] = problem or two
+    return found
+
+
+def _house(registry: Registry, game: Game) -> list[str]:
+    return [version.digest for version in registry.find(game.name, author=HOUSE)]
+
+
+def _trial(
+    game: Game, seeds: Seeds, digest: str, opponent: str, players: Mapping[str, Player]
+) -> tuple[Bout, ...]:
+    """Both halves of the first deal, and the first of them again."""
+    resolve = resolver(players)
+    matches = [Match.between(game.name, game.version, digest, opponent, n) for n in (0, 1)]
+    first, second = (bout_of(match, seeds, resolve) for match in matches)
+    return first, second, first
+
+
+def _problem(
+    game: Game, digest: str, bouts: Sequence[Bout], results: Sequence[Result]
+) -> Rejection | None:
+    for bout, result in zip(bouts, results, strict=True):
+        if result.fault_seat is not None and bout.players[result.fault_seat] == digest:
+            return _fault(game, result)
+    found = compare(game, bouts[0], results[0], results[2])
+    if found.verdict is not Verdict.DIFFERENT or found.suspect != digest:
+        return None
+    return Rejection(
+        RejectionKind.DOES_NOT_REPEAT,
+        f"it played one match twice, with the same seeds and against the same opponent, and moved "
+        f"differently from move {found.move} on: {found.stored} at first, {found.again} then.  Its "
+        "moves must follow from `random` (seeded for each match) and what it observes; the "
+        "order of a set of objects, hash() or id() of an object do not",
+    )
+
+
+def _fault(game: Game, result: Result) -> Rejection:
+    where = f"after {len(result.moves)} moves of both sides in a trial match"
+    message = f"{result.fault_message} ({where})"
+    if result.termination is Termination.ILLEGAL_ACTION:
+        message += f"; the actions are {', '.join(game.actions)}, written like this"
+    return Rejection(result.termination.value, message)
+
+
+def _quarantined(registry: Registry, submission: Submission) -> Rejection | None:
+    """Why code that is in quarantine is not taken in under another layout or other names."""
+    found = registry.quarantined_code(submission.game, submission.code_digest)
+    if found is None:
+        return None
+    return Rejection(
+        RejectionKind.QUARANTINED,
+        f"this is the code of {found.ref}, which is in quarantine: {found.status_reason}",
+    )
+
+
+def _entered(
+    registry: Registry,
+    submission: Submission,
+    trials: Mapping[str, tuple[Result, ...] | Rejection | None],
+    new: Mapping[str, Submission],
+    ours: bool,
+) -> Enrolled | Rejection:
+    digest = digest_of(submission.game, submission.kind, submission.payload)
+    trial = trials.get(digest)
+    if isinstance(trial, Rejection):
+        return trial
+    version = registry.submit(submission, reserved=ours).version
     if version.status is Status.CANDIDATE and submission.status is Status.QUALIFIED:
         # An oracle had scored the same program; now somebody enters it.
         version = registry.set_status(version.digest, Status.QUALIFIED, "submitted as an entrant")
-    return Enrolled(version, registered.created)
+    return Enrolled(version, digest in new, trial or ())

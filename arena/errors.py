@@ -2,7 +2,8 @@
 
     ArenaError
     ├── UsageFault        the request itself cannot be carried out as it stands (exit code 2)
-    │   └── UnknownGame
+    │   ├── UnknownGame
+    │   └── SeedsUnknown  a match from before seeds were secret cannot be played again
     ├── HomeUnusable      the home cannot be created, read or written
     │   └── HomeTooNew    a newer version of the arena wrote it
     ├── StoreError        the match store cannot be used (see arena.store.errors)
@@ -23,6 +24,10 @@ class UsageFault(ArenaError):
 
 class UnknownGame(UsageFault):
     """There is no game of that name."""
+
+
+class SeedsUnknown(UsageFault):
+    """The seeds of a match are not known any more, so it can be retold but not played again."""
 
 
 class HomeUnusable(ArenaError):

@@ -1,6 +1,6 @@
 """A home: one folder with everything that a tournament keeps.
 
-home.json          format of the folder
+home.json          format of the folder, and where its registry is
 registry.sqlite    who takes part (or a PostgreSQL server, by URL)
 matches.duckdb     what was played
 """
@@ -13,13 +13,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from arena.errors import HomeTooNew, HomeUnusable
+from arena.errors import HomeTooNew, HomeUnusable, UsageFault
 from arena.house import house_submissions
+from arena.registry_address import absolute, file_of, same_registry, without_secrets
+from arena.seeds import Seeds
 from arena.store import MatchStore
 from registry import Registry, digest_of
 
 HOUSE = "house"
 """Author name of the built-in entrants."""
+REGISTRY, MATCHES = "registry.sqlite", "matches.duckdb"
 FORMAT = 1
 """Rises when an older arena could not read a newer home."""
 
@@ -38,64 +41,168 @@ class Home:
     registry: Registry
     writable: bool
 
+    def seeds(self, season: int | None = None) -> Seeds:
+        """The seeds of a season; of the one that is open where none is named.
+
+        Raises:
+          UnknownSeason: there is none of that number.
+        """
+        if season is None:
+            return Seeds(self.registry.current_season())
+        return Seeds(self.registry.season(season))
+
     @cached_property
     def store(self) -> MatchStore:
         """What was played."""
-        return MatchStore(self.path / "matches.duckdb")
+        return MatchStore(self.path / MATCHES)
 
 
-def _format_of(path: Path) -> int | None:
-    """Format of the home at `path`; None where there is none yet."""
+@dataclass(frozen=True, slots=True)
+class _Marker:
+    """What home.json says.
+
+    Attributes:
+      format: of the folder.
+      registry: address of its registry without any password; None for the file in the folder,
+        and "" in homes from before it was kept.
+    """
+
+    format: int
+    registry: str | None
+
+
+def _marker_of(path: Path) -> _Marker | None:
+    """What the home at `path` says of itself; None where there is none."""
     marker = path / "home.json"
     try:
-        return int(json.loads(marker.read_text())["format"])
+        said = json.loads(marker.read_text())
+        return _Marker(int(said["format"]), said.get("registry", ""))
     except FileNotFoundError:
         return None
     except OSError as error:
         raise HomeUnusable(f"{marker} cannot be read: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise HomeUnusable(
             f"{marker} is not a home's marker ({error}); point --home at a home or a new folder"
         ) from error
 
 
-def _create(path: Path) -> None:
+def _make(path: Path) -> None:
+    """Makes the folder."""
     try:
         path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _cannot_create(path, error) from error
+
+
+def _mark(path: Path, registry: str | None) -> None:
+    """Keeps in the folder that it is a home, and which registry is its own."""
+    try:
         fresh = path / f"home.json.{os.getpid()}"
-        fresh.write_text(json.dumps({"format": FORMAT}) + "\n")
+        fresh.write_text(json.dumps({"format": FORMAT, "registry": registry}) + "\n")
         fresh.replace(path / "home.json")
     except OSError as error:
+        raise _cannot_create(path, error) from error
+
+
+def _cannot_create(path: Path, error: OSError) -> HomeUnusable:
+    return HomeUnusable(
+        f"the home {path} cannot be created: {error.strerror}; "
+        "choose another folder with --home or ARENA_HOME"
+    )
+
+
+def _registry_target(path: Path, marker: _Marker | None, given: str | None) -> Path | str:
+    """Where the registry of a home is.
+
+    Raises:
+      UsageFault: another one was given than the home's own, or it is no address.
+    """
+    own = path / REGISTRY
+    wanted = own if given is None else absolute(given)
+    if marker is None or (marker.registry == "" and not own.exists()):
+        return wanted
+    if marker.registry:
+        if given is not None and not same_registry(given, marker.registry):
+            raise UsageFault(
+                f"the home {path} belongs to the registry {marker.registry}, and not to "
+                f"{without_secrets(given)}: leave --registry and ARENA_REGISTRY out; if the "
+                "registry itself was moved, write its new address into the home's home.json"
+            )
+        return marker.registry if given is None else wanted
+    if given is not None and file_of(given) != own.resolve():
+        raise UsageFault(
+            f"the home {path} has a registry of its own, {own}, and does not belong to "
+            f"{without_secrets(given)}: leave --registry and ARENA_REGISTRY out; if that file is "
+            "there by mistake, move it away"
+        )
+    return own
+
+
+def _must_be_there(path: Path, target: Path | str) -> None:
+    """The matches of a home mean nothing without the registry that names their policies.
+
+    Raises:
+      HomeUnusable: there are matches, and the file of their registry is gone or empty.
+    """
+    file = target if isinstance(target, Path) else file_of(target)
+    if file is None or (file.exists() and file.stat().st_size):
+        return
+    if (path / MATCHES).exists():
         raise HomeUnusable(
-            f"the home {path} cannot be created: {error.strerror}; "
-            "choose another folder with --home or ARENA_HOME"
-        ) from error
+            f"{path / MATCHES} holds matches, but {file}, which says whose they are, is gone or "
+            "empty: put it back from a copy, name the registry's server with --registry if that "
+            "is where it is, or move the folder away to begin anew"
+        )
 
 
-def open_home(path: Path, registry_url: str | None = None) -> Home:
+def open_home(
+    path: Path,
+    registry_url: str | None = None,
+    *,
+    seed_key: bytes | None = None,
+    create: bool = True,
+) -> Home:
     """Opens a home, creating it and enrolling the house on first use.
 
     Args:
       path: the folder.
-      registry_url: SQLAlchemy URL of a shared registry; by default a SQLite file in the folder.
+      registry_url: SQLAlchemy URL of a shared registry; by default the one that the home was made
+        with, a SQLite file in the folder unless it was told otherwise.
+      seed_key: 32 bytes that all seeds follow from, for matches that others can repeat; by
+        default a new home draws a secret.
+      create: whether to make a home where there is none.
 
     Raises:
+      UsageFault: there is none and none is to be made, or the registry is not this home's.
       HomeTooNew: a newer version of the arena wrote it; nothing is touched.
-      HomeUnusable: it cannot be created or read.
-      RegistryError: the registry cannot be opened.
+      HomeUnusable: it cannot be created or read, or its registry is gone while its matches are
+        there.
+      RegistryError: the registry cannot be opened, or has another key.
     """
-    found = _format_of(path)
-    if found is not None and found > FORMAT:
+    marker = _marker_of(path)
+    if marker is not None and marker.format > FORMAT:
         raise HomeTooNew(
-            f"the home {path} has format {found}, this arena reads up to {FORMAT}: "
+            f"the home {path} has format {marker.format}, this arena reads up to {FORMAT}: "
             "update policy-arena, or point --home at another folder"
         )
-    if found is None:
-        _create(path)
+    if marker is None and not create:
+        raise UsageFault(
+            f"there is no home at {path}; commands that take policies in or play, such as `arena "
+            "submit` and `arena play`, make one, and --home and ARENA_HOME name another"
+        )
+    target = _registry_target(path, marker, registry_url)
+    _must_be_there(path, target)
+    if marker is None:
+        _make(path)
     writable = os.access(path, os.W_OK)
-    target = registry_url or path / "registry.sqlite"
     home = Home(path, Registry.open(target, read_only=not writable), writable)
     if writable:
+        if marker is None or marker.registry == "":  # only now: the address has proved good
+            _mark(path, None if registry_url is None else without_secrets(registry_url))
+        if seed_key is not None:
+            home.registry.open_first_season(seed_key)
+        home.registry.current_season()
         _enrol_house(home.registry)
     return home
 
@@ -106,4 +213,4 @@ def _enrol_house(registry: Registry) -> None:
     known = {version.digest for version in registry.find(author=HOUSE)}
     missing = [one for digest, one in house.items() if digest not in known]
     if missing:
-        registry.submit_many(missing)
+        registry.submit_many(missing, reserved=True)

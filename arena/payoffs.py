@@ -7,7 +7,7 @@ antisymmetric: what one policy wins, the other loses.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 from numpy.typing import NDArray
+
+from arena.figures.text import number
+from arena.printed import WIDTH, Cell, Printed, Sheet, Side
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int32]
@@ -24,7 +27,7 @@ _VIEWS = ("wins", "draws", "losses", "forfeits_low", "forfeits_high")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PayoffTable:
+class PayoffTable(Printed):
     """Payoffs of n policies against each other; every entry is what the row's policy got.
 
     Arrays are read-only, with zeros on the diagonal.  Means and errors are in the game's unit per
@@ -45,6 +48,7 @@ class PayoffTable:
       wins: (n, n) matches that the row's policy won; its losses are `wins.T`.
       draws: (n, n).
       forfeits: (n, n) matches that the row's policy forfeited.
+      names: what to call policies where the table is shown, by digest; may lack some.
     """
 
     digests: tuple[str, ...]
@@ -59,6 +63,7 @@ class PayoffTable:
     wins: Counts
     draws: Counts
     forfeits: Counts
+    names: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         n = len(self.digests)
@@ -102,7 +107,27 @@ class PayoffTable:
             )
         chosen = np.array([index[digest] for digest in digests], dtype=np.intp)
         parts = {name: getattr(self, name)[..., chosen[:, None], chosen] for name in _ARRAYS}
-        return PayoffTable(tuple(digests), **parts)
+        return PayoffTable(tuple(digests), **parts, names=self.names)
+
+    def named(self, names: Mapping[str, str]) -> PayoffTable:
+        """The same table, with names by digest for showing it."""
+        return replace(self, names=dict(names))
+
+    def sheet(self, width: int = WIDTH) -> Sheet:
+        """Mean return of row against column, as many columns as a screen has room for."""
+        called = [self.names.get(digest, digest[:12]) for digest in self.digests]
+        titles = [f"{place} {name}" for place, name in enumerate(called, 1)]
+        room = width - max(map(len, titles), default=0) - 2
+        fitting = max(min(len(titles), room // _CELL), 1)
+        sides: dict[str, Side] = {"mean return of row": "left"}
+        sides |= {str(place): "right" for place in range(1, fitting + 1)}
+        rows: list[tuple[Cell, ...]] = [
+            (title, *(number(value, 0) for value in row[:fitting]))
+            for title, row in zip(titles, self.mean.tolist(), strict=True)
+        ]
+        left = len(titles) - fitting
+        note = f"{left} more columns have no room here" if left else ""
+        return Sheet("", sides, tuple(rows), note)
 
     @classmethod
     def from_pair_stats(cls, pair_stats: pa.Table, digests: Sequence[str]) -> PayoffTable:
@@ -142,22 +167,28 @@ class PayoffTable:
             forfeits=square.counts(seen["forfeits_low"], seen["forfeits_high"]),
         )
 
-    def to_arrow(self, names: Mapping[str, str] | None = None) -> pa.Table:
+    def picture(self) -> str:
+        """A heat map of the means."""
+        # Only notebooks need it, and its libraries would make every command start later.
+        from arena.figures.heatmap import payoff_heatmap
+
+        called = [self.names.get(digest, digest[:12]) for digest in self.digests]
+        height = min(120 + 14 * len(called), 720)
+        return payoff_heatmap(self, called, "units", height=height).alone() if called else ""
+
+    def to_arrow(self) -> pa.Table:
         """One row for each unordered pair, self-pairs included so that no policy is lost.
 
-        Args:
-          names: what to call the policies in two further columns, `policy_name` and
-            `opponent_name`; by digest.
-
         Returns:
-          `policy`, `opponent` (digests), every array of this class as a column (of the policy's
-          view; halves as `even_...` and `odd_...`), and `losses`, `opponent_forfeits`.
+          `policy`, `opponent` (digests), `policy_name` and `opponent_name` where there are names,
+          every array of this class as a column (of the policy's view; halves as `even_...` and
+          `odd_...`), and `losses`, `opponent_forfeits`.
         """
         rows, columns = np.triu_indices(len(self.digests))
         digests = np.array(self.digests, dtype=object)
         table: dict[str, object] = {"policy": digests[rows], "opponent": digests[columns]}
-        if names is not None:
-            called = np.array([names.get(digest, "") for digest in self.digests], dtype=object)
+        if self.names:
+            called = np.array([self.names.get(digest, "") for digest in self.digests], dtype=object)
             table |= {"policy_name": called[rows], "opponent_name": called[columns]}
         for name in _ARRAYS:
             array = getattr(self, name)
@@ -171,9 +202,9 @@ class PayoffTable:
         # Unknown means are empty cells, not the word "nan".
         return pa.table({name: pa.array(v, from_pandas=True) for name, v in table.items()})
 
-    def to_csv(self, path: Path, names: Mapping[str, str] | None = None) -> None:
+    def to_csv(self, path: Path) -> None:
         """Writes what `to_arrow` returns; `from_csv` reads it back without loss."""
-        pa.csv.write_csv(self.to_arrow(names), path)
+        pa.csv.write_csv(self.to_arrow(), path)
 
     @classmethod
     def from_csv(cls, path: Path) -> PayoffTable:
@@ -196,11 +227,13 @@ class PayoffTable:
             square = _Square(len(digests), rows, columns)
             arrays: dict[str, Any] = {n: _read_floats(square, table, n) for n in _FLOATS}
             arrays |= {name: _read_counts(square, table, name) for name in _COUNTS}
-            return cls(digests, **arrays)
+            return cls(digests, **arrays, names=_read_names(table))
         except (KeyError, pa.ArrowInvalid, ValueError) as error:
             raise ValueError(f"{path} is not a payoff table written by to_csv: {error}") from error
 
 
+_CELL = 7
+"""Characters that a number takes in a sheet."""
 _FLOATS = ("mean", "stderr", "half_mean", "half_stderr")
 _COUNTS = ("count", "deals", "half_count", "half_deals", "wins", "draws", "forfeits")
 _HALVES = ("even", "odd")
@@ -305,3 +338,10 @@ def _read_columns(table: pa.Table, name: str) -> Floats:
         return np.stack([_read_columns(table, name.replace("half", half)) for half in _HALVES])
     values: Floats = table.column(name).to_numpy().astype(np.float64)
     return values
+
+
+def _read_names(table: pa.Table) -> dict[str, str]:
+    if "policy_name" not in table.column_names:
+        return {}
+    digests, names = (table.column(name).to_pylist() for name in ("policy", "policy_name"))
+    return {digest: str(name) for digest, name in zip(digests, names, strict=True) if name}

@@ -7,8 +7,10 @@ How a match is played follows from who sits down:
 * as soon as one seat is a Python policy, the match goes into a sandbox block ("box"), and a
   trusted opponent answers from outside the box, as an external seat.
 
-A block is cheap when few policies meet often, so Python matches are tiled: policies are put in
-groups, and a block holds the matches of one pair of groups.
+Every seat of every match gets a sealed worker of its own.  Where the caller vouches for the
+Python policies, the matches of one policy may share a worker ("shared"), which is cheaper when
+few policies meet often; so matches are tiled: policies are put in groups, and a block holds the
+matches of one pair of groups.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ import enum
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from arena.seeds import Seeds
 from arena.values import Match
+from sandbox.choose import WallChoice
 
 NATIVE_BATCH = 48
 """Matches of an engine-only job: about a fifth of a second."""
@@ -56,24 +60,44 @@ class Player:
 
 @dataclass(frozen=True, slots=True)
 class Bout:
-    """A match and who really plays it: a mixture has drawn its member for this match.
+    """A match, who really plays it, and everything that chance decides in it.
 
-    `players` are digests in seat order.
+    Attributes:
+      match: its identity.
+      season: whose secret the seeds came from.
+      players: digests in seat order; a mixture has drawn its member for this match.
+      deal_seed: of the cards.
+      seat_seeds: of the players' random choices.
     """
 
     match: Match
+    season: int
     players: tuple[str, str]
+    deal_seed: int
+    seat_seeds: tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Matches that one worker plays in one go.  `isolate`: fresh sealed workers per match."""
+    """Matches that one worker plays in one go.
+
+    Attributes:
+      route: how.
+      game: name of the game.
+      bouts: the matches.
+      players: everybody who sits down, by digest.
+      shared: whether the matches of one Python policy share a sealed worker.
+      audit: whether the matches are stored already, and played again to see whether they repeat.
+      wall: behind which the sandbox's matches are played.
+    """
 
     route: Route
     game: str
     bouts: tuple[Bout, ...]
     players: Mapping[str, Player]
-    isolate: bool = False
+    shared: bool = False
+    audit: bool = False
+    wall: WallChoice | None = None
 
 
 def route_of(kinds: tuple[str, str]) -> Route:
@@ -83,10 +107,32 @@ def route_of(kinds: tuple[str, str]) -> Route:
     return Route.NATIVE if kinds == ("native", "native") else Route.INLINE
 
 
-def bout_of(match: Match, resolve: Callable[[str, int], str]) -> Bout:
-    """Draws the members of mixtures; `resolve(digest, seat seed)` returns the playing digest."""
+def bout_of(match: Match, seeds: Seeds, resolve: Callable[[str, int], str]) -> Bout:
+    """Seeds a match and draws the members of mixtures.
+
+    Args:
+      match: what is to be played.
+      seeds: of the season.
+      resolve: (digest, seed of the draw) -> the digest that really plays.
+    """
+    drawn = seeds.of(match)
     first, second = match.seats
-    return Bout(match, (resolve(first, match.seat_seed(0)), resolve(second, match.seat_seed(1))))
+    players = (resolve(first, drawn.members[0]), resolve(second, drawn.members[1]))
+    return Bout(match, seeds.season.number, players, drawn.deal, drawn.seats)
+
+
+def box_job(
+    game: str,
+    bouts: Iterable[Bout],
+    players: Mapping[str, Player],
+    *,
+    shared: bool = False,
+    audit: bool = False,
+) -> Job:
+    """A job for the sandbox with just the players that it needs."""
+    chosen = tuple(bouts)
+    present = {digest: players[digest] for bout in chosen for digest in bout.players}
+    return Job(Route.BOX, game, chosen, present, shared, audit)
 
 
 class _Blocks:
@@ -123,45 +169,42 @@ class _Blocks:
 
 def jobs(
     game: str,
-    matches: Iterable[Match],
+    bouts: Iterable[Bout],
     players: Mapping[str, Player],
-    resolve: Callable[[str, int], str],
     *,
-    isolate: bool = False,
+    shared: bool = False,
     block_matches: int = BLOCK_MATCHES,
 ) -> Iterator[Job]:
     """Cuts matches into jobs, lazily and in a stable order.
 
     Args:
       game: its name.
-      matches: what is to be played; all of that game.
+      bouts: what is to be played; all of that game.
       players: every policy that can sit down (members of mixtures included), by digest.
-      resolve: see `bout_of`.
-      isolate: play each Python match with fresh sealed workers.
-      block_matches: of a lockstep block at most; smaller blocks share out among more workers.
+      shared: whether the matches of one Python policy may share a sealed worker.
+      block_matches: of a shared block at most; smaller blocks share out among more workers.
     """
 
-    def job(route: Route, bouts: list[Bout]) -> Job:
+    def trusted(route: Route, bouts: list[Bout]) -> Job:
         present = {digest: players[digest] for bout in bouts for digest in bout.players}
-        return Job(route, game, tuple(bouts), present, isolate and route is Route.BOX)
+        return Job(route, game, tuple(bouts), present)
 
-    blocks = _Blocks(ISOLATED_BATCH if isolate else min(block_matches, BLOCK_MATCHES))
+    blocks = _Blocks(min(block_matches, BLOCK_MATCHES) if shared else ISOLATED_BATCH)
     waiting: dict[Route, list[Bout]] = {Route.NATIVE: [], Route.INLINE: []}
     sizes = {Route.NATIVE: NATIVE_BATCH, Route.INLINE: INLINE_BATCH}
-    for match in matches:
-        bout = bout_of(match, resolve)
+    for bout in bouts:
         route = route_of((players[bout.players[0]].kind, players[bout.players[1]].kind))
         if route is Route.BOX:
             full = blocks.add(bout)
             if full:
-                yield job(route, full)
+                yield box_job(game, full, players, shared=shared)
             continue
         waiting[route].append(bout)
         if len(waiting[route]) >= sizes[route]:
-            yield job(route, waiting[route])
+            yield trusted(route, waiting[route])
             waiting[route] = []
-    for bouts in blocks.rest():
-        yield job(Route.BOX, bouts)
-    for route, bouts in waiting.items():
-        if bouts:
-            yield job(route, bouts)
+    for rest in blocks.rest():
+        yield box_job(game, rest, players, shared=shared)
+    for route, left in waiting.items():
+        if left:
+            yield trusted(route, left)

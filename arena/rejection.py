@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 class RejectionKind(enum.StrEnum):
-    """What the static checks can say.  Values are stable: programs and prompts rely on them."""
+    """What the checks can say.  Values are stable: programs and prompts rely on them."""
 
     FILE_MISSING = "file-missing"
     """There is no such file."""
@@ -23,6 +23,8 @@ class RejectionKind(enum.StrEnum):
     """It is not Python."""
     TOO_NESTED = "too-nested"
     """Its expressions or statements are nested deeper than Python can compile."""
+    TOO_COSTLY = "too-costly"
+    """To read it takes more processor time than a source may take."""
     CLASS_MISSING = "class-missing"
     """It does not define the class that the game asks for."""
     METHOD_MISSING = "method-missing"
@@ -33,6 +35,12 @@ class RejectionKind(enum.StrEnum):
     """It imports a module that policies may not use."""
     NAME_NOT_ALLOWED = "name-not-allowed"
     """It uses a built-in that cannot work inside the sandbox."""
+    DOES_NOT_REPEAT = "does-not-repeat"
+    """With the same seeds and against the same opponent it moved differently."""
+    QUARANTINED = "quarantined"
+    """Its code is in quarantine."""
+    TOO_SLOW = "too-slow"
+    """Its matches would take longer than whoever takes it in allows."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from arena.bouts import BoutHandler
 from arena.errors import UsageFault
 from arena.games import game as game_named
-from arena.games.protocol import Account, Game
+from arena.games.parts import Account
+from arena.games.protocol import Game
 from arena.home import Home
-from arena.plan import jobs
-from arena.play import members_of, resolver
+from arena.runner import Runner
 from arena.values import Result
 from registry.values import PolicyVersion
-from sandbox.choose import WallChoice
-from sandbox.values import Limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +57,18 @@ def stored_match(home: Home, match_id: str) -> Stored:
     game = game_named(result.match.game)
     by_digest = home.registry.by_digests(result.match.seats)
     versions = (by_digest[result.match.seats[0]], by_digest[result.match.seats[1]])
-    account = game.account(result.match.deal_seed, result.moves, result.fault_seat)
+    deal = home.seeds(result.season).deal(result.match)
+    account = game.account(deal, result.moves, result.fault_seat)
     return Stored(game, result, versions, account)
 
 
-def play_again(home: Home, stored: Stored, wall: WallChoice, limits: Limits) -> Comparison:
-    """Plays the match with fresh sealed workers and compares it with what is stored."""
-    players = members_of(home, stored.versions)
-    (job,) = jobs(stored.game.name, [stored.result.match], players, resolver(players), isolate=True)
-    handler = BoutHandler(wall, limits)
-    try:
-        (again,) = handler.run(job).results
-    finally:
-        handler.close()
+def compare_again(runner: Runner, stored: Stored) -> Comparison:
+    """Plays the match with fresh sealed workers and compares it with what is stored.
+
+    Raises:
+      SeedsUnknown: the match is from before seeds were secret.
+    """
+    (again,) = runner.play_again(stored.game, [stored.result])
     old, new = stored.result.moves, again.moves
     differing = (i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b)
     first = next(differing, None if len(old) == len(new) else min(len(old), len(new)))

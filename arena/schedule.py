@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +27,15 @@ class Schedule:
       missing: how many of them were not stored.
     """
 
+    _first = 0
+
     def __init__(
-        self, store: MatchStore, game: Game, pairs: Iterable[tuple[str, str]], matches: int
+        self,
+        store: MatchStore,
+        game: Game,
+        pairs: Iterable[tuple[str, str]],
+        matches: int,
+        first: int = 0,
     ) -> None:
         """Plans some pairs, in the given order.
 
@@ -37,9 +44,10 @@ class Schedule:
           game: what is played.
           pairs: digests, in either order; a pair that is named again counts once.
           matches: wanted for each pair; the last deal of an odd number is played once.
+          first: repetition that counting begins at; even.
 
         Raises:
-          ValueError: `matches` is negative.
+          ValueError: `matches` is negative, or `first` is odd.
           StoreError: the store cannot be read.
         """
         chosen = list(dict.fromkeys((min(pair), max(pair)) for pair in pairs))
@@ -47,6 +55,11 @@ class Schedule:
         index = {digest: place for place, digest in enumerate(digests)}
         low = np.fromiter((index[a] for a, _ in chosen), np.int32, len(chosen))
         high = np.fromiter((index[b] for _, b in chosen), np.int32, len(chosen))
+        if first % 2:
+            raise ValueError(
+                f"matches are counted from repetition {first}, in the middle of a deal"
+            )
+        self._first = first
         self._plan(store, game, digests, low, high, matches)
 
     @classmethod
@@ -73,7 +86,7 @@ class Schedule:
             raise ValueError(f"matches a pair is {matches}; it cannot be negative")
         self._name, self._version = game.name, game.version
         self._digests, self._low, self._high, self._matches = digests, low, high, matches
-        stored = store.repetitions(game.name, game.version, digests, matches)
+        stored = store.repetitions(game.name, game.version, digests, matches, self._first)
         self._prefix, self._scattered = _aligned(stored, low, high)
         self.wanted = len(low) * matches
         beyond = sum(len(repetitions) for repetitions in self._scattered.values())
@@ -102,7 +115,7 @@ class Schedule:
                         self._version,
                         self._digests[low],
                         self._digests[high],
-                        repetition,
+                        self._first + repetition,
                     )
 
 
@@ -125,3 +138,18 @@ def _aligned(
     beyond = {a * width + b: repetitions for (a, b), repetitions in stored.scattered.items()}
     positions = np.flatnonzero(np.isin(wanted, list(beyond)))
     return prefix, {int(k): beyond[int(wanted[k])] for k in positions}
+
+
+def pairs_among(everybody: Sequence[str], only: Sequence[str]) -> list[tuple[str, str]]:
+    """The unordered pairs to play.
+
+    Args:
+      everybody: digests of all who may play.
+      only: digests; empty for all pairs, one for everybody against it, several for the round
+        robin among them.
+    """
+    chosen = sorted(set(only)) or sorted(everybody)
+    if only and len(chosen) == 1:
+        (one,) = chosen
+        return [(min(one, other), max(one, other)) for other in sorted(everybody) if other != one]
+    return [(a, b) for i, a in enumerate(chosen) for b in chosen[i + 1 :]]

@@ -1,68 +1,98 @@
 """Static checks of a policy's source: early feedback for its author, in milliseconds.
 
 This is *not* what keeps hostile code away: whatever passes here still runs in the sandbox only.
-Nothing is executed.  The size is bounded before anything is parsed; CPython's own parser and
-compiler bound their recursion (64 KiB of nesting of any kind brought nothing worse out of them
-than `RecursionError`, `MemoryError` or a syntax error), and nothing here recurses on what an
-author wrote.
+Nothing is executed, and nothing is parsed in this process: Python's own parser and compiler can be
+made to take gigabytes and minutes.  `arena/source_reading.py` does it, in a limited child.
 """
 
 from __future__ import annotations
 
-import ast
-import builtins
-import hashlib
-import threading
-import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass
+import functools
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
 
-from arena.class_check import class_problem
-from arena.games.protocol import AuthorContract
+from arena.contract import AuthorContract
 from arena.rejection import Rejection, RejectionKind
-from sandbox.box.allowed import ALLOWED_MODULES
+from sandbox.errors import SandboxUnavailable
+from sandbox.limited import ChildLimits, Excess, LimitedCalls
 from sandbox.values import Limits
 
 MAX_BYTES = Limits().source_bytes
-
-USELESS_BUILTINS = {
-    "open": "a policy has no files",
-    "input": "nobody is there to answer",
-    "breakpoint": "there is no debugger",
-    "__import__": "write an import statement",
-    "exit": "to end a match early is to forfeit it",
-    "quit": "to end a match early is to forfeit it",
-    "help": "there is no terminal",
-}
-"""Built-ins that cannot work inside the sandbox, and why."""
-
-_QUOTED_CHARS = 120
-_WARNINGS = threading.Lock()
-"""Silencing warnings swaps a list that all threads share: one at a time."""
+LIMITS = ChildLimits()
+"""What reading one source may cost."""
+_READ, _FIND, _DIFFERENCE = (
+    f"arena.source_reading:{name}" for name in ("read", "find_program", "difference")
+)
+_CHILD = LimitedCalls((_READ, _FIND, _DIFFERENCE), LIMITS)
+"""One for each process, which starts when it is needed."""
+_REMEMBERED = 128
+"""Sources whose reading is kept: the same text is checked, compared and registered in a row."""
+_DIGEST = re.compile(r"(?:\d+:[0-9a-f]{32})?")
 
 
-def check_source(
-    source: str, contract: AuthorContract, *, max_bytes: int = MAX_BYTES
-) -> Rejection | None:
-    """Checks a policy's source as far as that can be done without running it.
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a source says.
 
-    Never raises, whatever the source.
+    Attributes:
+      rejection: the first thing that is wrong with it, or None.
+      code_digest: of what the code does; see `normalised_digest`.
+      docstring: of the contract's class; see `docstring_of`.
+    """
+
+    rejection: Rejection | None
+    code_digest: str
+    docstring: str
+
+
+def read_program(source: str, contract: AuthorContract, *, max_bytes: int = MAX_BYTES) -> Reading:
+    """Reads a source as far as that can be done without running it.
 
     Args:
       source: any text.
       contract: the class that the game asks for.
       max_bytes: size of the source as UTF-8.
 
-    Returns:
-      The first thing that is wrong, or None.
+    Raises:
+      SandboxUnavailable: the limited child cannot be started, or gets no processor time.
     """
     problem = text_problem(source, max_bytes)
     if problem is not None:
-        return problem
-    tree = _parse(source)
-    if isinstance(tree, Rejection):
-        return tree
-    return _import_problem(tree) or _name_problem(tree) or class_problem(tree, contract)
+        return Reading(problem, "", "")
+    methods, optional = tuple(contract.methods.items()), tuple(contract.optional.items())
+    return _read(source, contract.class_name, methods, optional)
+
+
+def check_source(
+    source: str, contract: AuthorContract, *, max_bytes: int = MAX_BYTES
+) -> Rejection | None:
+    """The first thing that is wrong with a source, or None; see `read_program`."""
+    return read_program(source, contract, max_bytes=max_bytes).rejection
+
+
+def normalised_digest(source: str, contract: AuthorContract) -> str:
+    """Digest of what the code does, however it is written; finds clones.
+
+    Returns:
+      A version, a colon and 32 hexadecimal digits (see `arena/fingerprint.py`); "" where the source
+      cannot be compiled.  Digests that were stored without a colon are of version 1: they tell
+      names apart, and compare with each other only.
+
+    Raises:
+      SandboxUnavailable: as `read_program`.
+    """
+    return read_program(source, contract).code_digest
+
+
+def docstring_of(source: str, class_name: str) -> str:
+    """Docstring of the last class of that name, indentation removed; "" where there is none.
+
+    Raises:
+      SandboxUnavailable: as `read_program`.
+    """
+    return read_program(source, AuthorContract(class_name, {}, {})).docstring
 
 
 def text_problem(source: str, max_bytes: int = MAX_BYTES) -> Rejection | None:
@@ -92,182 +122,113 @@ def text_problem(source: str, max_bytes: int = MAX_BYTES) -> Rejection | None:
     return None
 
 
-def normalised_digest(source: str) -> str:
-    """Digest of what the code does, whatever its layout, comments and docstrings: finds clones.
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Which of some texts is a program.
 
-    Names count; line numbers do not.
+    Attributes:
+      number: of the first that is one, or None.
+      problem: what is wrong with the one that is to blame, or "" where that is Python as well.
+    """
+
+    number: int | None
+    problem: str
+
+
+def find_program(texts: Sequence[str], class_name: str, blamed: int | None = None) -> Found:
+    """The first text that is Python and defines a class of that name at its top level.
+
+    Args:
+      texts: in order of preference; all of them together have the budget of one question.
+      class_name: what is looked for.
+      blamed: number of the text whose problem is told where none is found.
+
+    Raises:
+      SandboxUnavailable: as `read_program`.
+    """
+    if not texts:
+        return Found(None, "")
+    question = {"texts": list(texts), "class_name": class_name, "blamed": blamed}
+    answer = _CHILD.call(_FIND, question)
+    if isinstance(answer, Excess):
+        return Found(None, _too_much(answer).message)
+    match answer:
+        case {"found": None | int() as number, "problem": str(problem)} if (
+            number is None or 0 <= number < len(texts)
+        ):
+            return Found(number, problem)
+    raise _forged(answer)
+
+
+def difference(
+    before: str, after: str, names: tuple[str, str] = ("", ""), *, context: int = 3
+) -> str | None:
+    """What changed from one text to another, in the unified format.
+
+    Args:
+      before: a text.
+      after: the text that it became.
+      names: of both, for the two lines at the top.
+      context: lines that are shown around each change.
 
     Returns:
-      32 hexadecimal digits; "" where the source does not parse.
+      None where it takes too long to find out.
+
+    Raises:
+      SandboxUnavailable: as `read_program`.
     """
-    tree = _parse(source) if text_problem(source) is None else None
-    if not isinstance(tree, ast.Module):
-        return ""
-    digest = hashlib.blake2b(digest_size=16)
-    for token in _tokens(tree):
-        digest.update(token.encode(errors="backslashreplace") + b"\0")
-    return digest.hexdigest()
+    question = {"before": before, "after": after, "names": names, "context": context}
+    answer = _CHILD.call(_DIFFERENCE, question)
+    if isinstance(answer, Excess):
+        return None
+    if not isinstance(answer, str):
+        raise _forged(answer)
+    return answer
 
 
-def docstring_of(source: str, class_name: str) -> str:
-    """Docstring of the last class of that name, indentation removed; "" where there is none."""
-    tree = _parse(source) if text_problem(source) is None else None
-    if not isinstance(tree, ast.Module):
-        return ""
-    found = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ClassDef) and node.name == class_name
-    ]
-    return (ast.get_docstring(found[-1]) or "") if found else ""
+@functools.lru_cache(maxsize=_REMEMBERED)
+def _read(
+    source: str,
+    class_name: str,
+    methods: tuple[tuple[str, int], ...],
+    optional: tuple[tuple[str, int], ...],
+) -> Reading:
+    contract = AuthorContract(class_name, dict(methods), dict(optional))
+    answer = _CHILD.call(_READ, {"source": source, "contract": asdict(contract)})
+    if isinstance(answer, Excess):
+        return Reading(_too_much(answer), "", "")
+    match answer:
+        case {"rejection": rejection, "code_digest": str(digest), "docstring": str(docstring)} if (
+            _DIGEST.fullmatch(digest)
+        ):
+            return Reading(_rejection(rejection), digest, docstring)
+    raise _forged(answer)
 
 
-def _parse(source: str) -> ast.Module | Rejection:
-    """The tree of a source that Python can also compile."""
-    with _WARNINGS, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            tree = ast.parse(source)
-            # Some errors are found by the compiler only ("return" outside a function).
-            compile(source, "<policy>", "exec", dont_inherit=True)
-        except SyntaxError as error:
-            return _syntax_problem(source, error)
-        except (RecursionError, MemoryError):
-            return Rejection(
-                RejectionKind.TOO_NESTED,
-                "an expression or a chain of statements is nested too deeply for Python to "
-                "compile; take it apart",
-            )
-        except (ValueError, OverflowError) as error:
-            return Rejection(RejectionKind.SYNTAX_ERROR, f"Python cannot read it: {error}")
-    return tree
+def _rejection(answer: Any) -> Rejection | None:
+    match answer:
+        case None:
+            return None
+        case [str(kind), str(message), None | int() as line] if kind in set(RejectionKind):
+            return Rejection(RejectionKind(kind), message, line)
+    raise _forged(answer)
 
 
-def _syntax_problem(source: str, error: SyntaxError) -> Rejection:
-    line = error.lineno
-    if line is None:
-        return Rejection(RejectionKind.SYNTAX_ERROR, f"Python cannot read it: {error.msg}")
-    lines = source.split("\n")
-    text = lines[line - 1].strip() if 0 < line <= len(lines) else ""
-    if len(text) > _QUOTED_CHARS:
-        text = text[: _QUOTED_CHARS - 3] + "..."
-    quoted = f": {text}" if text else ""
-    return Rejection(RejectionKind.SYNTAX_ERROR, f"line {line}: {error.msg}{quoted}", line)
+def _too_much(excess: Excess) -> Rejection:
+    if excess in (Excess.MEMORY, Excess.CRASH):
+        return Rejection(
+            RejectionKind.TOO_NESTED,
+            "an expression or a chain of statements is nested too deeply for Python to compile in "
+            f"{LIMITS.memory_mib} MiB of memory, which is all that it may take; take it apart",
+        )
+    return Rejection(
+        RejectionKind.TOO_COSTLY,
+        f"reading it takes more than {LIMITS.cpu_seconds:g} s of processor time, which is all that "
+        "a source may take; shorten it, and take apart what is nested",
+    )
 
 
-def _import_problem(tree: ast.Module) -> Rejection | None:
-    for name, line in sorted(_imports(tree), key=lambda found: found[1]):
-        if not name:
-            return Rejection(
-                RejectionKind.IMPORT_NOT_ALLOWED,
-                f"line {line}: a relative import; a policy is one file and nothing is beside it",
-                line,
-            )
-        if not _is_allowed(name):
-            return Rejection(
-                RejectionKind.IMPORT_NOT_ALLOWED,
-                f"line {line}: policies may not import {name[:_QUOTED_CHARS]}; they may import "
-                f"{', '.join(sorted(ALLOWED_MODULES - {'__future__'}))}",
-                line,
-            )
-    return None
-
-
-def _imports(tree: ast.Module) -> Iterator[tuple[str, int]]:
-    """Modules that are imported anywhere, with their line; a relative import has the name ""."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom):
-            yield "" if node.level else node.module or "", node.lineno
-        elif isinstance(node, ast.Import):
-            for alias in node.names:
-                yield alias.name, node.lineno
-
-
-def _is_allowed(name: str) -> bool:
-    return name in ALLOWED_MODULES or name.partition(".")[0] in ALLOWED_MODULES
-
-
-def _name_problem(tree: ast.Module) -> Rejection | None:
-    """A built-in that cannot work, unless the file binds that name itself somewhere."""
-    bound = set(_bound_names(tree))
-    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
-    for node in sorted(names, key=lambda name: (name.lineno, name.col_offset)):
-        if node.id in USELESS_BUILTINS and node.id not in bound:
-            what = "a built-in" if hasattr(builtins, node.id) else "a name"
-            return Rejection(
-                RejectionKind.NAME_NOT_ALLOWED,
-                f"line {node.lineno}: {node.id} is {what} that policies may not use "
-                f"({USELESS_BUILTINS[node.id]})",
-                node.lineno,
-            )
-    return None
-
-
-def _bound_names(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield node.id
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield node.name
-        elif isinstance(node, ast.arg):
-            yield node.arg
-        elif isinstance(node, ast.alias):
-            yield (node.asname or node.name).partition(".")[0]
-        elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
-            yield node.name
-        elif isinstance(node, ast.MatchMapping) and node.rest:
-            yield node.rest
-
-
-@dataclass(frozen=True, slots=True)
-class _Mark:
-    """A word between nodes: the name of a field, or the end of a node."""
-
-    text: str
-
-
-def _tokens(tree: ast.Module) -> Iterator[str]:
-    """The tree as words, top down.
-
-    An explicit stack, because `ast.dump` recurses and gives up on a long chain of `elif`.
-    """
-    waiting: list[object] = [tree]
-    while waiting:
-        item = waiting.pop()
-        if isinstance(item, ast.AST):
-            yield type(item).__name__
-            waiting.append(_Mark(")"))
-            waiting.extend(reversed(list(_content(item))))
-        elif isinstance(item, _Mark):
-            yield item.text
-        elif type(item) is int:
-            yield f"int {item:x}"  # In decimal, Python refuses to write a very long number.
-        else:
-            yield f"{type(item).__name__} {item!r}"
-
-
-def _content(node: ast.AST) -> Iterator[object]:
-    """What tells a node from others of its kind; what is empty or only layout is left out."""
-    for name, value in ast.iter_fields(node):
-        if name in ("ctx", "kind", "type_comment", "type_ignores"):
-            continue
-        if isinstance(value, list):
-            kept = value[1:] if name == "body" and _has_docstring(node) else value
-            if kept:
-                yield _Mark(name)
-                yield from kept
-        elif value is not None or isinstance(node, ast.Constant):
-            yield _Mark(name)
-            yield value
-
-
-def _has_docstring(node: ast.AST) -> bool:
-    documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
-    if not isinstance(node, documented) or not node.body:
-        return False
-    first = node.body[0]
-    return (
-        isinstance(first, ast.Expr)
-        and isinstance(first.value, ast.Constant)
-        and isinstance(first.value.value, str)
+def _forged(answer: object) -> SandboxUnavailable:
+    return SandboxUnavailable(
+        f"reading a source gave an answer that makes no sense: {answer!r:.200}"
     )

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from arena.analysis.estimates import Estimate
 from arena.analysis.leaderboard import Options, RankBy, Row, leaderboard
 from arena.analysis.ratings import Rating, repetitions_to_rate, true_skill
+from arena.figures.intervals import Line, intervals
+from arena.figures.text import number
+from arena.games import game as game_named
 from arena.games.protocol import Game
 from arena.home import Home
 from arena.house.population import Population
 from arena.payoffs import PayoffTable
+from arena.printed import WIDTH, Aside, Cell, Printed, Sheet, Side, estimate_columns, estimated
+from arena.tally import Pair
 from registry.values import Status
 
 
@@ -21,6 +29,22 @@ def payoff_table(home: Home, game: Game, digests: Sequence[str]) -> PayoffTable:
     chosen = list(dict.fromkeys(digests))
     stats = home.store.pair_stats(game.name, game.version, among=chosen)
     return PayoffTable.from_pair_stats(stats, chosen)
+
+
+def exact_payoffs(
+    home: Home, game: Game, digests: Sequence[str], wanted: Mapping[Pair, int], first: int = 0
+) -> PayoffTable:
+    """The payoffs of some policies from exactly the wanted matches that are stored.
+
+    Args:
+      home: where the matches are.
+      game: what was played.
+      digests: the policies, in the order of the table.
+      wanted: how many matches of each pair count; pairs that are not named do not.
+      first: repetition that they are counted from.
+    """
+    stats = home.store.exact_pair_stats(game, wanted, first)
+    return PayoffTable.from_pair_stats(stats, tuple(digests))
 
 
 def ratings(home: Home, game: Game, table: PayoffTable) -> dict[str, Rating]:
@@ -35,10 +59,137 @@ def ratings(home: Home, game: Game, table: PayoffTable) -> dict[str, Rating]:
     return true_skill(returns.filter(inside))
 
 
+DRAWN = 30
+"""Policies that a chart of a leaderboard shows."""
+_ROOM = {"worst opponent": 100, "cross-fitted": 120, "rating": 120, "matches": 120}
+"""Characters that a screen must have for a column to be shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leaderboard(Printed):
+    """All qualified policies of a game, best first.
+
+    Attributes:
+      game: name of the game.
+      unit: of all scores, per match.
+      population: name of the evaluation population.
+      by: what it is ordered by.
+      rows: one for each version.
+    """
+
+    game: str
+    unit: str
+    population: str
+    by: str
+    rows: tuple[Row, ...]
+
+    def sheet(self, width: int = WIDTH) -> Sheet:
+        """Ranks with the ranges that the noise leaves open, and scores with their intervals."""
+        columns = _columns(self.rows)
+        left_out = [title for title in columns if width < _ROOM.get(title, 0)]
+        for title in left_out:
+            del columns[title]
+        return Sheet(
+            f"{game_named(self.game).title}: {self.unit} a match, measured on {self.population}",
+            {title: side for title, (side, _) in columns.items()},
+            tuple(tuple(cell(row) for _, cell in columns.values()) for row in self.rows),
+            f"a wider screen also shows: {', '.join(left_out)}" if left_out else "",
+        )
+
+    def picture(self) -> str:
+        """AggScore of the best with their 95 % intervals."""
+        measured = [row for row in self.rows if row.agg_score is not None][:DRAWN]
+        lines = [Line(row.ref, row.agg_score) for row in measured if row.agg_score]
+        return intervals(lines, f"AggScore, {self.unit} a match (95 %)") if lines else ""
+
+    def to_arrow(self) -> pa.Table:
+        """One row for each policy; estimates as value, `_stderr`, `_low` and `_high` (95 %)."""
+        return pa.Table.from_pylist([_flat(row) for row in self.rows])
+
+
+Column = tuple[Side, Callable[[Row], Cell]]
+
+
+def _columns(rows: Sequence[Row]) -> dict[str, Column]:
+    """The columns that these rows fill."""
+    columns: dict[str, Column] = {
+        "rank": ("left", _rank),
+        "policy": ("left", lambda row: row.ref),
+        "AggScore [95 %]": ("right", _score),
+        "PopReturn": ("right", lambda row: _value(row.pop_return)),
+        "PopExpl": ("right", lambda row: _value(row.pop_expl)),
+        "cross-fitted": ("right", lambda row: _value(row.pop_expl_cross_fitted)),
+        "rating": ("right", _rating),
+        "worst opponent": ("left", _worst),
+        "matches": ("right", lambda row: f"{row.matches:,}"),
+    }
+    if any(row.forfeits for row in rows):
+        columns["forfeits"] = ("right", lambda row: f"{row.forfeits:,}" if row.forfeits else "")
+    if any(row.bradley_terry is not None for row in rows):
+        columns["Bradley-Terry"] = ("right", lambda row: number(row.bradley_terry, 0))
+        columns["Nash mass"] = ("right", lambda row: number(row.nash_mass, 3))
+        columns["alpha-rank"] = ("right", lambda row: number(row.alpha_rank, 3))
+    return columns
+
+
+def _value(estimate: Estimate | None) -> str:
+    return number(estimate.value if estimate else None)
+
+
+def _score(row: Row) -> Cell:
+    if row.agg_score is None:
+        return Aside("", f"{len(row.missing)} opponents not met")
+    return estimated(row.agg_score)
+
+
+def _rating(row: Row) -> str:
+    return number(row.trueskill.conservative if row.trueskill else None)
+
+
+def _rank(row: Row) -> Cell:
+    if row.rank is None:
+        return "-"
+    if row.rank_low == row.rank_high:
+        return str(row.rank)
+    return Aside(str(row.rank), f"{row.rank_low}-{row.rank_high}")
+
+
+def _worst(row: Row) -> str:
+    if row.worst is None:
+        return "-"
+    mean = round(row.worst.mean, 1)
+    return f"{row.worst.ref} {mean:+.1f}" if mean else f"{row.worst.ref} 0.0"
+
+
+def _flat(row: Row) -> dict[str, Any]:
+    flat: dict[str, Any] = {
+        "rank": row.rank,
+        "rank_low": row.rank_low,
+        "rank_high": row.rank_high,
+        "policy": row.ref,
+        "digest": row.digest,
+    }
+    for name in ("agg_score", "pop_return", "pop_expl", "pop_expl_cross_fitted"):
+        flat |= estimate_columns(name, getattr(row, name))
+    return flat | {
+        "worst_opponent": row.worst.ref if row.worst else None,
+        "worst_mean": row.worst.mean if row.worst else None,
+        "mean_return": row.mean_return,
+        "trueskill_mu": row.trueskill.mu if row.trueskill else None,
+        "trueskill_sigma": row.trueskill.sigma if row.trueskill else None,
+        "bradley_terry": row.bradley_terry,
+        "nash_mass": row.nash_mass,
+        "alpha_rank": row.alpha_rank,
+        "matches": row.matches,
+        "forfeits": row.forfeits,
+        "missing": list(row.missing),
+    }
+
+
 def standings(
     home: Home, game: Game, population: Population, *, by: str = "agg_score", more: bool = False
-) -> tuple[Row, ...]:
-    """The leaderboard of all qualified policies, best first.
+) -> Leaderboard:
+    """The leaderboard of all qualified policies.
 
     Args:
       home: whose registry and matches.
@@ -50,4 +201,5 @@ def standings(
     versions = home.registry.find(game.name, status=Status.QUALIFIED)
     table = payoff_table(home, game, [*(v.digest for v in versions), *population.digests])
     options = Options(RankBy(by), ratings(home, game, table), more)
-    return leaderboard(versions, table, population, options)
+    rows = leaderboard(versions, table, population, options)
+    return Leaderboard(game.name, game.unit, population.name, by, rows)

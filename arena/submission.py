@@ -17,8 +17,7 @@ from arena.rejection import Rejection, RejectionKind
 from arena.source_check import (
     MAX_BYTES,
     check_source,
-    docstring_of,
-    normalised_digest,
+    read_program,
     text_problem,
 )
 from registry.naming import check_submission
@@ -102,6 +101,7 @@ def prepare(
     Raises:
       MalformedName: the name is not "author/name".
       MalformedSubmission: the description, labels, provenance or parents cannot be stored.
+      SandboxUnavailable: the process that reads sources cannot be started.
     """
     if isinstance(path_or_text, Path):
         source = read_source(path_or_text)
@@ -109,28 +109,28 @@ def prepare(
         source = as_source(path_or_text)
     if isinstance(source, Rejection):
         return source
-    contract = game.contract
-    if (problem := check_source(source.text, contract)) is not None:
-        return problem
+    reading = read_program(source.text, game.contract)
+    if reading.rejection is not None:
+        return reading.rejection
     submission = Submission(
         game=game.name,
         name=name,
         kind=KIND,
         payload=source.text,
         status=status,
-        description=description or _summary(source.text, contract.class_name),
+        description=description or _summary(reading.docstring),
         labels=dict(labels or {}),
         provenance=dict(provenance or {}),
         parents=parents,
-        code_digest=normalised_digest(source.text),
+        code_digest=reading.code_digest,
     )
     check_submission(submission)
     return submission
 
 
-def _summary(source: str, class_name: str) -> str:
+def _summary(docstring: str) -> str:
     """First paragraph of the docstring, on one line."""
-    paragraph = docstring_of(source, class_name).strip().partition("\n\n")[0]
+    paragraph = docstring.strip().partition("\n\n")[0]
     words = " ".join(paragraph.replace("\0", " ").split())
     readable = words.encode(errors="replace").decode()
     return readable if len(readable) <= _SUMMARY_CHARS else readable[: _SUMMARY_CHARS - 3] + "..."

@@ -1,8 +1,9 @@
 """The values that the arena passes around: what is to be played, and what came of it.
 
 A match is identified by its content: game, version of its rules, the two policies and a
-repetition number.  Seeds follow from that identity, so nobody's numbers depend on who else
-takes part, and playing again is recognised as playing the same match.
+repetition number.  So nobody's numbers depend on who else takes part, and playing again is
+recognised as playing the same match.  Its seeds follow from that identity and from a secret of
+the arena (`arena.seeds`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,13 @@ import hashlib
 from dataclasses import dataclass, field
 
 SEED_BITS = 63
+SELECTING = 1 << 20
+"""From this repetition on, matches choose among candidates.
+
+They are matches like all others.  But whoever was chosen because it did well in them would look
+better by them than it is (the winner's curse), so no public statistic counts them.  Even, so that
+no duplicate is on both sides.
+"""
 
 
 class Termination(enum.StrEnum):
@@ -45,10 +53,6 @@ def _digest(*parts: object, size: int = 16) -> bytes:
     return hashlib.blake2b(text.encode(), digest_size=size).digest()
 
 
-def _seed(*parts: object) -> int:
-    return int.from_bytes(_digest(*parts, size=8), "big") >> (64 - SEED_BITS)
-
-
 @dataclass(frozen=True, slots=True, order=True)
 class Match:
     """One match to be played.  Repetitions 2k and 2k+1 share their deal with seats swapped.
@@ -58,7 +62,7 @@ class Match:
       game_version: version of the game's rules.
       low: the smaller of the two policies' digests.
       high: the larger (equal to `low` only in self-play).
-      repetition: 0, 1, 2, ...
+      repetition: 0, 1, 2, ...; see `SELECTING`.
     """
 
     game: str
@@ -91,13 +95,12 @@ class Match:
         return self.repetition // 2
 
     @property
-    def deal_seed(self) -> int:
-        """Seed of everything that chance decides in the game (63 bits)."""
-        return _seed("deal", self.game, self.game_version, self.low, self.high, self.deal)
-
-    def seat_seed(self, seat: int) -> int:
-        """Seed of the random choices of the policy in that seat (63 bits)."""
-        return _seed("seat", self.id, seat)
+    def public_deal_seed(self) -> int:
+        """Seed of the deal of a match of season 0, before there were secrets (63 bits)."""
+        digest = _digest(
+            "deal", self.game, self.game_version, self.low, self.high, self.deal, size=8
+        )
+        return int.from_bytes(digest) >> (64 - SEED_BITS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +109,7 @@ class Result:
 
     Attributes:
       match: what was played.
+      season: whose secret the seeds came from; 0 for matches from before there were secrets.
       returns: of seats 0 and 1, in the game's unit; they add up to 0.
       termination: why the match ended.
       fault_seat: 0 or 1 where a seat forfeited, else None.
@@ -115,9 +119,11 @@ class Result:
         (trusted policies in the arena's process), or the sandbox's wall and its version.
       seconds: wall-clock time, shared evenly among matches that were played together.
       cpu_seconds: processor time of the policies in seats 0 and 1, 0 where not measured.
+      playings: 2 where a shared worker failed and the match was played once more by itself.
     """
 
     match: Match
+    season: int
     returns: tuple[float, float]
     termination: Termination
     fault_seat: int | None
@@ -126,6 +132,7 @@ class Result:
     wall: str
     seconds: float
     cpu_seconds: tuple[float, float] = (0.0, 0.0)
+    playings: int = 1
 
     @property
     def return_low(self) -> float:

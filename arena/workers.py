@@ -78,20 +78,23 @@ def _main_out_of_sight() -> Iterator[None]:
 
 
 class WorkerPool(Generic[JobT, AnswerT]):
-    """A fixed number of worker processes.
+    """Worker processes, none at first.
 
     Args:
-      count: number of processes, at least 1.
       build: makes a worker's handler; runs in the worker, so it must be picklable.
     """
 
-    def __init__(self, count: int, build: Callable[[], Handler]) -> None:
-        context = multiprocessing.get_context("spawn")
+    def __init__(self, build: Callable[[], Handler]) -> None:
+        self._build = build
         self._workers: dict[Connection, Any] = {}
+
+    def grow(self, count: int) -> None:
+        """Starts workers until there are so many, at least one."""
+        context = multiprocessing.get_context("spawn")
         with _main_out_of_sight():
-            for _ in range(count):
+            while len(self._workers) < max(count, 1):
                 ours, theirs = context.Pipe()
-                process = context.Process(target=_work, args=(theirs, build, os.getpid()))
+                process = context.Process(target=_work, args=(theirs, self._build, os.getpid()))
                 process.start()
                 theirs.close()
                 self._workers[ours] = process

@@ -16,13 +16,11 @@ from pathlib import Path
 
 import numpy as np
 
-from arena.games import game as game_named
-from arena.home import open_home
-from arena.house.population import default_population
-from arena.play import PlayOptions, play
-from arena.standings import payoff_table, standings
+from arena import Arena
 
 GOLDEN = Path(__file__).resolve().parent.parent / "tests" / "golden"
+SEED_KEY = bytes(32)
+"""Of the home, so that everybody gets the same matches."""
 PUBLISHED_GAMES = 1000
 """Games behind each published mean."""
 
@@ -39,17 +37,17 @@ def main() -> None:
     parser.add_argument("--home", type=Path, default=Path("agreement-home"))
     parser.add_argument("--matches", type=int, default=16)
     options = parser.parse_args()
-    game = game_named("rrps")
-    home = open_home(options.home)
-    bots = home.registry.find("rrps", kind="native")
-    report = play(home, game, PlayOptions(options.matches), only=[bot.digest for bot in bots])
+    arena = Arena(options.home, seed_key=SEED_KEY)
+    bots = arena.policies("rrps", kind="native")
+    with arena:
+        report = arena.play("rrps", options.matches, only=[bot.digest for bot in bots])
     rate = report.played / report.seconds if report.played else float("nan")
     print(f"played {report.played} in {report.seconds:.1f} s, {rate:.0f} matches/s")
 
     names, published = matrix("rrps_cross_table.csv")
     _, deviation = matrix("rrps_sd_per_match.csv")
     digest = {bot.name.partition("/")[2]: bot.digest for bot in bots}
-    table = payoff_table(home, game, [digest[name] for name in names])
+    table = arena.payoffs("rrps", [digest[name] for name in names])
     upper = np.triu_indices(len(names), 1)
     ours, theirs = table.mean[upper], published[upper]
     error = np.hypot(
@@ -59,7 +57,7 @@ def main() -> None:
     near = np.abs(ours - theirs) <= 4 * error + 0.5
     print(f"pairs {len(ours)}, correlation {np.corrcoef(ours, theirs)[0, 1]:.5f}")
     print(f"within 4 combined standard errors: {near.mean():.2%}")
-    board = standings(home, game, default_population("rrps"))
+    board = arena.leaderboard("rrps").rows
     print("by AggScore:", ", ".join(row.ref for row in board if row.agg_score)[:60])
     first = board[0]
     assert first.agg_score is not None and first.pop_return is not None

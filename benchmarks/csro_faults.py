@@ -35,13 +35,13 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from csro_processes import CSRO, Run
 
+from oracle.models.catalogue import default_model, price_of
 from oracle.models.journal import Call
-from oracle.models.prices import price_of
 from population.oracles import journal_of
 from population.runs import FILE, Runs
 from tests.oracle.llm_server import Asked, Charged, LLMServer, Step
 
-MODEL = "gemini-2.5-pro"
+MODEL = default_model()
 PROGRAM = '''"""Expects of the opponent what it did after the same last throws."""
 
 import random

@@ -21,6 +21,8 @@ from population.records import RunState
 from population.runs import FILE, Runs
 
 CSRO = Path(sys.executable).parent / "csro"
+SEED_KEY = bytes(32).hex()
+"""Of every home: under the same key equal runs play equal matches."""
 LEDGER = ("initial", "sigma", "accepted", "u", "attempts", "mixture")
 """What two equal runs have in common: everything but names and times."""
 
@@ -57,7 +59,7 @@ class Run:
         begun = (self.home / FILE).exists() and self.name in {one.name for one in self._runs.all()}
         words = ["resume", self.name] if begun else ["run", "--game", self.game, *self.options]
         if not begun:
-            words += ["--name", self.name]
+            words += ["--name", self.name, "--seed-key", SEED_KEY]
         with open(self.log, "wb") as log:
             return subprocess.Popen(
                 [CSRO, *words, "--home", str(self.home)],

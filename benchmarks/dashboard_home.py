@@ -19,11 +19,11 @@ from pathlib import Path
 import click
 import numpy as np
 
+from arena import Arena
 from arena.games import game as game_named
-from arena.home import Home, open_home
 from arena.values import Match, Result, Termination
 from oracle.values import Attempt, Score
-from population.config import Budget, RunConfig
+from population.config import Measuring, RunConfig
 from population.records import Effort, Iteration, Sigma
 from population.runs import Runs
 from registry.values import Submission
@@ -82,6 +82,7 @@ def results(digests: list[str], repetitions: int, seed: int) -> Iterator[Result]
                 won, moves = made[place]
                 yield Result(
                     match,
+                    1,
                     (won, 0.0 - won),
                     Termination.COMPLETED,
                     None,
@@ -93,11 +94,11 @@ def results(digests: list[str], repetitions: int, seed: int) -> Iterator[Result]
                 )
 
 
-def runs(home: Home, digests: list[str], seed: int) -> None:
+def runs(home: Path, digests: list[str], seed: int) -> None:
     """Finished CSRO runs whose members are policies of the home, with made-up attempts."""
-    rng, kept = random.Random(seed), Runs(home.path)
+    rng, kept = random.Random(seed), Runs(home)
     for number in range(RUNS):
-        config = RunConfig("rrps", iterations=ITERATIONS, seed=number, matches=Budget(8, 24))
+        config = RunConfig("rrps", iterations=ITERATIONS, seed=number, matches=Measuring(8, 24))
         name, members = f"made-{number}", rng.sample(digests, ITERATIONS + 1)
         kept.start(name, config)
         kept.begin(name, members[0])
@@ -132,7 +133,7 @@ def main() -> None:
 def make(folder: Path, policies: int, matches: int, seed: int) -> None:
     """Makes the home; it takes a few minutes."""
     started = time.monotonic()
-    home = open_home(folder)
+    home = Arena(folder).home
     known = home.registry.find("rrps")
     entrants = [
         Submission(
@@ -156,7 +157,7 @@ def make(folder: Path, policies: int, matches: int, seed: int) -> None:
             batch = []
             click.echo(f"\r{stored:,} matches", nl=False, err=True)
     stored += home.store.append(game, batch)
-    runs(home, digests, seed)
+    runs(folder, digests, seed)
     size = (folder / "matches.duckdb").stat().st_size / 2**20
     click.echo(
         f"\r{len(digests)} policies, {stored:,} matches in {time.monotonic() - started:.0f} s, "
@@ -171,9 +172,8 @@ def measure(folder: Path) -> None:
     from dashboards.browser import Browser, served
     from dashboards.settings import Settings
 
-    home = open_home(folder)
-    game = game_named("rrps")
-    match = home.store.matches("rrps", game.version, newest_first=True, limit=1)[0].id
+    (newest,) = Arena(folder).matches("rrps", limit=1)
+    match = newest.id
     pages = {
         "leaderboard": ("/?game=rrps", ("Filters",)),
         "payoffs": ("/payoffs?game=rrps", ("Mean return", "Cluster", "Name")),

@@ -19,47 +19,51 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from arena.games import game as game_named
-from arena.home import Home, open_home
-from arena.play import PlayOptions, play
+from arena import Arena
 
 BOTS = 16
 """The first so many of the house, in alphabetical order."""
+SEED_KEY = bytes(32)
+"""Of both homes: under the same key a match is the same."""
 
 
-def chosen(home: Home) -> list[str]:
+def chosen(arena: Arena) -> list[str]:
     """Digests of the bots that play."""
-    return [bot.digest for bot in home.registry.find("rrps", kind="native")[:BOTS]]
+    return [bot.digest for bot in arena.policies("rrps", kind="native")[:BOTS]]
 
 
-def table_of(home: Home) -> dict[str, tuple[object, ...]]:
+def stored(arena: Arena) -> list[str]:
+    """Ids of all stored matches."""
+    return [row.id for row in arena.matches("rrps", limit=None)]
+
+
+def table_of(arena: Arena) -> dict[str, tuple[object, ...]]:
     """Every stored match: id to returns, end and moves."""
-    stored = {}
-    for row in home.store.matches("rrps", 1):
-        result = home.store.get(row.id)
-        assert result is not None
-        stored[row.id] = (result.returns, result.termination, result.moves)
-    return stored
+    table = {}
+    for match_id in stored(arena):
+        result = arena.match(match_id).result
+        table[match_id] = (result.returns, result.termination, result.moves)
+    return table
 
 
-def kill_once(home: Home, matches: int, rng: random.Random, seen: set[str]) -> int:
+def kill_once(arena: Arena, matches: int, rng: random.Random, seen: set[str]) -> int:
     """Plays until a random moment; returns how many matches are stored after the kill."""
-    only = [word for digest in chosen(home) for word in ("--only", digest)]
+    only = [word for digest in chosen(arena) for word in ("--only", digest)]
     command = [sys.executable, "-m", "arena", "play", "--game", "rrps", *only]
     process = subprocess.Popen(
-        [*command, "--matches", str(matches), "--home", str(home.path)],
+        [*command, "--matches", str(matches), "--home", str(arena.home.path)],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
     moment = time.monotonic() + rng.uniform(0.5, 10.0)
     while time.monotonic() < moment and process.poll() is None:
-        seen |= {row.id for row in home.store.matches("rrps", 1)}
+        seen |= set(stored(arena))
         time.sleep(0.1)
     with suppress(ProcessLookupError):
         os.kill(process.pid, signal.SIGKILL)
     process.wait()
-    rows = [row.id for row in home.store.matches("rrps", 1)]
+    rows = stored(arena)
     assert len(rows) == len(set(rows)), "a match is stored twice"
     assert seen <= set(rows), f"{len(seen - set(rows))} matches that a reader saw are lost"
     return len(rows)
@@ -72,21 +76,25 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     rng = random.Random(options.seed)
-    game = game_named("rrps")
     with tempfile.TemporaryDirectory() as folder:
-        home = open_home(Path(folder) / "killed")
+        killed, whole = (
+            Arena(Path(folder) / name, seed_key=SEED_KEY) for name in ("killed", "whole")
+        )
         seen: set[str] = set()
         for number in range(1, options.kills + 1):
-            stored = kill_once(home, options.matches, rng, seen)
-            print(f"kill {number:2}: {stored:6} stored", flush=True)
-        last = play(home, game, PlayOptions(options.matches), only=chosen(home))
-        print(f"resumed: {last.played} played, {last.skipped} were there")
-        whole = open_home(Path(folder) / "whole")
-        play(whole, game, PlayOptions(options.matches), only=chosen(whole))
-        assert table_of(home) == table_of(whole), "the tables differ"
-        stats = [h.store.pair_stats("rrps", 1).drop(["seconds"]).to_pylist() for h in (home, whole)]
-        assert stats[0] == stats[1], "the sums of pairs differ"
-        print(f"identical: {len(table_of(home))} matches, none lost, none doubled")
+            there = kill_once(killed, options.matches, rng, seen)
+            print(f"kill {number:2}: {there:6} stored", flush=True)
+        with killed, whole:
+            last = killed.play("rrps", options.matches, only=chosen(killed))
+            print(f"resumed: {last.played} played, {last.skipped} were there")
+            whole.play("rrps", options.matches, only=chosen(whole))
+        assert table_of(killed) == table_of(whole), "the tables differ"
+        sums = [
+            one.home.store.pair_stats("rrps", 1).drop(["seconds"]).to_pylist()
+            for one in (killed, whole)
+        ]
+        assert sums[0] == sums[1], "the sums of pairs differ"
+        print(f"identical: {len(table_of(killed))} matches, none lost, none doubled")
 
 
 if __name__ == "__main__":

@@ -16,12 +16,13 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
 
 from arena.games.protocol import Game
 from arena.schedule import Schedule
-from arena.store import MatchStore
+from arena.store import Audit, MatchStore, Verdict
 from arena.values import Match, Result, Termination
 
 
@@ -52,6 +53,7 @@ def results(matches: Iterator[Match], move_bytes: int, seed: int) -> Iterator[Re
         total = float(rng.randint(-150, 150))
         yield Result(
             match=match,
+            season=1,
             returns=(total, -total),
             termination=Termination.COMPLETED,
             fault_seat=None,
@@ -60,6 +62,15 @@ def results(matches: Iterator[Match], move_bytes: int, seed: int) -> Iterator[Re
             wall="native",
             seconds=rng.uniform(0.003, 0.03),
         )
+
+
+def audits(store: MatchStore, count: int) -> list[Audit]:
+    """An audit of each of the newest matches."""
+    now = datetime.now(UTC)
+    return [
+        Audit(row.match, Verdict.SAME, None, None, "", "", "native", now)
+        for row in store.unaudited(GAME.name, 1, count)
+    ]
 
 
 def timed(work: Callable[[], object], times: int = 1) -> float:
@@ -136,6 +147,9 @@ def measure(path: Path, options: argparse.Namespace) -> None:
             print(append_all(store, stream, batch_size * times, batch_size).line(before))
     stored = _stored(store)
     some = store.matches(GAME.name, 1, limit=1, offset=stored // 2)[0]
+    audited = min(stored, 10_000)
+    cost = timed(lambda: store.record_audits(audits(store, audited)))
+    print(f"\n{cost:.2f} s to choose and record {audited:,} audits")
     questions: tuple[tuple[str, Callable[[], object]], ...] = (
         ("pair_stats", lambda: store.pair_stats(GAME.name, 1)),
         ("pair_stats among 10", lambda: store.pair_stats(GAME.name, 1, among=digests[:10])),
@@ -144,6 +158,13 @@ def measure(path: Path, options: argparse.Namespace) -> None:
         ("get", lambda: store.get(some.id)),
         ("find by 8 digits", lambda: store.find(some.id[:8])),
         ("matches of one, 20 newest", lambda: _newest(store, some.seats[0])),
+        ("matches, 100,000", lambda: store.matches(GAME.name, 1, limit=100_000)),
+        ("newest 200 unaudited", lambda: store.unaudited(GAME.name, 1, 200)),
+        ("audits of one", lambda: store.audits(of=some.seats[0])),
+        ("audit counts", lambda: store.audit_counts(GAME.name, 1)),
+        ("sharing", lambda: store.sharing(GAME.name, 1)),
+        ("fingerprint by a newcomer", lambda: MatchStore(path).fingerprint(GAME.name, 1)),
+        ("export", lambda: store.export(path.with_name("export"))),
         ("returns in id order", lambda: store.returns_in_id_order(GAME.name, 1)),
         ("schedule", lambda: Schedule.round_robin(store, GAME, digests, a_pair)),
     )

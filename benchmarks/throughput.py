@@ -25,9 +25,8 @@ from statistics import median
 
 import pyspiel
 
-from arena.games import game as game_named
-from arena.home import open_home
-from arena.play import PlayOptions, play, processors
+from arena import Arena
+from arena.runner import processors
 
 GAME = "repeated_game(stage_game=matrix_rps(),num_repetitions=1000)"
 
@@ -83,24 +82,24 @@ def arena_rate(matches: int, cores: int) -> tuple[float, float]:
     Returns:
       The rate of the whole command, and the rate once the workers have started.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        home = open_home(Path(folder) / "home")
-        first: list[float] = []
+    first: list[float] = []
+    counts: list[int] = []
 
-        def seen(done: int, wanted: int) -> None:
-            if done:
-                first.append(time.perf_counter())
-                counts.append(done)
+    def seen(done: int, wanted: int) -> None:
+        if done:
+            first.append(time.perf_counter())
+            counts.append(done)
 
-        counts: list[int] = []
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Arena(Path(folder) / "home", workers=cores) as arena,
+    ):
         started = time.perf_counter()
-        bots = [v.digest for v in home.registry.find(game="rrps", kind="native")]
-        report = play(
-            home, game_named("rrps"), PlayOptions(matches, cores), only=bots, progress=seen
-        )
+        bots = [bot.digest for bot in arena.policies("rrps", kind="native")]
+        report = arena.play("rrps", matches, only=bots, progress=seen)
         ended = time.perf_counter()
-        steady = (counts[-1] - counts[0]) / (ended - first[0])
-        return report.played / (ended - started), steady
+    steady = (counts[-1] - counts[0]) / (ended - first[0])
+    return report.played / (ended - started), steady
 
 
 def python_loop_rate(pairs: list[tuple[str, str]]) -> float:

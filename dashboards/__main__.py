@@ -1,34 +1,18 @@
-"""`python -m dashboards`: the pages of a home."""
+"""`python -m dashboards`: the pages of a home.  `arena dashboard` becomes this program."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
-from arena.errors import ArenaError
-from arena.store import StoreError
+from arena.cli.session import Session, notice, session_options
+from dashboards.budgets import PlayingTime
 from dashboards.server import ADDRESS, serve
 from dashboards.settings import Settings, Submitting
-from registry import RegistryError
+
+MINUTE = 60.0
 
 
-@click.command()
-@click.option(
-    "--home",
-    envvar="ARENA_HOME",
-    default="./arena-home",
-    show_default=True,
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder of the tournament.",
-)
-@click.option(
-    "--registry",
-    "registry_url",
-    envvar="ARENA_REGISTRY",
-    metavar="URL",
-    help="Registry on a server.",
-)
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
     "--port",
     default=8501,
@@ -55,14 +39,35 @@ from registry import RegistryError
     default=Settings.matches,
     show_default=True,
     type=click.IntRange(1, 1000),
-    help="That a submission plays with each opponent.",
+    help="That a submission plays with each opponent, if its budget allows.",
+)
+@click.option(
+    "--submission-minutes",
+    default=PlayingTime.submission / MINUTE,
+    show_default=True,
+    type=click.FloatRange(0, min_open=True),
+    help="For which a submission may hold a processor.",
+)
+@click.option(
+    "--author-minutes",
+    default=PlayingTime.day / MINUTE,
+    show_default=True,
+    type=click.FloatRange(0, min_open=True),
+    help="The same for all submissions of an author on one day (in UTC).",
 )
 @click.option(
     "--per-hour",
     default=Settings.per_hour,
     show_default=True,
     type=click.IntRange(1),
-    help="Submissions within an hour, of all visitors.",
+    help="Submissions of one author within an hour, and names that may be claimed in one.",
+)
+@click.option(
+    "--waiting",
+    default=Settings.waiting,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Submissions of one author that may go on at once.",
 )
 @click.option(
     "--live-seconds",
@@ -71,30 +76,34 @@ from registry import RegistryError
     type=click.FloatRange(0.1),
     help="Between two looks at a CSRO run that is being worked on.",
 )
+@session_options
 def main(
-    home: Path,
-    registry_url: str | None,
+    session: Session,
     port: int,
     address: str,
     submitting: str,
     matches: int,
+    submission_minutes: float,
+    author_minutes: float,
     per_hour: int,
+    waiting: int,
     live_seconds: float,
 ) -> None:
-    """Starts the pages and prints their address."""
+    """Shows the home as web pages, on this machine unless --address says otherwise."""
     settings = Settings(
-        home.resolve(),
-        registry_url,
+        session.home_path.resolve(),
+        session.registry_url,
         Submitting(submitting),
         matches,
         per_hour,
-        live_seconds=live_seconds,
+        waiting,
+        live_seconds,
+        PlayingTime(MINUTE * submission_minutes, MINUTE * author_minutes),
+        session.seed_key,
     )
-    try:
-        serve(settings, port, address=address)
-    except (ArenaError, RegistryError, StoreError) as error:
-        raise click.ClickException(str(error)) from error
+    notice(f"opening {settings.home} ...")
+    serve(settings, port, address=address)
 
 
 if __name__ == "__main__":
-    main()
+    main(prog_name="arena dashboard")

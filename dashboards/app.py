@@ -37,10 +37,6 @@ OF_A_GAME: tuple[tuple[str, str, str, Callable[[Game], None]], ...] = (
 """Path, title, icon and what draws it, in the order of the menu."""
 
 
-SHORT = {"rrps": "Rock-paper-scissors", "leduc": "Leduc hold'em"}
-"""Titles for the switch; other games go by their own."""
-
-
 def _chosen_game() -> Game:
     """The game that the visitor looks at: kept in the address, and from page to page."""
     asked = navigate.asked("game")
@@ -50,16 +46,17 @@ def _chosen_game() -> Game:
         st.session_state.game = st.session_state.game  # kept although another page drew it
     elif "_shown_game" in st.session_state:
         st.session_state.game = st.session_state["_shown_game"]
+    first = next(iter(GAMES))
     name = st.segmented_control(
         "Game",
         list(GAMES),
-        format_func=lambda name: SHORT.get(name, game_named(name).title),
-        default=None if "game" in st.session_state else "rrps",
+        format_func=lambda name: game_named(name).short_title,
+        default=None if "game" in st.session_state else first,
         required=True,
         key="game",
         label_visibility="collapsed",
     )
-    game = game_named(name or "rrps")
+    game = game_named(name or first)
     st.session_state["_shown_game"] = game.name
     if not asked:
         st.query_params["game"] = game.name

@@ -56,28 +56,32 @@ def missing_browser() -> str:
     return f"not installed: {', '.join(lacking)}" if lacking else ""
 
 
+def _command(settings: Settings, port: int) -> list[str]:
+    command = [sys.executable, "-m", "dashboards", "--port", str(port)]
+    command += ["--home", str(settings.home), "--submitting", settings.submitting.value]
+    command += ["--matches", str(settings.matches), "--per-hour", str(settings.per_hour)]
+    command += ["--waiting", str(settings.waiting)]
+    command += ["--submission-minutes", str(settings.budget.submission / 60)]
+    command += ["--author-minutes", str(settings.budget.day / 60)]
+    return [*command, "--live-seconds", str(settings.live_seconds)]
+
+
 @contextmanager
-def served(settings: Settings, log: Path) -> Iterator[str]:
-    """Serves a home from a process of its own; yields the address of the pages.
+def server_of(settings: Settings, log: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
+    """Serves a home from a process of its own, which is yielded once it answers.
 
     Raises:
       PageFault: the server did not start; the message has what it said.
     """
-    port = free_port()
-    command = [sys.executable, "-m", "dashboards", "--port", str(port)]
-    command += ["--home", str(settings.home), "--submitting", settings.submitting.value]
-    command += ["--matches", str(settings.matches), "--per-hour", str(settings.per_hour)]
-    command += ["--live-seconds", str(settings.live_seconds)]
-    with log.open("w") as said:
-        server = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT)
-    address = f"http://{ADDRESS}:{port}"
+    with log.open("a") as said:
+        server = subprocess.Popen(_command(settings, port), stdout=said, stderr=subprocess.STDOUT)
     try:
         deadline = time.monotonic() + PATIENCE_SECONDS
-        while not _answers(f"{address}/_stcore/health"):
+        while not _answers(f"http://{ADDRESS}:{port}/_stcore/health"):
             if server.poll() is not None or time.monotonic() > deadline:
                 raise PageFault(f"the pages did not start: {log.read_text()}")
             time.sleep(0.1)
-        yield address
+        yield server
     finally:
         server.terminate()
         try:
@@ -85,6 +89,18 @@ def served(settings: Settings, log: Path) -> Iterator[str]:
         except subprocess.TimeoutExpired:
             server.kill()
             server.wait()
+
+
+@contextmanager
+def served(settings: Settings, log: Path) -> Iterator[str]:
+    """The same on a free port; yields the address of the pages.
+
+    Raises:
+      PageFault: the server did not start; the message has what it said.
+    """
+    port = free_port()
+    with server_of(settings, log, port):
+        yield f"http://{ADDRESS}:{port}"
 
 
 def _answers(url: str) -> bool:
@@ -135,9 +151,13 @@ class Browser:
     def open(self, path: str) -> float:
         """Goes to a page and waits until it is drawn; returns the seconds that it took."""
         started = time.monotonic()
-        self._driver.get(f"{self._address}{path}")
+        self.go(path)
         self.settle()
         return time.monotonic() - started
+
+    def go(self, path: str) -> None:
+        """Goes to a page, which need not be one of ours, and waits for nothing."""
+        self._driver.get(f"{self._address}{path}")
 
     def settle(self, patience: float = PATIENCE_SECONDS) -> float:
         """Waits until no script runs and nothing is loading; returns the seconds waited.

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from arena.analysis.estimates import Estimate
-from population.comparison import group_key
+from population.comparison import title_of
+from population.config import RunConfig
 from population.paper import PaperRow, methods
 from population.records import RunRecord
 from population.scores import Scores
@@ -29,13 +30,12 @@ def points_of(scored: Scored, metric: str) -> Points:
 
 def variants(records: Iterable[RunRecord]) -> dict[str, tuple[RunRecord, ...]]:
     """Runs that differ only in their seed, by a title; the same seed twice counts once."""
-    groups: dict[tuple[str, int, str, str], dict[int, RunRecord]] = {}
+    groups: dict[RunConfig, dict[int, RunRecord]] = {}
     for record in records:
-        groups.setdefault(group_key(record.config), {})[record.config.seed] = record
+        groups.setdefault(record.config.pool, {})[record.config.seed] = record
     found = {}
-    for (variant, iterations, *others), by_seed in groups.items():
-        plain = f"{variant}, K {iterations}"
-        title = plain if plain not in found else f"{plain}, {', '.join(filter(None, others))}"
+    for config, by_seed in groups.items():
+        title = f"{title_of(config)}, K {config.iterations}"
         found[title] = tuple(by_seed[seed] for seed in sorted(by_seed))
     return found
 

@@ -11,25 +11,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import streamlit as st
 
-from arena.analysis import leduc_exact
+from arena.analysis import exact
 from arena.analysis.leaderboard import Options, RankBy, Row, complete_core, leaderboard
 from arena.analysis.meta_strategy import SOLVERS, MetaStrategy
 from arena.analysis.metrics import Evaluation, evaluate
 from arena.games import game as game_named
+from arena.games.parts import InformationStates
 from arena.games.protocol import Game
-from arena.home import Home, open_home
+from arena.home import Home
 from arena.house.population import Population, default_population
 from arena.kinds.tabular import states_of
+from arena.local import Arena
 from arena.payoffs import PayoffTable
 from arena.standings import payoff_table
-from arena.starters import enrol_starters
 from dashboards.charts.lineage import Family
-from dashboards.desk import Desk
 from dashboards.rating import LiveRatings, Ratings
 from dashboards.settings import Settings
+from dashboards.submissions import SubmissionQueue
 from registry.values import PolicyVersion, Status
 
 SECONDS = 2.0
@@ -45,16 +45,21 @@ def settings() -> Settings:
 
 
 @st.cache_resource(show_spinner=False, max_entries=4)
-def _home(path: Path, registry_url: str | None) -> Home:
-    home = open_home(path, registry_url)
-    if home.writable:
-        enrol_starters(home)
-    return home
+def _arena(path: Path, registry_url: str | None) -> Arena:
+    return Arena(path, registry=registry_url)
+
+
+def arena() -> Arena:
+    """The arena that the pages show; made, with the house enrolled, on first use.
+
+    All visitors share it, so it is only read through; the submission queue plays with its own.
+    """
+    return _arena(settings().home, settings().registry_url)
 
 
 def home() -> Home:
-    """The home that the pages show; made, with the house enrolled, on first use."""
-    return _home(settings().home, settings().registry_url)
+    """Where the arena's registry and matches are."""
+    return arena().home
 
 
 @st.cache_resource(ttl=SECONDS, max_entries=16, show_spinner=False)
@@ -150,38 +155,7 @@ def board(game: Game, by: str = RankBy.AGG_SCORE.value, more: bool = False) -> t
 
 @st.cache_resource(max_entries=6, show_spinner=False)
 def _trends(path: str, game: str, version: int, stamp: str) -> Mapping[str, tuple[float, ...]]:
-    with home().store.reading() as connection:
-        rows = connection.execute(_TREND, [game, version, SLICES, game, version]).fetchnumpy()
-    digests, slices = np.asarray(rows["digest"]), np.asarray(rows["slice"])
-    total, matches = np.asarray(rows["total"]), np.asarray(rows["matches"])
-    trends: dict[str, tuple[float, ...]] = {}
-    names, starts = np.unique(digests, return_inverse=True)
-    for place, digest in enumerate(names.tolist()):
-        sums = np.zeros((2, SLICES))
-        mine = starts == place
-        sums[:, slices[mine]] = total[mine], matches[mine]
-        running, played = np.cumsum(sums, axis=1)
-        trends[digest] = tuple((running / np.maximum(played, 1))[played > 0].tolist())
-    return trends
-
-
-_TREND = """
-    with mine as (
-        select p.low, p.high, m.return_low, row_number() over () as place
-        from matches as m join pairs as p using (pair) join games as g using (game)
-        where g.name = ? and g.version = ? and p.low <> p.high
-    ), sums as (
-        select low, high, least((place * ? // (select matches + 1 from games
-                                               where name = ? and version = ?)), 1000) as slice,
-               sum(return_low) as total, count(*) as matches
-        from mine group by all
-    ), sides as (
-        select low as policy, slice, total, matches from sums
-        union all select high, slice, 0.0 - total, matches from sums
-    )
-    select digest, slice::integer as slice, sum(total) as total, sum(matches)::double as matches
-    from sides join policies using (policy) group by digest, slice
-"""
+    return home().store.trends(game, version, SLICES)
 
 
 def trends(game: Game) -> Mapping[str, tuple[float, ...]]:
@@ -241,28 +215,12 @@ class Costs:
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _costs(path: str, game: str, stamp: str, digest: str) -> Costs:
     played = game_named(game)
-    with home().store.reading() as connection:
-        matches, cpu, micros, forfeits = connection.execute(
-            _COSTS, {"game": game, "version": played.version, "digest": digest}
-        ).fetchone()
-    step = "throw" if game == "rrps" else "hand"
-    if cpu:
-        return Costs(matches, forfeits, f"Time per {step}", _duration(cpu / played.length))
-    return Costs(matches, forfeits, "Time per match", _duration(micros) if micros else "-")
-
-
-# A policy that plays natively is not timed alone: then only the match is.
-_COSTS = """
-    with me as (select policy from policies where digest = $digest), mine as (
-        select p.pair, p.low = me.policy as is_low
-        from pairs as p join games as g using (game), me
-        where g.name = $game and g.version = $version and (p.low = me.policy or p.high = me.policy)
-    )
-    select count(*), avg(nullif(if(is_low, cpu_micros_low, cpu_micros_high), 0)), avg(micros),
-           count(*) filter (where fault_seat is not null
-                            and (fault_seat = repetition % 2) = is_low)
-    from matches join mine using (pair)
-"""
+    took = home().store.costs(game, played.version, digest)
+    if took.cpu_micros:
+        text = _duration(took.cpu_micros / played.length)
+        return Costs(took.matches, took.forfeits, f"Time per {played.step}", text)
+    text = _duration(took.micros) if took.micros else "-"
+    return Costs(took.matches, took.forfeits, "Time per match", text)
 
 
 def costs(game: Game, digest: str) -> Costs:
@@ -333,7 +291,7 @@ def meta_strategy(game: Game, solver: str) -> tuple[tuple[str, ...], MetaStrateg
 
 @dataclass(frozen=True, slots=True)
 class ExactTable:
-    """Exact values of one tabular policy; chips a hand, but `best_response` a match."""
+    """Exact values of one tabular policy, per hand, but `best_response` per match."""
 
     ref: str
     exploitability: float
@@ -343,37 +301,45 @@ class ExactTable:
 
 @dataclass(frozen=True, slots=True)
 class ExactValues:
-    """Tabular policies, the least exploitable first, and the mean best response to the members."""
+    """Tabular policies, the least exploitable first.
+
+    Attributes:
+      tables: one for each policy.
+      ceiling: the most that a policy can return over the evaluation population; None where not
+        all of its members are tabular.
+    """
 
     tables: tuple[ExactTable, ...]
-    ceiling: float
-
-
-@st.cache_resource(max_entries=2, show_spinner=False)
-def _exact(path: str, field_key: int) -> ExactValues:
-    leduc = game_named("leduc")
-    tabular = [version for version in field(leduc).versions if version.kind == "tabular"]
-    found = []
-    for version in tabular:
-        states = states_of(version.payload)
-        gap = leduc_exact.nash_conv(states)
-        found.append(ExactTable(version.ref, gap / 2, gap, leduc.length * gap / 2))
-    members = home().registry.by_digests(default_population("leduc").digests).values()
-    wins = [leduc_exact.best_response_value(states_of(member.payload)) for member in members]
-    ordered = sorted(found, key=lambda one: one.exploitability)
-    return ExactValues(tuple(ordered), sum(wins) / len(wins))
-
-
-def exact_leduc(game: Game) -> ExactValues:
-    """Exact values of the tabular Leduc policies."""
-    return _exact(str(home().path), field(game).key)
+    ceiling: float | None
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
-def _desk(path: Path) -> Desk:
-    return Desk(home(), settings())
+def _exact(path: str, game: str, field_key: int, _space: InformationStates) -> ExactValues:
+    found = []
+    for version in field(game_named(game)).versions:
+        if version.kind == "tabular":
+            gap = exact.nash_conv(_space, states_of(_space, version.payload))
+            found.append(ExactTable(version.ref, gap / 2, gap, _space.hands * gap / 2))
+    members = home().registry.by_digests(default_population(game).digests).values()
+    ceiling = None
+    if all(member.kind == "tabular" for member in members):
+        ceiling = exact.ceiling(_space, [states_of(_space, one.payload) for one in members])
+    ordered = sorted(found, key=lambda one: one.exploitability)
+    return ExactValues(tuple(ordered), ceiling)
 
 
-def desk() -> Desk:
+def exact_values(game: Game) -> ExactValues | None:
+    """Exact values of the tabular policies; None for a game without information states."""
+    if game.states is None:
+        return None
+    return _exact(str(home().path), game.name, field(game).key, game.states)
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _submissions(path: Path) -> SubmissionQueue:
+    return SubmissionQueue(settings())
+
+
+def submissions() -> SubmissionQueue:
     """Where policies are handed in."""
-    return _desk(home().path)
+    return _submissions(home().path)

@@ -1,4 +1,4 @@
-"""What Streamlit runs.  Worker processes import this file again and must find nothing to do."""
+"""What Streamlit runs, as the main program of every visit."""
 
 if __name__ == "__main__":
     from dashboards.app import main

@@ -14,7 +14,7 @@ from arena.games.protocol import Game
 from arena.standings import payoff_table
 from dashboards import data
 from dashboards.comparing import Scored
-from dashboards.news import FRESH_LOOKS, News, Phase, news_of, phase_of
+from dashboards.liveness import FRESH_LOOKS, Liveness, Phase, liveness_of, phase_of
 from oracle.models.budget import Spent
 from oracle.models.journal import Call
 from population.comparison import OurRow, our_rows
@@ -45,7 +45,7 @@ def records(game: Game) -> tuple[RunRecord, ...]:
 
 @st.cache_resource(max_entries=24, show_spinner=False)
 def _facts(path: str, name: str, stamp: str, state: str, iterations: int) -> RunFacts:
-    return gather(data.home(), Runs(data.home().path), name)
+    return gather(data.arena(), Runs(data.home().path), name)
 
 
 def facts(name: str) -> RunFacts:
@@ -186,22 +186,22 @@ def by_variant(found: Sequence[RunRecord]) -> tuple[OurRow, ...]:
 
 
 @st.cache_resource(ttl=data.SECONDS, max_entries=64, show_spinner=False)
-def _news(path: str, name: str) -> News:
+def _liveness(path: str, name: str) -> Liveness:
     record = Runs(data.home().path).get(name)
     fresh = FRESH_LOOKS * data.settings().live_seconds
-    return news_of(data.home(), record, done(name), fresh)
+    return liveness_of(data.home(), record, done(name), fresh)
 
 
-def news(record: RunRecord) -> News | None:
+def liveness(record: RunRecord) -> Liveness | None:
     """How an unfinished run stands; None for one that is not."""
     if record.state is not RunState.UNFINISHED:
         return None
-    return _news(str(data.home().path), record.name)
+    return _liveness(str(data.home().path), record.name)
 
 
 def phase(record: RunRecord) -> Phase:
     """What a run is doing."""
-    return phase_of(record.state, news(record))
+    return phase_of(record.state, liveness(record))
 
 
 def calls(name: str) -> tuple[Call, ...]:

@@ -34,19 +34,21 @@ class Shot:
 
 def shots(home: Home) -> list[Shot]:
     """The pictures that a home has something to show for."""
+    first = next(iter(GAMES))
     found = [
-        Shot("leaderboard", "/?game=rrps"),
-        Shot("leaderboard-phone", "/?game=rrps", size=PHONE),
-        Shot("payoffs", "/payoffs?game=rrps", height=940),
-        Shot("exploitability", "/exploitability?game=rrps", dark=True),
-        Shot("policy", "/policy?game=rrps", height=1_100),
-        Shot("submit", "/submit?game=rrps"),
+        Shot("leaderboard", f"/?game={first}"),
+        Shot("leaderboard-phone", f"/?game={first}", size=PHONE),
+        Shot("payoffs", f"/payoffs?game={first}", height=940),
+        Shot("exploitability", f"/exploitability?game={first}", dark=True),
+        Shot("policy", f"/policy?game={first}", height=1_100),
+        Shot("submit", f"/submit?game={first}"),
     ]
     for game in GAMES.values():
         newest = home.store.matches(game.name, game.version, newest_first=True, limit=1)
         if newest:
             query = urlencode({"game": game.name, "match": newest[0].id})
-            dark = game.name == "leduc"
+            # One of the two themes with throws, the other with cards.
+            dark = game.has_deals
             found.append(Shot(f"replay-{game.name}", f"/replay?{query}", dark=dark))
     if (home.path / FILE).exists():
         for run in Runs(home.path).all():

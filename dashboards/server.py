@@ -10,12 +10,16 @@ import threading
 from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from dashboards import theme
 from dashboards.errors import KNOWN
 from dashboards.settings import Settings
+
+if TYPE_CHECKING:
+    from dashboards.submissions import SubmissionQueue
 
 APP = Path(__file__).with_name("entry.py")
 ADDRESS = "127.0.0.1"
@@ -80,17 +84,19 @@ def serve(
     import uvicorn
     from streamlit.web import bootstrap
 
+    from dashboards.headers import Protected, front_page, headers
+
     # uvicorn raises the signal again once it has shut down; without this that would kill us there.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     with closing(listener(address, port)) as open_one:
         os.environ.update(settings.to_environment())
-        _warm_up()
+        submissions = _warm_up(settings)
         port = open_one.getsockname()[1]
         flags = {name.replace(".", "_"): value for name, value in options(port, address).items()}
         bootstrap.load_config_options(flags)
         certificate = st.get_option("server.sslCertFile")
         config = uvicorn.Config(
-            st.App(APP),
+            Protected(st.App(APP), headers(front_page())),
             log_level="warning",
             access_log=False,
             ws="websockets-sansio",
@@ -98,12 +104,16 @@ def serve(
             ssl_certfile=certificate,
             ssl_keyfile=st.get_option("server.sslKeyFile"),
             timeout_graceful_shutdown=GOODBYE_SECONDS,
+            server_header=False,
         )
         host = f"[{address}]" if ":" in address else address
         announce(f"Policy Arena: {'https' if certificate else 'http'}://{host}:{port}")
         sys.stdout.flush()
-        with suppress(KeyboardInterrupt):
-            uvicorn.Server(config).run(sockets=[open_one])
+        try:
+            with suppress(KeyboardInterrupt):
+                uvicorn.Server(config).run(sockets=[open_one])
+        finally:
+            submissions.leave()
 
 
 def listener(address: str, port: int) -> socket.socket:
@@ -142,17 +152,26 @@ def listener(address: str, port: int) -> socket.socket:
     return opened
 
 
-def _warm_up() -> None:
+def _warm_up(settings: Settings) -> SubmissionQueue:
     """Opens the home, and begins to work out what the first visitor will ask for.
+
+    Returns:
+      The submission queue, which goes on with what an earlier server left.
 
     Raises:
       ArenaError, RegistryError, StoreError: the home cannot be opened.
     """
+    from arena import Arena
     from arena.games import GAMES
     from dashboards import app, data, run_data
 
     assert app  # its imports take longer than all the rest
+    if settings.seed_key is not None:
+        # A new home is made with it; nobody needs it afterwards, and no environment has it.
+        url, key = settings.registry_url, settings.seed_key
+        Arena(settings.home, registry=url, seed_key=key).close()
     data.home().store.counts()
+    submissions = data.submissions()
 
     def work_out() -> None:
         for game in GAMES.values():
@@ -169,3 +188,4 @@ def _warm_up() -> None:
     worker = threading.Thread(target=work_out, daemon=True)
     worker.start()
     worker.join(WARM_SECONDS)
+    return submissions

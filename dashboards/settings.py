@@ -5,8 +5,10 @@ from __future__ import annotations
 import enum
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from dashboards.budgets import PlayingTime
 
 
 class Submitting(enum.StrEnum):
@@ -27,10 +29,13 @@ class Settings:
     Attributes:
       home: folder of the tournament.
       registry_url: registry on a server; None for the one in the folder.
+      seed_key: that all seeds of a new home follow from; None to draw a secret.
       submitting: see `Submitting`.
       matches: that a submitted policy plays against each member of the evaluation population.
-      per_hour: submissions that all visitors together may hand in within an hour.
-      waiting: submissions that may wait for their turn.
+      per_hour: submissions that one author may hand in within an hour, and names that all
+        visitors together may claim.
+      waiting: submissions of one author that may go on at once.
+      budget: what submissions may cost.
       live_seconds: between two looks at a CSRO run that is being worked on.
     """
 
@@ -41,22 +46,28 @@ class Settings:
     per_hour: int = 30
     waiting: int = 5
     live_seconds: float = 4.0
+    budget: PlayingTime = field(default_factory=PlayingTime)
+    seed_key: bytes | None = field(default=None, repr=False)
 
     def to_environment(self) -> dict[str, str]:
-        """As environment variables, for the process that draws the pages."""
+        """As environment variables, for what draws the pages; without the key, a secret."""
         variables = {
             "ARENA_HOME": str(self.home),
             "ARENA_SUBMITTING": self.submitting.value,
             "ARENA_SUBMIT_MATCHES": str(self.matches),
             "ARENA_SUBMIT_PER_HOUR": str(self.per_hour),
             "ARENA_SUBMIT_WAITING": str(self.waiting),
+            "ARENA_SUBMIT_SECONDS": str(self.budget.submission),
+            "ARENA_AUTHOR_SECONDS": str(self.budget.day),
             "ARENA_LIVE_SECONDS": str(self.live_seconds),
         }
-        return variables | ({"ARENA_REGISTRY": self.registry_url} if self.registry_url else {})
+        if self.registry_url:
+            variables["ARENA_REGISTRY"] = self.registry_url
+        return variables
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Settings:
-        """The inverse of `to_environment`; what is not set has its default.
+        """The inverse of `to_environment`; what is not set has its default.  There is no key.
 
         Raises:
           ValueError: a variable has a value that means nothing.
@@ -69,4 +80,8 @@ class Settings:
             per_hour=int(environment.get("ARENA_SUBMIT_PER_HOUR", cls.per_hour)),
             waiting=int(environment.get("ARENA_SUBMIT_WAITING", cls.waiting)),
             live_seconds=float(environment.get("ARENA_LIVE_SECONDS", cls.live_seconds)),
+            budget=PlayingTime(
+                float(environment.get("ARENA_SUBMIT_SECONDS", PlayingTime.submission)),
+                float(environment.get("ARENA_AUTHOR_SECONDS", PlayingTime.day)),
+            ),
         )

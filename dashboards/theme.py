@@ -1,8 +1,4 @@
-"""Colours and type, for light and dark.
-
-The hues are those of Okabe and Ito (https://jfly.uni-koeln.de/color/), which readers with any
-usual kind of colour vision tell apart; gains are blue and losses orange everywhere.
-"""
+"""Colours and type, for light and dark.  What a colour means, `arena.figures.colours` says."""
 
 from __future__ import annotations
 
@@ -12,22 +8,10 @@ import numpy as np
 import streamlit as st
 from PIL import Image
 
-BLUE = "#0072B2"
-ORANGE = "#D55E00"
-GREEN = "#009E73"
-AMBER = "#E69F00"
-SKY = "#56B4E9"
-PINK = "#CC79A7"
-GREY = "#8A94A0"
-
-SERIES = (BLUE, ORANGE, GREEN, PINK, AMBER, SKY, "#7A5C9E", GREY, "#994F00", "#40B0A6")
-"""Colours of series, in the order in which they are given out."""
-
-GAIN, LOSS = BLUE, ORANGE
-"""What somebody won and lost; in a match, seats 0 and 1."""
+from arena.figures import colours
 
 _LIGHT = {
-    "primaryColor": BLUE,
+    "primaryColor": colours.BLUE,
     "backgroundColor": "#FFFFFF",
     "secondaryBackgroundColor": "#F3F5F8",
     "textColor": "#1B2530",
@@ -58,8 +42,8 @@ _BOTH = {
 def options() -> dict[str, object]:
     """Streamlit's options of the theme.  Light or dark follows the visitor's system."""
     found: dict[str, object] = {f"theme.{name}": value for name, value in _BOTH.items()}
-    for side, colours in (("light", _LIGHT), ("dark", _DARK)):
-        found |= {f"theme.{side}.{name}": colour for name, colour in colours.items()}
+    for side, palette in (("light", _LIGHT), ("dark", _DARK)):
+        found |= {f"theme.{side}.{name}": colour for name, colour in palette.items()}
     return found
 
 
@@ -68,29 +52,12 @@ def is_dark() -> bool:
     return st.context.theme.type == "dark"
 
 
-def diverging() -> list[tuple[float, str]]:
-    """A colour scale from loss over nothing to gain."""
-    middle = "#1F2833" if is_dark() else "#F7F7F5"
-    return [
-        (0.0, "#B34700"),
-        (0.25, "#E8853B"),
-        (0.5, middle),
-        (0.75, "#4C9CD0"),
-        (1.0, "#00568A"),
-    ]
-
-
-def faint() -> str:
-    """For reference lines and grids."""
-    return "#56606C" if is_dark() else "#AEB7C1"
-
-
 @functools.cache
 def icon() -> Image.Image:
     """The browser tab's picture: two policies across a board."""
     picture = np.zeros((32, 32, 4), dtype=np.uint8)
     y, x = np.mgrid[:32, :32]
-    for colour, centre in ((GAIN, (10, 10)), (LOSS, (21, 21))):
+    for colour, centre in ((colours.GAIN, (10, 10)), (colours.LOSS, (21, 21))):
         rgb = [int(colour[place : place + 2], 16) for place in (1, 3, 5)]
         picture[np.hypot(x - centre[0], y - centre[1]) < 9] = (*rgb, 255)
     return Image.fromarray(picture)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from oracle.early_stop import EarlyStop
+from oracle.early_stop import EarlyStop, matches_of
 from oracle.islands import Island, behaviour, migrated
 from oracle.trials import Measure, Outcome, Trials, best_of, digest_in, rng_of
 from oracle.values import (
@@ -182,16 +182,12 @@ def _answer(scored: Sequence[Outcome], evaluate: Evaluate) -> Outcome | None:
 
     A program that the cascade stopped may show a high return by the luck of its few matches.
     """
-    ranked = sorted(scored, key=lambda one: (-_matches(one), -one.u, one.number))
+    ranked = sorted(scored, key=lambda one: (-matches_of(one), -one.u, one.number))
     for outcome in ranked:
         (score,) = evaluate([outcome.source])
         if isinstance(score, Score):
             return replace(outcome, score=score)
     return None
-
-
-def _matches(outcome: Outcome) -> int:
-    return sum(one.matches for one in outcome.score.against) if outcome.score else 0
 
 
 def _no_news(same: str) -> Failure:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from oracle.early_stop import EarlyStop, played_out
 from oracle.trials import Trials, best_of, revision
 from oracle.values import Draft, Evaluate, Response, Task, Writer
 
@@ -19,6 +20,7 @@ class BestOfN:
       writer: writes the programs.
       drafts: N.
       workers: drafts that are written at the same time.
+      early_stop: whether, and how, drafts that cannot be the best are played less.
       waves: where no draft of a wave can be scored, another N are asked for, each with its
         predecessor's failure; this many waves at most.
     """
@@ -26,6 +28,7 @@ class BestOfN:
     writer: Writer
     drafts: int = 10
     workers: int = 1
+    early_stop: EarlyStop | None = None
     waves: int = 2
     name: str = "best-of-n"
 
@@ -39,8 +42,9 @@ class BestOfN:
         trials = Trials(task, self.writer, evaluate, self.workers)
         wave = [Draft(f"a{number:02}") for number in range(self.drafts)]
         for _ in range(self.waves):
-            outcomes = trials.run(wave)
-            best = best_of(outcomes)
+            measure = self.early_stop.measure(task, evaluate) if self.early_stop else None
+            outcomes = trials.run(wave, measure)
+            best = best_of(played_out(outcomes) if self.early_stop else outcomes)
             if best is not None:
                 trials.keep(best)
                 break

@@ -1,7 +1,9 @@
 """Which opponents a prompt shows, and how: the columns Input and Filter of the paper's table 5.
 
 Input: nothing, the opponents' programs, or descriptions of them.  Filter: the whole support of
-sigma, the k heaviest members, or the members of at least some weight.
+sigma, the k most relevant members of the population, or the members of at least some weight.
+Relevant are the members of the support by their weight, then the others, the newest first: sigma
+is often a single program, and a model that sees nothing else learns to beat that one alone.
 """
 
 from __future__ import annotations
@@ -48,7 +50,8 @@ class Shown:
     """An opponent that a prompt shows.
 
     Attributes:
-      number: 1 for the heaviest of the whole support, whatever the filter.
+      number: 1 for the heaviest of the whole support, whatever the filter; those without weight
+        come after those that are shown of the support.
       opponent: with its weight in sigma.
       share: its weight among those that are shown; these add up to 1.
     """
@@ -60,10 +63,11 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which members of sigma's support a prompt shows.
+    """Which members of the population a prompt shows.
 
     Attributes:
-      top_k: only that many, the heaviest; None for no such limit.
+      top_k: that many, the heaviest first, then the newest of those that have no weight; None
+        for the support.
       min_support: only those of at least this weight; None for no such limit.  The heaviest is
         always shown, so that there is something to respond to.
     """
@@ -84,14 +88,19 @@ class Filter:
             return f"top-k:{self.top_k}"
         return "all" if self.min_support is None else f"min-support:{self.min_support!r}"
 
-    def apply(self, opponents: Sequence[Opponent]) -> tuple[Shown, ...]:
+    def apply(
+        self, opponents: Sequence[Opponent], others: Sequence[Opponent] = ()
+    ) -> tuple[Shown, ...]:
         """Those that are shown, heaviest first; never nobody unless there is nobody.
 
         Args:
           opponents: the support of sigma.
+          others: members without weight, the most relevant first.
         """
         ranked = sorted(opponents, key=lambda one: -one.weight)
-        kept = ranked[: self.top_k]
+        kept = ranked
+        if self.top_k is not None:
+            kept = [*ranked, *others][: self.top_k]
         if self.min_support is not None:
             kept = [one for one in ranked if one.weight >= self.min_support] or ranked[:1]
         total = math.fsum(one.weight for one in kept)

@@ -2,7 +2,7 @@
 
 A second call to the model says what a program does.  It is asked under a key made of the program's
 digest, so the journal of a run answers whenever the same program is met again.  A description that
-quotes the program is asked for once more, and what is still quoted then is cut out.
+quotes the program's code is asked for once more, and what is still quoted then is cut out.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from arena.games.protocol import Game
-from oracle.models.protocol import Model, Reply, Request
+from oracle.models.errors import PromptRefused
+from oracle.models.protocol import Finish, Model, Reply, Request
 from oracle.prompt import fenced
 from oracle.prompts import fill
+from oracle.quotations import leaks
 from oracle.values import Failure, Opponent, Rejected
 
-LEAK_CHARS = 12
-"""A line of a program that is shorter than this gives nothing away."""
 CUT = "[...]"
 
 
@@ -53,11 +53,17 @@ SCHEMA: Mapping[str, Any] = {
 
 
 def describe(
-    model: Model, game: Game, opponent: Opponent, *, max_output_tokens: int | None = None
+    model: Model,
+    game: Game,
+    opponent: Opponent,
+    *,
+    max_output_tokens: int | None = None,
+    thinking: str | None = None,
 ) -> Description | Failure:
     """Describes an opponent's program, in at most two calls.
 
-    No line of the program of `LEAK_CHARS` or more characters is in what is returned.
+    No line of the program's code of `oracle.quotations.LEAK_CHARS` or more characters is in what
+    is returned.
 
     Returns:
       The description, or why the model gave none.
@@ -65,32 +71,36 @@ def describe(
     Raises:
       ModelError, BudgetSpent: as `Model.generate`.
     """
-    request = description_request(game, opponent, max_output_tokens)
-    reply = model.generate(request)
-    found = parse_description(reply)
+    request = description_request(game, opponent, max_output_tokens, thinking)
+    found = _asked(model, request)
     if isinstance(found, Description):
         quoted = leaks(found.text, opponent.source)
         if not quoted:
             return found
         more = fill("leaked", passages="\n".join(f"- {fenced(line)}" for line in quoted))
+    elif found.kind is Rejected.TOO_LONG:
+        return found
     else:
         more = fill("repair", kind="it is no such object", reason=found.reason, reply="")
-    again = model.generate(
-        Request(
-            key=f"{request.key}/again",
-            prompt=f"{request.prompt}\n{more}\n",
-            system=request.system,
-            max_output_tokens=max_output_tokens,
-            schema=SCHEMA,
-        )
-    )
-    second = parse_description(again)
+    again = replace(request, key=f"{request.key}/again", prompt=f"{request.prompt}\n{more}\n")
+    second = _asked(model, again)
     last = second if isinstance(second, Description) else found
     return without_code(last, opponent.source) if isinstance(last, Description) else second
 
 
+def _asked(model: Model, request: Request) -> Description | Failure:
+    """What the model says; a question that its server turns down is a failure like any other."""
+    try:
+        return parse_description(model.generate(request))
+    except PromptRefused as error:
+        return parse_description(Reply("", Finish.BLOCKED, str(error)))
+
+
 def description_request(
-    game: Game, opponent: Opponent, max_output_tokens: int | None = None
+    game: Game,
+    opponent: Opponent,
+    max_output_tokens: int | None = None,
+    thinking: str | None = None,
 ) -> Request:
     """The first question about a program; equal programs give equal requests."""
     prompt = fill("describe", rules=game.rules, program=fenced(opponent.source))
@@ -100,6 +110,7 @@ def description_request(
         system=fill("describe_role"),
         max_output_tokens=max_output_tokens,
         schema=SCHEMA,
+        thinking=thinking,
     )
 
 
@@ -121,18 +132,8 @@ def parse_description(reply: Reply) -> Description | Failure:
     return Description(**{name: document[name].strip() for name in FIELDS})
 
 
-def leaks(text: str, source: str) -> tuple[str, ...]:
-    """Lines of the program, of `LEAK_CHARS` or more characters, that the text quotes.
-
-    Blanks and line breaks make no difference.
-    """
-    flat = " ".join(text.split())
-    lines = dict.fromkeys(" ".join(line.split()) for line in source.splitlines())
-    return tuple(line for line in lines if len(line) >= LEAK_CHARS and line in flat)
-
-
 def without_code(description: Description, source: str) -> Description:
-    """The description with every quoted line of the program cut out."""
+    """The description with every quoted line of the program's code cut out."""
     cleaned = description
     while quoted := leaks(cleaned.text, source):
         values = [" ".join(getattr(cleaned, name).split()) for name in FIELDS]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from scipy.stats import t as student_t
 
-from oracle.trials import Measure
+from oracle.trials import Measure, Outcome
 from oracle.values import Against, Evaluate, Failure, Score, Task
 
 
@@ -131,6 +131,20 @@ class EarlyStop:
             return tuple(found[place] for place in range(len(sources)))
 
         return staged
+
+
+def played_out(outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """Those of a race that were stopped by nothing: they played the most matches.
+
+    One that was stopped may show a high return by the luck of its few matches.
+    """
+    most = max((matches_of(one) for one in outcomes), default=0)
+    return [one for one in outcomes if matches_of(one) == most]
+
+
+def matches_of(outcome: Outcome) -> int:
+    """How many matches a draft's score comes from; 0 where it failed."""
+    return sum(one.matches for one in outcome.score.against) if outcome.score else 0
 
 
 def _leader(scores: Sequence[Score]) -> Score | None:

@@ -2,23 +2,24 @@
 
 Strict on purpose: a program is taken only from code that parses and defines the contract's class,
 never pieced together from prose.  Every refusal has a kind and a reason that is worth sending
-back to the model.
+back to the model.  What a model wrote is parsed in a limited child, all of a reply's texts in one
+question (`arena.source_check.find_program`).
 """
 
 from __future__ import annotations
 
-import ast
 import re
-import warnings
 from dataclasses import dataclass
 
+from arena.source_check import find_program
 from oracle.values import Failure, Rejected
 
 MAX_REPLY_CHARS = 400_000
 """Longer replies are refused before anything looks at them."""
 _OPENS = re.compile(r"```[\w+-]*")
 _CLOSES = re.compile(r"```[ \t]*")
-_FENCE = re.compile(r"^( {0,3})(`{3,}|~{3,})[ \t]*([\w+.#-]*)[^\n`]*$")
+_FENCE = re.compile(r"^( {0,3})(`{3,}+|~{3,}+)[ \t]*+([\w+.#-]*+)[^\n`]*+$")
+"""Nothing in it is tried twice: a line may be as long as a reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,22 +67,6 @@ def _closes(fence: re.Match[str], opening: re.Match[str], line: str) -> bool:
     return same and line.strip() == fence[2]
 
 
-def _parse(source: str) -> ast.Module | None:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # SyntaxWarning on odd escapes: not ours to show
-            return ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-
-
-def _defines(source: str, class_name: str) -> bool:
-    tree = _parse(source)
-    return tree is not None and any(
-        isinstance(node, ast.ClassDef) and node.name == class_name for node in tree.body
-    )
-
-
 def _widest(reply: str) -> str | None:
     """From the first opening fence to the last: a fence in a docstring cuts a program up."""
     lines = reply.replace("\r\n", "\n").split("\n")
@@ -106,25 +91,44 @@ def extract_program(reply: str | None, class_name: str, *, cut_off: bool = False
     if len(reply) > MAX_REPLY_CHARS:
         return Failure(Rejected.NO_CODE, f"the reply has {len(reply):,} characters; be brief")
     blocks = code_blocks(reply)
-    whole = [b for b in blocks if b.closed and _defines(b.text, class_name)]
-    if whole:
-        return _tidy(whole[-1].text)
+    texts = _candidates(reply, blocks, class_name, cut_off)
+    blamed = _blamed(blocks, class_name)
+    found = find_program(texts, class_name, texts.index(blamed) if blamed in texts else None)
+    if found.number is not None:
+        return _tidy(texts[found.number])
+    return _why_not(blocks, class_name, cut_off, found.problem)
+
+
+def _candidates(
+    reply: str, blocks: tuple[CodeBlock, ...], class_name: str, cut_off: bool
+) -> list[str]:
+    """The texts that may be the program, the likeliest first, each once."""
+    texts = [block.text for block in reversed(blocks) if block.closed]
     widest = _widest(reply)
-    if widest is not None and _defines(widest, class_name):
-        return _tidy(widest)
-    if not cut_off:
-        if blocks and not blocks[-1].closed and _defines(blocks[-1].text, class_name):
-            return _tidy(blocks[-1].text)
-        if not blocks and _defines(reply, class_name):
-            return _tidy(reply)
-    return _why_not(reply, blocks, class_name, cut_off)
+    texts += [widest] if widest is not None else []
+    if not cut_off and not blocks:
+        texts.append(reply)
+    elif not cut_off and not blocks[-1].closed:
+        texts.append(blocks[-1].text)
+    # The name stands in every text that defines it; one that is not ASCII may be written otherwise.
+    wanted = [one for one in texts if class_name in one or not one.isascii()]
+    blamed = _blamed(blocks, class_name)
+    return list(dict.fromkeys([*wanted, *([blamed] if blamed in texts else [])]))
+
+
+def _blamed(blocks: tuple[CodeBlock, ...], class_name: str) -> str | None:
+    """The block whose errors are told: the last that names the class, or the last."""
+    named = [block.text for block in blocks if f"class {class_name}" in block.text]
+    return named[-1] if named else blocks[-1].text if blocks else None
 
 
 def _tidy(source: str) -> str:
     return source.strip("\n") + "\n"
 
 
-def _why_not(reply: str, blocks: tuple[CodeBlock, ...], class_name: str, cut_off: bool) -> Failure:
+def _why_not(
+    blocks: tuple[CodeBlock, ...], class_name: str, cut_off: bool, problem: str
+) -> Failure:
     if cut_off or any(not block.closed for block in blocks):
         return Failure(
             Rejected.TRUNCATED,
@@ -135,16 +139,8 @@ def _why_not(reply: str, blocks: tuple[CodeBlock, ...], class_name: str, cut_off
             Rejected.NO_CODE,
             "the reply has no code block; put the whole program between ```python and ```",
         )
-    candidates = [b.text for b in blocks if f"class {class_name}" in b.text] or [blocks[-1].text]
-    try:
-        ast.parse(candidates[-1])
-    except SyntaxError as error:
-        text = (error.text or "").strip()[:120]
-        return Failure(
-            Rejected.NOT_A_POLICY, f"syntax error in line {error.lineno}: {error.msg}: {text}"
-        )
-    except (ValueError, RecursionError, MemoryError) as error:
-        return Failure(Rejected.NOT_A_POLICY, f"the program cannot be parsed: {error}")
+    if problem:
+        return Failure(Rejected.NOT_A_POLICY, f"the program cannot be read: {problem}")
     return Failure(
         Rejected.NOT_A_POLICY,
         f"no code block defines the class {class_name} at its top level",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from oracle.trials import Outcome, Trials, best_of, renamed, revision
+from oracle.early_stop import EarlyStop, played_out
+from oracle.trials import Measure, Outcome, Trials, best_of, renamed, revision
 from oracle.values import Draft, Evaluate, Response, Task, Writer
 
 
@@ -22,12 +23,15 @@ class LinearRefinement:
       width: drafts written for each step, of which the best counts; 1 in the paper.  A writer
         that costs nothing may as well offer several, which are scored together.
       workers: drafts that are written at the same time.
+      early_stop: whether, and how, drafts that cannot be better than the program so far, or than
+        another of their step, are played less.
     """
 
     writer: Writer
     refinements: int = 10
     width: int = 1
     workers: int = 1
+    early_stop: EarlyStop | None = None
     name: str = "linear"
 
     def __post_init__(self) -> None:
@@ -39,12 +43,13 @@ class LinearRefinement:
         """Answers a task; see `oracle.values.Oracle`."""
         trials = Trials(task, self.writer, evaluate, self.workers)
         j = 0
-        last = trials.run(self._drafts(Draft(_key(j))))  # pi' <- oracle(prompt); u <- evaluate
+        measure = self._measure(task, evaluate, None)
+        last = trials.run(self._drafts(Draft(_key(j))), measure)  # pi' <- oracle(prompt), u
         best = self._improved(None, last, trials)
         while not self.terminated(best, j):
             j += 1
             asked = revision(_key(j), best, last[0], trials)  # update_prompt(prompt, pi', u)
-            last = trials.run(self._drafts(asked))
+            last = trials.run(self._drafts(asked), self._measure(task, evaluate, best))
             best = self._improved(best, last, trials)
         return trials.response(best)
 
@@ -59,12 +64,17 @@ class LinearRefinement:
             for place in range(self.width)
         ]
 
-    @staticmethod
+    def _measure(self, task: Task, evaluate: Evaluate, best: Outcome | None) -> Measure | None:
+        """How a step's drafts are scored; None for in full."""
+        if self.early_stop is None:
+            return None
+        return self.early_stop.measure(task, evaluate, best.score if best else None)
+
     def _improved(
-        best: Outcome | None, outcomes: tuple[Outcome, ...], trials: Trials
+        self, best: Outcome | None, outcomes: tuple[Outcome, ...], trials: Trials
     ) -> Outcome | None:
         """The best of a step if it scores higher than the program so far, else that program."""
-        found = best_of(outcomes)
+        found = best_of(played_out(outcomes) if self.early_stop else outcomes)
         if found is None or (best is not None and found.u <= best.u):
             return best
         trials.keep(found)

@@ -3,26 +3,43 @@
 A prompt carries what the paper's prompts carry (appendix, "Prompts and Initial Strategies"): role,
 rules and interface with examples of observations, the opponents with their weights, the program so
 far with its results, and the request.  The texts are this project's own (`oracle.prompts`).
+
+Each program stands in a prompt once, and is named from then on.  A prompt has shorter forms, for a
+server that cannot read all of it: first the other programs go that were tried, then the opponents,
+the lightest first, and with the last of them the program to start from.  Each form says what it
+lacks.
 """
 
 from __future__ import annotations
 
 import hashlib
+import math
+import random
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from oracle.context import OpponentInput, Shown
-from oracle.prompts import VERSION, fill
+from oracle.prompts import VERSION, fill, lines_of
 from oracle.values import Draft, Failure, Opponent, Rejected, Score, Task
 from sandbox.box.allowed import ALLOWED_MODULES
 from sandbox.values import Limits
 
+PYTHON = "3.11"
+NUMPY = "2.2"
+"""What programs can rely on behind every wall: the least that this package runs with."""
 _LONGEST_REPLY = 24_000
 """Characters of a refused reply that are sent back; the middle of a longer one is left out."""
+_SHORTER_REPLY = 4_000
+"""The same, in the shorter forms of a prompt."""
+_STEPS = (1, 7, 3)
+"""How far the numbers of a draft's key move its direction, so that drafts made together differ."""
+_NO_ANSWER = frozenset({Rejected.BLOCKED, Rejected.EMPTY, Rejected.TOO_LONG})
+"""Failures that no program is to blame for: there is nothing to mend."""
 _KINDS = {
     Rejected.BLOCKED: "it was withheld",
     Rejected.EMPTY: "it was empty",
+    Rejected.TOO_LONG: "the question was too long",
     Rejected.TRUNCATED: "it was cut off",
     Rejected.NO_CODE: "it had no code",
     Rejected.NOT_A_POLICY: "the code is no valid policy",
@@ -39,10 +56,12 @@ class Prompt:
     Attributes:
       system: who the model is to be.
       text: the question.
+      shorter: the same question with less and less in it.
     """
 
     system: str
     text: str
+    shorter: tuple[str, ...] = ()
 
     @property
     def digest(self) -> str:
@@ -65,6 +84,21 @@ class View:
     shown: tuple[Shown, ...] = ()
     texts: Mapping[str, str] | None = None
 
+    def only(self, number: int) -> View:
+        """With fewer opponents, the heaviest; shares add up to 1 again."""
+        kept = self.shown[:number]
+        total = math.fsum(one.opponent.weight for one in kept) or 1.0
+        shares = tuple(replace(one, share=one.opponent.weight / total) for one in kept)
+        return View(self.form, shares, self.texts)
+
+    def where(self, source: str) -> str:
+        """Says which opponent's program that is, if it is shown; "" otherwise."""
+        if self.form is OpponentInput.CODE:
+            for one in self.shown:
+                if one.opponent.source == source:
+                    return f"It is the program of opponent {one.number}, which stands above."
+        return ""
+
 
 def fenced(text: str, language: str = "python") -> str:
     """The text as a code block whose fence cannot be closed from within."""
@@ -73,62 +107,136 @@ def fenced(text: str, language: str = "python") -> str:
     return f"{fence}{language}\n{text.rstrip()}\n{fence}"
 
 
-def compose(task: Task, draft: Draft, view: View, inspirations: int = 2) -> Prompt:
-    """The prompt for a draft.
+def compose(
+    task: Task, draft: Draft, view: View, inspirations: int = 2, variation: int = 0
+) -> Prompt:
+    """The prompt for a draft, with its shorter forms.
 
     Args:
       task: the game, the opponents and the incumbent.
       draft: the program so far, what it scored, what was wrong, and whether edits are wanted.
       view: what is told of the opponents.
       inspirations: how many of the draft's other programs are shown, best first.
+      variation: 0, 1, 2, ... for asking the same in other words.
     """
-    parts = [interface(task), opponents(task, view)]
-    if draft.source and draft.score is not None:
-        parts.append(_so_far(task, draft.source, draft.score))
-        parts.append(_inspirations(task, draft.inspirations[:inspirations]))
-        if draft.failure is not None:
-            parts.append(fill("refused_change", **_said(draft.failure)))
-    elif draft.failure is not None:
+    others = draft.inspirations[:inspirations] if _is_sound(draft) else ()
+    lacks = ["other programs that were tried"] if others else []
+    forms = [_form(task, draft, view, others, (), variation)]
+    if others:
+        forms.append(_form(task, draft, view, (), lacks, variation))
+    number = 0 if view.form is OpponentInput.NONE else len(view.shown)
+    while number:
+        number //= 2
+        few = view.only(number)
+        lack = [*lacks, f"{len(view.shown) - number} of the {len(view.shown)} opponents"]
+        if not number and not _is_sound(draft) and task.incumbent:
+            task = replace(task, incumbent="")
+            lack.append("a program to start from")
+        forms.append(_form(task, draft, few, (), lack, variation))
+    return Prompt(fill("role"), forms[0], tuple(forms[1:]))
+
+
+def _form(
+    task: Task,
+    draft: Draft,
+    view: View,
+    others: Sequence[tuple[str, Score]],
+    lacks: Sequence[str],
+    variation: int,
+) -> str:
+    """One form of a prompt; `lacks` says what was left out of it."""
+    parts, mistake = [interface(task), opponents(task, view)], _mistake(draft)
+    if _is_sound(draft) and draft.score is not None:
+        parts.append(_so_far(task, draft.source, draft.score, view))
+        parts.append(_inspirations(task, others, view))
+        if mistake is not None:
+            parts.append(fill("refused_change", **_said(mistake)))
+    elif mistake is not None:
         program = fenced(draft.source) if draft.source else ""
-        parts.append(fill("mend", **_said(draft.failure), program=program))
+        parts.append(fill("mend", **_said(mistake), program=program))
     else:
         parts.append(_incumbent(task, view))
+    parts.append(fill("left_out", what=" and ".join(lacks)) if lacks else "")
+    parts.append(_angle(task, draft, variation))
     request = "edit_request" if wants_edits(draft) else "program_request"
     parts.append(fill(request, class_name=task.game.contract.class_name))
-    return Prompt(fill("role"), "\n\n".join(filter(None, parts)) + "\n")
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _is_sound(draft: Draft) -> bool:
+    """Whether the draft starts from a program that was scored."""
+    return bool(draft.source) and draft.score is not None
+
+
+def _mistake(draft: Draft) -> Failure | None:
+    """What is to be mended: the failure before, if there was an answer at all."""
+    failure = draft.failure
+    return None if failure is None or failure.kind in _NO_ANSWER else failure
 
 
 def _incumbent(task: Task, view: View) -> str:
     """The program to start from, unless showing it would show an opponent that is to be hidden."""
-    ranked = {one.opponent.source: one.number for one in view.shown}
-    is_opponent = task.incumbent in {one.source for one in task.opponents}
+    is_opponent = task.incumbent in {one.source for one in (*task.opponents, *task.others)}
     if not task.incumbent or (is_opponent and view.form is not OpponentInput.CODE):
         return ""
-    number = ranked.get(task.incumbent)
-    known = f"It is the program of opponent {number}, which stands above."
-    return fill("incumbent", program=fenced(task.incumbent) if number is None else known)
+    return fill("incumbent", program=view.where(task.incumbent) or fenced(task.incumbent))
+
+
+def _angle(task: Task, draft: Draft, variation: int) -> str:
+    """Where this draft is to begin, so that drafts made from the same facts differ.
+
+    None for the first draft of a task, which is asked in the plain words of the paper's prompt,
+    and none where a mistake is to be mended.  Models need not heed a temperature.
+    """
+    numbers = [int(digits) for digits in re.findall(r"\d+", draft.key)]
+    place = sum(number * step for number, step in zip(numbers, _STEPS, strict=False))
+    sound = _is_sound(draft)
+    if not sound and (_mistake(draft) is not None or not (place or variation)):
+        return ""
+    angles = list(lines_of("angles_revision" if sound else "angles_fresh"))
+    random.Random(f"{task.seed}/angles").shuffle(angles)
+    return fill("angle", angle=angles[(place + 5 * variation) % len(angles)])
 
 
 def wants_edits(draft: Draft) -> bool:
     """Whether SEARCH/REPLACE blocks are asked for: only a sound program can be edited."""
-    return draft.edit and bool(draft.source) and draft.score is not None
+    return draft.edit and _is_sound(draft)
 
 
 def repair(prompt: Prompt, reply: str, failure: Failure) -> Prompt:
     """The same question, with the reply that could not be used and why."""
-    shown = fenced(_clipped(reply), "text") if reply.strip() else ""
-    if shown:
-        shown = f"It was:\n\n{shown}"
-    section = fill("repair", **_said(failure), reply=shown)
-    return Prompt(prompt.system, f"{prompt.text}\n{section}\n")
+    whole, short = (_repair(reply, failure, most) for most in (_LONGEST_REPLY, _SHORTER_REPLY))
+    shorter = tuple(f"{form}\n{short}\n" for form in (prompt.text, *prompt.shorter))
+    text = f"{prompt.text}\n{whole}\n"
+    return Prompt(prompt.system, text, shorter if shorter[0] != text else shorter[1:])
+
+
+def _repair(reply: str, failure: Failure, most: int) -> str:
+    shown = f"It was:\n\n{fenced(_clipped(reply, most), 'text')}" if reply.strip() else ""
+    return fill("repair", **_said(failure), reply=shown)
+
+
+def reworded(prompt: Prompt, failure: Failure, *, least: bool = False) -> Prompt:
+    """A question that was refused, asked again with a word on what it is for.
+
+    Args:
+      prompt: composed with another variation.
+      failure: why there was no answer.
+      least: whether to ask with the shortest form at once: what it leaves out may be the reason.
+    """
+    note = fill("refused", kind=_KINDS[failure.kind])
+    forms = tuple(f"{form}\n{note}\n" for form in (prompt.text, *prompt.shorter))
+    return Prompt(prompt.system, forms[-1]) if least else Prompt(prompt.system, forms[0], forms[1:])
 
 
 def interface(task: Task) -> str:
     """The rules, the class to write, and what it may use."""
-    contract, limits = task.game.contract, Limits()
+    contract, limits, length = task.game.contract, Limits(), task.game.length
     return fill(
         "interface",
         rules=_demoted(task.game.rules),
+        python=PYTHON,
+        numpy=NUMPY,
         class_name=contract.class_name,
         methods=", ".join(
             f"`{name}` ({count} argument{'s' * (count != 1)} after self)"
@@ -137,6 +245,9 @@ def interface(task: Task) -> str:
         imports=", ".join(sorted(ALLOWED_MODULES - {"__future__"})),
         act_seconds=f"{limits.act_seconds:g}",
         match_seconds=f"{limits.match_seconds:g}",
+        length=f"{length:,}",
+        round_ms=f"{1000.0 * limits.match_seconds / length:g}",
+        ms_seconds=f"{length / 1000.0:g}",
         memory=limits.memory_mib,
         source_kib=limits.source_bytes // 1024,
     )
@@ -146,44 +257,77 @@ def opponents(task: Task, view: View) -> str:
     """The section about the opponents."""
     if view.form is OpponentInput.NONE:
         return fill("opponents_none", unit=task.game.unit)
+    count = len(task.opponents)
+    name = "situation_one" if count == 1 else "situation_many"
+    situation = fill(name, unit=task.game.unit, count=count)
+    if not view.shown:
+        return fill("opponents_unshown", situation=situation)
     texts = view.texts or {}
     listed = [_opponent(one, view.form, texts[one.opponent.digest]) for one in view.shown]
     return fill(
         f"opponents_{view.form.value}",
-        unit=task.game.unit,
+        situation=situation,
         coverage=_coverage(task.opponents, view.shown),
         opponents="\n\n".join(listed),
     )
 
 
 def _opponent(one: Shown, form: OpponentInput, text: str) -> str:
-    title = (
-        f"## Opponent {one.number}: weight {one.opponent.weight:.4f}, "
-        f"{one.share:.1%} of those shown"
-    )
+    title = f"## Opponent {one.number}: no weight at present"
+    if one.opponent.weight:
+        title = (
+            f"## Opponent {one.number}: weight {one.opponent.weight:.4f}, "
+            f"{one.share:.1%} of those shown"
+        )
     return f"{title}\n\n{fenced(text) if form is OpponentInput.CODE else text.strip()}"
 
 
 def _coverage(everyone: Sequence[Opponent], shown: Sequence[Shown]) -> str:
-    """Says what share of the meta-strategy the prompt shows."""
-    if len(shown) == len(everyone):
-        return f"All {len(everyone)} of them are shown, with their weights in the mixture."
-    weight = sum(one.opponent.weight for one in shown)
+    """Says what share of the meta-strategy the prompt shows, and who is shown besides."""
+    weighty = [one for one in shown if one.opponent.weight]
+    told = _share(everyone, weighty)
+    rest = len(shown) - len(weighty)
+    if not rest:
+        return told
+    who = "One more program is" if rest == 1 else f"{rest} more programs are"
     return (
-        f"{len(shown)} of {len(everyone)} are shown, which carry {weight:.1%} of the weight. Each "
+        f"{told} {who} shown after that: from the population that the mixture was made of, the "
+        "newest first, without weight in it at present. Your program is scored against the "
+        "mixture alone, but what beats these as well will last longer."
+    )
+
+
+def _share(everyone: Sequence[Opponent], shown: Sequence[Shown]) -> str:
+    if len(everyone) == 1:
+        return "It is shown below."
+    if len(shown) == len(everyone):
+        return "All of them are shown, with their weights in the mixture."
+    weight = sum(one.opponent.weight for one in shown)
+    verb, each = ("is", "It") if len(shown) == 1 else ("are", "Each")
+    return (
+        f"{len(shown)} of {len(everyone)} {verb} shown, with {weight:.1%} of the weight. {each} "
         "has two numbers: its weight in the whole mixture, and its share of those shown."
     )
 
 
-def _so_far(task: Task, source: str, score: Score) -> str:
-    return fill(
-        "program_so_far",
-        program=fenced(source),
-        u=f"{score.u:+.2f}",
-        stderr=f"{score.stderr:.2f}",
-        unit=task.game.unit,
-        results=results(task, score),
-    )
+def _so_far(task: Task, source: str, score: Score, view: View) -> str:
+    program = view.where(source) or fenced(source)
+    if any(one.matches for one in score.against):
+        played = fill(
+            "played",
+            u=f"{score.u:+.2f}",
+            error=_error(score.stderr),
+            unit=task.game.unit,
+            results=results(task, score),
+        )
+    else:
+        played = fill("unplayed", unit=task.game.unit)
+    return fill("program_so_far", program=program, played=played)
+
+
+def _error(stderr: float) -> str:
+    known = not math.isnan(stderr)
+    return f"standard error {stderr:.2f}" if known else "too few matches for a standard error"
 
 
 def results(task: Task, score: Score) -> str:
@@ -191,21 +335,21 @@ def results(task: Task, score: Score) -> str:
     ranked = sorted(task.opponents, key=lambda one: -one.weight)
     number = {one.digest: place for place, one in enumerate(ranked, 1)}
     weight = {one.digest: one.weight for one in ranked}
-    rows = [
-        f"| {number[one.digest]} | {weight[one.digest]:.4f} | {one.mean:+.2f} "
-        f"| {one.stderr:.2f} | {one.matches} |"
-        for one in sorted(score.against, key=lambda one: number[one.digest])
-    ]
+    rows = []
+    for one in sorted(score.against, key=lambda one: number[one.digest]):
+        error = "unknown" if math.isnan(one.stderr) else f"{one.stderr:.2f}"
+        told = f"{one.mean:+.2f} | {error} | {one.matches}" if one.matches else "even: itself | | 0"
+        rows.append(f"| {number[one.digest]} | {weight[one.digest]:.4f} | {told} |")
     head = "| opponent | weight | mean return | standard error | matches |"
     return "\n".join([head, "|---:|---:|---:|---:|---:|", *rows])
 
 
-def _inspirations(task: Task, programs: Sequence[tuple[str, Score]]) -> str:
+def _inspirations(task: Task, programs: Sequence[tuple[str, Score]], view: View) -> str:
     if not programs:
         return ""
     listed = [
-        f"## Returned {score.u:+.2f} (standard error {score.stderr:.2f})\n\n"
-        f"{results(task, score)}\n\n{fenced(source)}"
+        f"## Returned {score.u:+.2f} ({_error(score.stderr)})\n\n"
+        f"{results(task, score)}\n\n{view.where(source) or fenced(source)}"
         for source, score in programs
     ]
     return fill("inspirations", programs="\n\n".join(listed))
@@ -215,10 +359,10 @@ def _said(failure: Failure) -> dict[str, str]:
     return {"kind": _KINDS[failure.kind], "reason": fenced(failure.reason, "text")}
 
 
-def _clipped(text: str) -> str:
-    if len(text) <= _LONGEST_REPLY:
+def _clipped(text: str, most: int) -> str:
+    if len(text) <= most:
         return text
-    half = _LONGEST_REPLY // 2
+    half = most // 2
     left_out = len(text) - 2 * half
     return f"{text[:half]}\n[{left_out} characters left out]\n{text[-half:]}"
 

@@ -103,7 +103,8 @@ class Trials:
         self._outcomes: list[Outcome] = []
         self._parents: list[str] = []
         self._kept: set[int] = set()
-        self._seen = {normalised_digest(one.source): one.ref for one in task.opponents}
+        contract = task.game.contract
+        self._seen = {normalised_digest(one.source, contract): one.ref for one in task.opponents}
 
     @property
     def scored(self) -> tuple[Outcome, ...]:
@@ -195,12 +196,12 @@ class Trials:
         """The writer's own failure, or that the program is known; notes a new one as known."""
         if written.failure is not None:
             return written.failure
-        same = normalised_digest(written.source)
+        same = normalised_digest(written.source, self.task.game.contract)
         if same and same in self._seen:
             return Failure(
                 Rejected.DUPLICATE,
-                f"but for its layout and comments this is the program of {self._seen[same]}, "
-                "which is known already; write one that behaves differently",
+                f"but for its layout, comments and names this is the program of "
+                f"{self._seen[same]}, which is known already; write one that behaves differently",
             )
         self._seen[same] = f"attempt {written.key}"
         return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from arena.games.protocol import Game
 
@@ -20,6 +20,8 @@ class Rejected(enum.StrEnum):
     BLOCKED = "blocked"
     """The model's provider withheld the reply."""
     EMPTY = "empty"
+    TOO_LONG = "too-long"
+    """The prompt is longer than the model's server can read."""
     TRUNCATED = "truncated"
     NO_CODE = "no-code"
     NOT_A_POLICY = "not-a-policy"
@@ -108,6 +110,8 @@ class Task:
     Attributes:
       game: what is played.
       opponents: the whole support of sigma, heaviest first, unfiltered.
+      others: the members of the population without any weight in sigma, the newest first: what
+        a filter that wants k members fills up with.  Nothing is scored against them.
       incumbent: the program to improve on, as the paper's prompt shows it ("" for none).
       seed: of every random choice of the oracle.
       key: names the task within its run ("k03"); calls are stored under it.
@@ -118,6 +122,7 @@ class Task:
     incumbent: str
     seed: int
     key: str
+    others: tuple[Opponent, ...] = ()
 
 
 class Evaluate(Protocol):
@@ -160,7 +165,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """An oracle's answer.
+    """An oracle's answer with its own account of it.
 
     Attributes:
       best: the candidate to add to the population.
@@ -183,16 +188,19 @@ class OracleExhausted(Exception):
         self.attempts = attempts
 
 
+@runtime_checkable
 class Oracle(Protocol):
-    """Writes a best response to a task's mixture."""
+    """Writes a best response to a task's mixture.
 
-    @property
-    def name(self) -> str:
-        """One of zero-shot, best-of-n, linear, alpha-evolve."""
-        ...
+    Randomness follows from the task's seed, so that a run that is resumed goes on as it would have.
+    """
 
-    def respond(self, task: Task, evaluate: Evaluate) -> Response:
+    def respond(self, task: Task, evaluate: Evaluate) -> str | Response:
         """Answers a task.
+
+        Returns:
+          The source of the program that is to join ("" for none), or a `Response` with an account
+          of what was tried.  Without one the account is what `evaluate` was asked for.
 
         Raises:
           OracleExhausted: nothing valid was found.
@@ -209,7 +217,7 @@ class Writer(Protocol):
 
     @property
     def name(self) -> str:
-        """Such as grammar or gemini:gemini-2.5-pro."""
+        """Such as grammar or gemini:gemini-3.8-flash."""
         ...
 
     def write(self, task: Task, draft: Draft) -> Draft:

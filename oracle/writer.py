@@ -10,8 +10,9 @@ from oracle.context import TOP_5, Filter, OpponentInput
 from oracle.describe import describe
 from oracle.edits import apply_edits, parse_edits
 from oracle.extract import extract_program
-from oracle.models.protocol import Model, Reply, Request
-from oracle.prompt import Prompt, View, compose, repair, wants_edits
+from oracle.models.errors import PromptRefused
+from oracle.models.protocol import Finish, Model, Reply, Request
+from oracle.prompt import Prompt, View, compose, repair, reworded, wants_edits
 from oracle.values import Draft, Failure, Opponent, Rejected, Task
 
 
@@ -23,9 +24,11 @@ class WriterOptions:
       opponents: what a prompt tells of each opponent.
       shown: which opponents it tells of.
       inspirations: how many other programs a prompt shows at most.
-      repairs: how often a reply that holds no valid program is sent back, for each draft.
+      repairs: how often a reply that holds no valid program is sent back, for each draft, or a
+        question that was refused is asked in another way.
       temperature: None leaves it to the provider.
       max_output_tokens: None leaves it to the provider.
+      thinking: level that is asked for; None leaves it to the provider.
     """
 
     opponents: OpponentInput = OpponentInput.CODE
@@ -34,6 +37,7 @@ class WriterOptions:
     repairs: int = 2
     temperature: float | None = None
     max_output_tokens: int | None = None
+    thinking: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("inspirations", "repairs"):
@@ -61,7 +65,10 @@ class ModelWriter:
     def write(self, task: Task, draft: Draft) -> Draft:
         """Writes the program that a draft asks for; see `oracle.values.Writer`.
 
-        A reply without a valid program is sent back with the reason, `options.repairs` times.
+        A reply without a valid program is sent back with the reason, `options.repairs` times.  A
+        question that was refused, or answered by nothing, is asked again in other words and then
+        with as little as possible, as often.  One that is too long even in its shortest form is
+        given up.
 
         Raises:
           ModelError, BudgetSpent: as `Model.generate`.
@@ -70,29 +77,45 @@ class ModelWriter:
         number = 0
         while True:
             key = call_key(task, draft, number)
-            reply = self.model.generate(self._request(task, key, prompt))
+            reply = self._reply(self._request(task, key, prompt))
             found = read_reply(task, draft, reply)
             if isinstance(found, str):
                 return Draft(draft.key, source=found, call=key, repairs=number)
-            if number == self.options.repairs:
+            if number == self.options.repairs or found.kind is Rejected.TOO_LONG:
                 return Draft(draft.key, failure=found, call=key, repairs=number)
-            prompt = repair(first, reply.text, found)
             number += 1
+            if reply.refused:
+                varied = self.prompt(task, draft, number)
+                prompt = reworded(varied, found, least=number > 1)
+            else:
+                prompt = repair(first, reply.text, found)
 
-    def prompt(self, task: Task, draft: Draft) -> Prompt:
+    def _reply(self, request: Request) -> Reply:
+        """The reply; where the server turns the question down, one that says so."""
+        try:
+            return self.model.generate(request)
+        except PromptRefused as error:
+            return Reply("", Finish.BLOCKED, str(error))
+
+    def prompt(self, task: Task, draft: Draft, variation: int = 0) -> Prompt:
         """The first prompt of a draft; asks for descriptions of opponents where they are shown."""
-        shown = self.options.shown.apply(task.opponents)
+        shown = self.options.shown.apply(task.opponents, task.others)
         texts = {one.opponent.digest: self._text(task, one.opponent) for one in shown}
         view = View(self.options.opponents, shown, texts)
-        return compose(task, draft, view, self.options.inspirations)
+        return compose(task, draft, view, self.options.inspirations, variation)
 
     def _text(self, task: Task, opponent: Opponent) -> str:
         if self.options.opponents is OpponentInput.NONE:
             return ""
         if self.options.opponents is OpponentInput.CODE:
             return opponent.source
-        limit = self.options.max_output_tokens
-        found = describe(self.model, task.game, opponent, max_output_tokens=limit)
+        found = describe(
+            self.model,
+            task.game,
+            opponent,
+            max_output_tokens=self.options.max_output_tokens,
+            thinking=self.options.thinking,
+        )
         if isinstance(found, Failure):
             return f"No description of this opponent could be had: {found.reason}."
         return found.text
@@ -105,6 +128,8 @@ class ModelWriter:
             temperature=self.options.temperature,
             max_output_tokens=self.options.max_output_tokens,
             seed=zlib.crc32(f"{task.seed}/{key}".encode()) >> 1,  # 31 bits: all providers take it
+            thinking=self.options.thinking,
+            shorter=prompt.shorter,
         )
 
 
@@ -119,7 +144,7 @@ def preview(task: Task, draft: Draft, options: WriterOptions) -> Prompt:
 
     Descriptions, which the model itself would write, are only announced.
     """
-    shown = options.shown.apply(task.opponents)
+    shown = options.shown.apply(task.opponents, task.others)
     announced = "(Here stands what the model, asked before, says that this program does.)"
     told = options.opponents is OpponentInput.DESCRIPTION
     texts = {one.opponent.digest: announced if told else one.opponent.source for one in shown}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from oracle.trials import Outcome, Trials, revision
 from oracle.values import Draft, Evaluate, Response, Task, Writer
@@ -11,6 +11,8 @@ from oracle.values import Draft, Evaluate, Response, Task, Writer
 @dataclass(frozen=True, slots=True)
 class ZeroShot:
     """Never refines.  Only a draft that cannot be scored at all is asked for again.
+
+    As in the paper, a model is shown no program to start from, only opponents.
 
     Attributes:
       writer: writes the program.
@@ -27,6 +29,7 @@ class ZeroShot:
 
     def respond(self, task: Task, evaluate: Evaluate) -> Response:
         """Answers a task; see `oracle.values.Oracle`."""
+        task = replace(task, incumbent="")
         trials = Trials(task, self.writer, evaluate)
         found: Outcome | None = None
         draft = Draft("a00")

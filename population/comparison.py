@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from arena.analysis.estimates import Estimate
-from population.config import RunConfig
+from population.config import RunConfig, default_measuring
 from population.paper import Figure
 from population.records import RunRecord
 from population.scores import Measured, Scores
@@ -46,20 +46,15 @@ class OurRow:
     matches: int
 
 
-def group_key(config: RunConfig) -> tuple[str, int, str, str]:
-    """Runs with equal keys differ in nothing but their seed and their budget of matches."""
-    return (config.variant, config.iterations, config.solver, config.initial)
-
-
 def our_rows(runs: Iterable[tuple[RunRecord, Measured]]) -> tuple[OurRow, ...]:
     """One row for each variant, the best AggScore first.
 
     Args:
       runs: finished runs, each with what is known about its members.
     """
-    groups: dict[tuple[str, int, str, str], list[tuple[RunRecord, Measured]]] = {}
+    groups: dict[RunConfig, list[tuple[RunRecord, Measured]]] = {}
     for record, known in runs:
-        groups.setdefault(group_key(record.config), []).append((record, known))
+        groups.setdefault(record.config.pool, []).append((record, known))
     rows = [_row(group) for group in groups.values()]
     return tuple(sorted(rows, key=lambda row: -(row.agg_score.mean if row.agg_score else -np.inf)))
 
@@ -78,7 +73,7 @@ def _row(group: Sequence[tuple[RunRecord, Measured]]) -> OurRow:
     found = [scores for scores, _ in scored.values()]
     singles = [best_single(known) for _, known in scored.values()]
     return OurRow(
-        variant=_title(config),
+        variant=f"CSRO {title_of(config)}",
         iterations=config.iterations,
         seeds=tuple(sorted(scored)),
         runs=tuple(record.name for record, _ in group),
@@ -107,10 +102,15 @@ def _lower_end(estimate: Estimate) -> float:
     return -np.inf if np.isnan(estimate.low) else estimate.low
 
 
-def _title(config: RunConfig) -> str:
-    extras = [config.solver] if config.solver != RunConfig(config.game).solver else []
+def title_of(config: RunConfig) -> str:
+    """A variant in words: the oracle, and whatever else is not as usual."""
+    usual = RunConfig(config.game, matches=default_measuring(config.game))
+    extras = [config.solver] if config.solver != usual.solver else []
     extras += [f"from {config.initial}"] if config.initial else []
-    return "; ".join([f"CSRO {config.variant}", *extras])
+    extras += [] if config.afresh else ["chosen by the matches of its payoffs"]
+    if config.matches != usual.matches:
+        extras.append(f"{config.matches.payoff}/{config.matches.evaluation} matches")
+    return "; ".join([config.variant, *extras])
 
 
 def _mean(values: Sequence[float]) -> Figure | None:

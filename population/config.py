@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from arena.analysis.meta_strategy import DEFAULT_SOLVER, SOLVERS
 from arena.errors import UsageFault
+from arena.games import game as game_named
+from oracle.models.options import Asking
 
 ORACLES = ("zero-shot", "best-of-n", "linear", "alpha-evolve")
+CUSTOM = "custom"
+"""In the place of the model: the oracle is its author's own, and its name is its identity."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,47}")
 _HEX = re.compile(r"[0-9a-f]{6,32}")
 
@@ -20,13 +24,14 @@ class OracleChoice:
     """Which oracle answers, and what it is shown.
 
     Attributes:
-      name: one of `ORACLES`.
-      model: what writes the programs, such as "grammar" or "gemini:gemini-2.5-pro".
+      name: one of `ORACLES`; of an oracle of somebody's own, its identity.
+      model: what writes the programs, such as "grammar" or "gemini:gemini-3.8-flash"; `CUSTOM`.
       opponents: what of the opponents is shown: "none", "code" or "description".
       shown: which opponents are shown: "all", "top-k:5" or "min-support:0.05".
       refinements: M, the most refinements of one candidate (linear); for alpha-evolve, the
         number of generations.
       drafts: N, candidates of best-of-n.
+      asking: how a model is asked.
     """
 
     name: str = "linear"
@@ -35,21 +40,42 @@ class OracleChoice:
     shown: str = "top-k:5"
     refinements: int = 10
     drafts: int = 10
+    asking: Asking = field(default_factory=Asking)
 
     def __post_init__(self) -> None:
-        if self.name not in ORACLES:
+        if self.name not in ORACLES and not self.custom:
             raise UsageFault(f"no oracle is called {self.name!r}; there are {', '.join(ORACLES)}")
         _at_least(0, refinements=self.refinements)
         _at_least(1, drafts=self.drafts)
 
+    @property
+    def custom(self) -> bool:
+        """Whether it is an oracle of somebody's own, of which nothing but its name is known."""
+        return self.model == CUSTOM
+
+    @property
+    def writes_with_a_model(self) -> bool:
+        """Whether a language model that we know of writes the programs."""
+        return self.model not in ("grammar", CUSTOM)
+
+    def idle_options(self) -> tuple[str, ...]:
+        """Names of the fields that do nothing for this oracle."""
+        idle = [] if self.name == "best-of-n" and not self.custom else ["drafts"]
+        if self.name in ("zero-shot", "best-of-n") or self.custom:
+            idle.append("refinements")
+        if not self.writes_with_a_model:
+            idle += ["opponents", "shown", "asking"]
+        return tuple(idle)
+
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class Measuring:
     """How many matches estimates are made from.
 
     Attributes:
       payoff: matches of each pair of members, for the payoff table.
-      evaluation: matches of a candidate against sigma, shared among its support by weight.
+      evaluation: matches of a candidate against sigma, shared among its support by weight; and
+        as many others of the one that is chosen.
     """
 
     payoff: int = 8
@@ -59,9 +85,10 @@ class Budget:
         _at_least(4, payoff=self.payoff, evaluation=self.evaluation)
 
 
-def default_budget(game: str) -> Budget:
-    """What a game's noise asks for: one match of Leduc says less, and costs less, than of RRPS."""
-    return Budget(payoff=32, evaluation=96) if game == "leduc" else Budget()
+def default_measuring(game: str) -> Measuring:
+    """What a game's noise asks for."""
+    counts = game_named(game).match_counts
+    return Measuring(counts.pair, counts.mixture)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +102,9 @@ class RunConfig:
       seed: of every random choice.
       solver: of the meta-game, a key of `arena.analysis.meta_strategy.SOLVERS`.
       initial: reference of the initial policy; "" for the built-in one.
-      matches: see `Budget`.
+      matches: see `Measuring`.
+      afresh: whether candidates race by matches that serve nothing else, and u and the payoffs come
+        from others.  In runs of before, both came from the same, and all candidates played as many.
     """
 
     game: str
@@ -84,7 +113,8 @@ class RunConfig:
     seed: int = 0
     solver: str = DEFAULT_SOLVER
     initial: str = ""
-    matches: Budget = field(default_factory=Budget)
+    matches: Measuring = field(default_factory=Measuring)
+    afresh: bool = True
 
     def __post_init__(self) -> None:
         if self.solver not in SOLVERS:
@@ -101,16 +131,43 @@ class RunConfig:
     def from_document(cls, document: Mapping[str, Any]) -> RunConfig:
         """The inverse of `to_document`."""
         fields = dict(document)
-        oracle = OracleChoice(**fields.pop("oracle"))
-        return cls(oracle=oracle, matches=Budget(**fields.pop("matches")), **fields)
+        told = dict(fields.pop("oracle"))
+        asking = Asking(**told.pop("asking", {}))  # runs of before have none
+        oracle = OracleChoice(**told, asking=asking)
+        matches, afresh = Measuring(**fields.pop("matches")), fields.pop("afresh", False)
+        return cls(oracle=oracle, matches=matches, afresh=afresh, **fields)
+
+    @property
+    def vouched(self) -> bool:
+        """Whether all programs of the run are the grammar's, which we wrote ourselves."""
+        return self.oracle.model.partition(":")[0] == "grammar" and not self.initial
 
     @property
     def variant(self) -> str:
-        """What runs that differ only in their seed have in common."""
+        """The oracle with all that its answers depend on, in words."""
         oracle = self.oracle
-        if oracle.model == "grammar":
-            return f"{oracle.name}, grammar"
-        return f"{oracle.name}, {oracle.model}, {oracle.opponents}, {oracle.shown}"
+        if oracle.custom:
+            return f"{oracle.name}, {CUSTOM}"
+        rounds = {"linear": f"M {oracle.refinements}", "best-of-n": f"N {oracle.drafts}"}
+        rounds["alpha-evolve"] = rounds["linear"]
+        parts = [oracle.name, rounds.get(oracle.name, ""), oracle.model]
+        if oracle.writes_with_a_model:
+            parts += [oracle.opponents, oracle.shown, str(oracle.asking)]
+        return ", ".join(filter(None, parts))
+
+    @property
+    def pool(self) -> RunConfig:
+        """What runs that differ in nothing but their seed have in common; a key to group by.
+
+        Options that do nothing for the oracle have their defaults in it.
+        """
+        oracle, usual = self.oracle, OracleChoice()
+        idle = oracle.idle_options()
+        return replace(
+            self,
+            seed=0,
+            oracle=replace(oracle, **{name: getattr(usual, name) for name in idle}),
+        )
 
 
 def check_run_name(name: str) -> str:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Protocol
 
 from arena.analysis.meta_strategy import SOLVERS
 from arena.payoffs import PayoffTable
-from oracle.values import Attempt, Oracle, OracleExhausted, Score, Task
+from arena.values import SELECTING
+from oracle.asking import AnyOracle, ask
+from oracle.values import Task
 from population.config import RunConfig
+from population.confirmation import confirmed
 from population.evaluator import Evaluator, LineageOf
+from population.logbook import Found, Logbook
 from population.matches import Matches
 from population.members import (
     Member,
@@ -22,21 +24,8 @@ from population.members import (
     register_mixture,
     task_of,
 )
-from population.records import Effort, Iteration, Sigma
-from population.runs import Runs
+from population.records import Iteration, Sigma
 from registry.values import PolicyVersion
-
-
-class Watcher(Protocol):
-    """Told how a run goes on."""
-
-    def begins(self, k: int, iterations: int) -> None:
-        """Iteration k of K begins; k = K + 1 is the last payoff table."""
-        ...
-
-    def ends(self, iteration: Iteration) -> None:
-        """An iteration was stored."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +39,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Csro:
-    """Everything that a run works with.
+    """Everything that a run works with.  Lines of Algorithm 1 stand beside the code.
 
     Attributes:
       name: of the run.
@@ -58,54 +47,55 @@ class Csro:
       oracle: writes best responses.
       lineage_of: what is registered about a program, from its source.
       matches: plays.
-      runs: where finished iterations are kept.
-      watcher: told how it goes on.
+      log: what was done before, how long it takes, and who watches.
     """
 
     name: str
     config: RunConfig
-    oracle: Oracle
+    oracle: AnyOracle
     lineage_of: LineageOf
     matches: Matches
-    runs: Runs
-    watcher: Watcher
+    log: Logbook
 
     def run(self) -> Result:
         """Runs to the end, from wherever it was left.
-
-        Lines of Algorithm 1 stand beside the code.  The oracle holds the while loop of its
-        variant: it gets `Evaluator` for "evaluate policy", and M is its own.  Iterations that
-        are stored are read instead of repeated; one that was interrupted is worked through
-        again, and finds its candidates, matches and model replies where they were stored.
 
         Raises:
           BudgetSpent: of the model; the run can be resumed with a larger budget.
           ArenaError, RegistryError, SandboxError, StoreError: it can be resumed.
         """
-        config, home = self.config, self.matches.home
-        stored = {iteration.k: iteration for iteration in self.runs.iterations(self.name)}
-        members = [initial_member(home, self.matches.game, config)]  # P <- {pi_initial}
-        self.runs.begin(self.name, members[0].digest)
-        for k in range(1, config.iterations + 1):  # for k <- 1 to K
-            if k not in stored:
-                self.watcher.begins(k, config.iterations)
-                started, spent = time.perf_counter(), _spent(self.matches)
-                table = self.payoff_matrix(members)  # U <- compute payoff matrix (P)
-                sigma = self.meta_equilibrium(table)  # sigma <- compute meta-equilibrium (U)
-                task = task_of(self.matches.game, config, members, sigma, k)
-                answer = self.respond(task, k, members)  # pi', u, and the loop up to M
-                effort = _effort(started, answer.thinking, spent, _spent(self.matches))
-                stored[k] = _iteration(k, sigma, answer, effort)
-                self.runs.add(self.name, stored[k])
-                self.watcher.ends(stored[k])
-            digest = stored[k].accepted
-            if digest and digest not in {member.digest for member in members}:
-                members.append(accept(home, self.name, digest, k))  # P <- P + {pi'}
-        self.watcher.begins(config.iterations + 1, config.iterations)
+        arena, members = self.matches.arena, [self.initial()]  # P <- {pi_initial}
+        for k in range(1, self.config.iterations + 1):  # for k <- 1 to K
+            found = self.log.once(k, self.step, members)
+            members += self.joining(found, members)  # P <- P + {pi'}
+        self.log.last_table()
         sigma = self.meta_equilibrium(self.payoff_matrix(members))
-        mixture = register_mixture(home, self.name, config, sigma)
-        self.runs.finish(self.name, sigma, mixture.digest)
+        mixture = register_mixture(arena, self.name, self.config, sigma)
+        self.log.finish(sigma, mixture.digest)
         return Result(tuple(members), sigma, mixture)  # return P, sigma
+
+    def step(self, k: int, members: Sequence[Member]) -> Found:
+        """The body of the loop: what beats the meta-equilibrium of P?
+
+        The oracle holds the while loop of its variant, with M: it writes programs, and has each
+        evaluated by the function that it is given.
+        """
+        table = self.payoff_matrix(members)  # U <- compute_payoff_matrix(P)
+        sigma = self.meta_equilibrium(table)  # sigma <- compute_meta_equilibrium(U)
+        task = task_of(self.matches.game, self.config, members, sigma, k)
+        evaluate = self.evaluate_policy(task, k, members)
+        with self.log.thinking():
+            answer = ask(self.oracle, task, evaluate)  # pi', and the loop up to M
+        digest = evaluate.digest(answer.source)
+        if self.config.afresh:  # u <- evaluate_policy(pi', sigma, P), by matches that chose nobody
+            digest, answer = confirmed(answer, digest, evaluate.afresh)
+        return Found(sigma, digest, answer.score, answer.attempts)
+
+    def initial(self) -> Member:
+        """pi_initial, registered."""
+        member = initial_member(self.matches.arena, self.matches.game, self.config)
+        self.log.begin(member)
+        return member
 
     def payoff_matrix(self, members: Sequence[Member]) -> PayoffTable:
         """U: plays the missing matches and returns the payoffs of all members."""
@@ -119,55 +109,15 @@ class Csro:
         weights = dict(zip(table.digests, found.weights.tolist(), strict=True))
         return Sigma(weights, found.exploitability, found.solver, dict(found.settings))
 
-    def respond(self, task: Task, k: int, members: Sequence[Member]) -> _Answer:
-        """Asks the oracle."""
-        evaluate = Evaluator(
-            self.matches,
-            task,
-            name_of(self.name, k),
-            self.config.matches.evaluation,
-            self.lineage_of,
-            {member.digest: member.label for member in members},
-        )
-        started, played = time.perf_counter(), self.matches.spent.seconds
-        try:
-            response = self.oracle.respond(task, evaluate)
-        except OracleExhausted as empty_handed:
-            best, digest, attempts = None, "", empty_handed.attempts
-        else:
-            best, attempts = response.best.score, response.attempts
-            digest = evaluate.digest(response.best.source)
-        playing = self.matches.spent.seconds - played
-        return _Answer(digest, best, attempts, time.perf_counter() - started - playing)
+    def evaluate_policy(self, task: Task, k: int, members: Sequence[Member]) -> Evaluator:
+        """What scores programs against sigma."""
+        labels = {member.digest: member.label for member in members}
+        total, first = self.config.matches.evaluation, SELECTING if self.config.afresh else 0
+        name = name_of(self.name, k)
+        return Evaluator(self.matches, task, name, total, self.lineage_of, labels, first)
 
-
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    """What an oracle found ("" and None for nothing), all that it tried, its own seconds."""
-
-    digest: str
-    score: Score | None
-    attempts: tuple[Attempt, ...]
-    thinking: float
-
-
-def _spent(matches: Matches) -> tuple[float, int, int]:
-    return (matches.spent.seconds, matches.spent.matches, matches.spent.trials)
-
-
-def _effort(
-    started: float, thinking: float, before: tuple[float, int, int], after: tuple[float, int, int]
-) -> Effort:
-    return Effort(
-        seconds=round(time.perf_counter() - started, 3),
-        match_seconds=round(after[0] - before[0], 3),
-        oracle_seconds=round(thinking, 3),
-        matches=after[1] - before[1],
-        trials=after[2] - before[2],
-    )
-
-
-def _iteration(k: int, sigma: Sigma, answer: _Answer, effort: Effort) -> Iteration:
-    score = answer.score
-    u, stderr = (score.u, score.stderr) if score else (None, None)
-    return Iteration(k, sigma, answer.digest, u, stderr, answer.attempts, effort)
+    def joining(self, found: Iteration, members: Sequence[Member]) -> list[Member]:
+        """The policy that joins P in an iteration, as an entrant of the arena; nobody, or one."""
+        if not found.accepted or found.accepted in {member.digest for member in members}:
+            return []
+        return [accept(self.matches.arena, self.name, found.accepted, found.k)]

@@ -1,10 +1,15 @@
 """Scores programs against a meta-strategy: `oracle.values.Evaluate`, played by the arena.
 
-A program first passes the static checks and one match against itself; only then is it registered,
-as a candidate, and plays.  Its score comes from the first n_i repetitions against each member i
-of the support, with n_i in proportion to the member's weight, so all candidates of an iteration
+A program first passes the static checks and its trial against one of the opponents; only then is
+it registered, as a candidate, and plays.  Its score comes from n_i repetitions against each member
+i of the support, with n_i in proportion to the member's weight, so all candidates of an iteration
 are measured by the same repetitions.  (Seeds follow from the identities of both policies, so the
 cards of a candidate's matches are its own; errors are computed for that.)
+
+The best of several noisy scores is too high: the winner's curse.  So scores that choose among
+candidates come from matches of their own (`arena.values.SELECTING`), and the one that is chosen is
+measured once more, by matches that had no part in that.  Those are the first repetitions, from
+which the payoff table is made as well.
 """
 
 from __future__ import annotations
@@ -16,18 +21,20 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from arena.payoffs import PayoffTable
-from arena.rejection import Rejection
+from arena.rejection import Rejection, RejectionKind
 from arena.submission import prepare
-from arena.values import Result, Termination, short
+from arena.tally import Pair
+from arena.values import SELECTING, short
 from oracle.values import Against, Failure, Rejected, Score, Task
 from population.matches import Matches
-from population.payoff import Wanted
 from registry import digest_of
 from registry.values import Parent, Status, Submission
 
 LEAST_MATCHES = 4
 """Against each opponent, so that an error can be estimated from two deals."""
 _LONGEST_REASON = 1_500
+_STATIC = frozenset(RejectionKind) - {RejectionKind.DOES_NOT_REPEAT}
+"""Kinds of rejection for which nothing had to be played."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +84,7 @@ class Evaluator:
         total: int,
         lineage_of: LineageOf,
         members: Mapping[str, str] | None = None,
+        first: int = SELECTING,
     ) -> None:
         """Prepares for one task.
 
@@ -89,11 +97,13 @@ class Evaluator:
           members: digest to label of the whole population.  One that sigma does not play cannot
             join again, so it is refused as a duplicate: an oracle whose first idea stays the
             same would otherwise offer it for ever.
+          first: repetition that the matches of scores begin with.
         """
         self._matches = matches
         self._task = task
         self._name = name
         self._total = total
+        self._first = first
         self._lineage_of = lineage_of
         self._support = {one.digest: one.weight for one in task.opponents}
         self._idle = {d: label for d, label in (members or {}).items() if d not in self._support}
@@ -106,17 +116,12 @@ class Evaluator:
         self._admit([source for source in dict.fromkeys(sources) if source not in self._admitted])
         admitted = [self._admitted[source] for source in sources]
         digests = list(dict.fromkeys(one for one in admitted if isinstance(one, str)))
-        number = shares(self._support, self._total, effort)
-        wanted = {
-            (digest, opponent): count
-            for digest in digests
-            for opponent, count in number.items()
-            if digest != opponent
-        }
-        everyone = list(dict.fromkeys([*digests, *self._support]))
-        table = self._matches.payoffs(everyone, wanted)
-        scores = {digest: self._scored(table, digest, wanted) for digest in digests}
+        scores = self._played(digests, effort, self._first)
         return tuple(one if isinstance(one, Failure) else scores[one] for one in admitted)
+
+    def afresh(self, digest: str) -> Score | Failure:
+        """Scores a registered program in full, by matches that chose nobody."""
+        return self._played([digest], 1.0, 0)[digest]
 
     def digest(self, source: str) -> str:
         """Identity of a program that was scored, "" for one that was refused."""
@@ -138,14 +143,11 @@ class Evaluator:
                 )
             else:
                 submissions[source] = prepared
-        registry = self._matches.home.registry
-        new = {_digest(one): one for one in registry.missing(submissions.values())}
-        tried = self._matches.trials({digest: one.payload for digest, one in new.items()})
-        faults = {digest: _fault(result) for digest, result in tried.items()}
-        registry.submit_many([one for digest, one in new.items() if faults[digest] is None])
-        for source, submission in submissions.items():
-            digest = _digest(submission)
-            self._admitted[source] = faults.get(digest) or digest
+        entered = self._matches.enter(list(submissions.values()), self._support)
+        for source, outcome in zip(submissions, entered, strict=True):
+            self._admitted[source] = (
+                _failure(outcome) if isinstance(outcome, Rejection) else outcome.version.digest
+            )
 
     def _prepared(self, source: str) -> Submission | Failure:
         lineage = self._lineage_of(source)
@@ -162,13 +164,30 @@ class Evaluator:
             status=Status.CANDIDATE,
         )
         if isinstance(prepared, Rejection):
-            return Failure(Rejected.NOT_A_POLICY, f"{prepared.kind}: {prepared.message}")
+            return _failure(prepared)
         return replace(prepared, description=prepared.description or "no docstring")
 
-    def _scored(self, table: PayoffTable, digest: str, wanted: Wanted) -> Score | Failure:
+    def _played(
+        self, digests: Sequence[str], effort: float, first: int
+    ) -> dict[str, Score | Failure]:
+        """Plays registered programs against the support, and scores them by exactly that."""
+        number = shares(self._support, self._total, effort)
+        wanted = {
+            (digest, opponent): count
+            for digest in digests
+            for opponent, count in number.items()
+            if digest != opponent
+        }
+        everyone = list(dict.fromkeys([*digests, *self._support]))
+        table = self._matches.payoffs(everyone, wanted, first)
+        return {digest: self._scored(table, digest, wanted, first) for digest in digests}
+
+    def _scored(
+        self, table: PayoffTable, digest: str, wanted: Mapping[Pair, int], first: int
+    ) -> Score | Failure:
         row = table.index()[digest]
         if table.forfeits[row].any():
-            return self._forfeit(digest, wanted)
+            return self._forfeit(digest, wanted, first)
         columns = [table.index()[opponent] for opponent in self._support]
         weights = np.array(list(self._support.values()))
         weights /= weights.sum()
@@ -181,27 +200,25 @@ class Evaluator:
             float(weights @ mean), float(np.sqrt(np.square(weights * error).sum())), against
         )
 
-    def _forfeit(self, digest: str, wanted: Wanted) -> Failure:
+    def _forfeit(self, digest: str, wanted: Mapping[Pair, int], first: int) -> Failure:
         """Why a candidate forfeited one of its matches: the first one, whenever it was played."""
         game = self._matches.game
-        rows = self._matches.home.store.matches(
-            game.name, game.version, of=digest, faults_only=True
-        )
-        limits = {frozenset(pair): count for pair, count in wanted.items()}
+        rows = self._matches.arena.matches(game, digest, faults_only=True, limit=None)
+        limits = {frozenset(pair): first + count for pair, count in wanted.items()}
         own = [
             row
             for row in rows
             if row.fault_seat is not None
             and row.seats[row.fault_seat] == digest
-            and row.match.repetition < limits.get(frozenset(row.seats), 0)
+            and first <= row.match.repetition < limits.get(frozenset(row.seats), 0)
         ]
-        first = min(own, key=lambda row: (row.match.repetition, row.id))
-        opponent = next(other for other in first.seats if other != digest)
+        earliest = min(own, key=lambda row: (row.match.repetition, row.id))
+        opponent = next(other for other in earliest.seats if other != digest)
         labels = {one.digest: one.ref for one in self._task.opponents}
         return Failure(
             Rejected.FAULTY,
-            f"{first.termination.value} in {len(own)} of its matches, the first against "
-            f"{labels.get(opponent, short(opponent))}: {first.fault_message[:_LONGEST_REASON]}",
+            f"{earliest.termination.value} in {len(own)} of its matches, the first against "
+            f"{labels.get(opponent, short(opponent))}: {earliest.fault_message[:_LONGEST_REASON]}",
         )
 
 
@@ -209,12 +226,8 @@ def _digest(submission: Submission) -> str:
     return digest_of(submission.game, submission.kind, submission.payload)
 
 
-def _fault(result: Result) -> Failure | None:
-    """Why a program failed its trial; None where it did not."""
-    if result.termination is Termination.COMPLETED:
-        return None
-    where = f"after {len(result.moves)} moves of a trial match against itself"
-    return Failure(
-        Rejected.FAULTY,
-        f"{result.termination.value}: {result.fault_message[:_LONGEST_REASON]} ({where})",
-    )
+def _failure(rejection: Rejection) -> Failure:
+    """Why a program was not taken in: it is no policy, or it failed its trial."""
+    static = rejection.kind in _STATIC
+    kind = Rejected.NOT_A_POLICY if static else Rejected.FAULTY
+    return Failure(kind, f"{rejection.kind}: {rejection.message[:_LONGEST_REASON]}")

@@ -11,16 +11,15 @@ from dataclasses import dataclass
 
 from arena.errors import ArenaError, UsageFault
 from arena.games.protocol import Game
-from arena.home import Home
 from arena.kinds.mixture import payload_of
+from arena.seam import Tournament
 from arena.submission import KIND, Rejection, prepare
 from oracle.values import Opponent, Task
 from population.config import RunConfig
-from population.initial import INITIAL
 from population.records import Sigma
 from population.seeds import seed_of
-from registry import AliasProtected
-from registry.values import Parent, PolicyVersion, Status, Submission
+from registry import AliasProtected, digest_of
+from registry.values import Parent, PolicyVersion, Submission
 
 AUTHOR = "csro"
 INITIAL_NAME = f"{AUTHOR}/initial"
@@ -54,7 +53,7 @@ def name_of(run: str, k: int) -> str:
     return f"{AUTHOR}/{run}-{label_of(k)}"
 
 
-def initial_member(home: Home, game: Game, config: RunConfig) -> Member:
+def initial_member(arena: Tournament, game: Game, config: RunConfig) -> Member:
     """The policy that a run starts from, registered.
 
     Raises:
@@ -62,30 +61,51 @@ def initial_member(home: Home, game: Game, config: RunConfig) -> Member:
       UnknownPolicy: there is none of that name.
     """
     if config.initial:
-        version = home.registry.get(game.name, config.initial)
-        if version.kind != KIND:
-            raise UsageFault(
-                f"{version.ref} is of kind {version.kind}: a run starts from a program, because "
-                "oracles read their opponents' source; name a version of kind python"
-            )
-        return Member(version.digest, "initial", version.payload)
+        return named_initial(arena, game, config.initial)
+    (entered,) = arena.enter(game, [_built_in(game)], ours=True)
+    if isinstance(entered, Rejection):
+        raise AssertionError(f"{game.name}: {entered.message}")
+    return Member(entered.version.digest, "initial", entered.version.payload)
+
+
+def named_initial(arena: Tournament, game: Game, ref: str) -> Member:
+    """A registered policy as the one that a run starts from; registers and stores nothing.
+
+    Raises:
+      UsageFault: it is no program.
+      UnknownPolicy: there is none of that name.
+    """
+    version = arena.policy(ref, game)
+    if version.kind != KIND:
+        raise UsageFault(
+            f"{version.ref} is of kind {version.kind}: a run starts from a program, because "
+            "oracles read their opponents' source; name a version of kind python"
+        )
+    return Member(version.digest, "initial", version.payload)
+
+
+def built_in_initial(game: Game) -> Member:
+    """The policy that a run starts from unless told otherwise; needs no home, registers nothing."""
+    submission = _built_in(game)
+    digest = digest_of(submission.game, submission.kind, submission.payload)
+    return Member(digest, "initial", submission.payload)
+
+
+def _built_in(game: Game) -> Submission:
     prepared = prepare(
         game,
-        INITIAL[game.name],
+        game.initial,
         name=INITIAL_NAME,
         provenance={"author": "Policy Arena", "licence": "Apache-2.0"},
     )
     if isinstance(prepared, Rejection):  # the package's own file
-        raise AssertionError(f"{INITIAL[game.name]}: {prepared.message}")
-    version, _ = home.registry.submit(prepared)
-    return Member(version.digest, "initial", version.payload)
+        raise AssertionError(f"{game.name}: {prepared.message}")
+    return prepared
 
 
-def accept(home: Home, run: str, digest: str, k: int) -> Member:
+def accept(arena: Tournament, run: str, digest: str, k: int) -> Member:
     """Makes the candidate that joins an entrant of the arena."""
-    version = home.registry.by_digests([digest])[digest]
-    if version.status is Status.CANDIDATE:
-        home.registry.set_status(digest, Status.QUALIFIED, f"joined in {run}, iteration {k}")
+    version = arena.admit(digest, f"joined in {run}, iteration {k}")
     return Member(digest, label_of(k), version.payload)
 
 
@@ -102,6 +122,11 @@ def task_of(game: Game, config: RunConfig, members: Sequence[Member], sigma: Sig
         incumbent=opponents[0].source,
         seed=seed_of(config.seed, game.name, label_of(k)),
         key=label_of(k),
+        others=tuple(
+            Opponent(one.digest, one.label, one.source, 0.0)
+            for one in reversed(members)
+            if one.digest not in sigma.support
+        ),
     )
 
 
@@ -109,7 +134,7 @@ class MixtureRefused(ArenaError):
     """The meta-strategy cannot be called by its run's name."""
 
 
-def register_mixture(home: Home, run: str, config: RunConfig, sigma: Sigma) -> PolicyVersion:
+def register_mixture(arena: Tournament, run: str, config: RunConfig, sigma: Sigma) -> PolicyVersion:
     """Registers a run's meta-strategy as `csro/RUN`, of kind mixture.
 
     Where the same mixture is registered already (another run found it), the alias RUN names it.
@@ -128,10 +153,10 @@ def register_mixture(home: Home, run: str, config: RunConfig, sigma: Sigma) -> P
         provenance={"run": run, "config": config.to_document(), "solver": sigma.solver},
         parents=tuple(Parent(digest, "mixes") for digest in weights),
     )
-    version, _ = home.registry.submit(submission)
+    version = arena.register(submission, ours=True)
     if version.name != submission.name:
         try:
-            home.registry.set_alias(config.game, run, version.ref)
+            arena.call(config.game, run, version.ref)
         except AliasProtected as error:
             raise MixtureRefused(
                 f"the run's meta-strategy is {version.ref} already, and the alias {run!r} that "

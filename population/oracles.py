@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
+from arena.errors import UsageFault
 from arena.games import game as game_named
 from oracle.alpha_evolve import AlphaEvolve, Evolution
 from oracle.best_of_n import BestOfN
 from oracle.context import OpponentInput, parse_filter, parse_input
+from oracle.early_stop import EarlyStop
+from oracle.grammar.genome import GRAMMARS
 from oracle.grammar_writer import GrammarWriter
 from oracle.linear_refinement import LinearRefinement
 from oracle.models.budget import Budget, Spent
-from oracle.models.choice import check_access, has_gemini_key, model_from
-from oracle.models.gemini import DEFAULT_MODEL
+from oracle.models.catalogue import default_model
+from oracle.models.choice import (
+    check_access,
+    check_asking,
+    has_gemini_key,
+    model_from,
+    remarks,
+)
 from oracle.models.journal import Journal, JournaledModel, SqliteJournal
 from oracle.models.options import ServerOptions
 from oracle.models.prices import parse_price
@@ -36,18 +45,16 @@ from population.runs import Runs
 GRAMMAR = "grammar"
 GRAMMAR_WIDTH = 2
 """Programs that the grammar offers in each step of linear refinement: they cost nothing."""
-CALLS_AT_ONCE = 4
-"""Drafts that a model writes at the same time, where a variant wants several."""
 
 
 def model_by_default() -> str:
     """What writes programs where nothing was chosen: Gemini where its key is set."""
-    return f"gemini:{DEFAULT_MODEL}" if has_gemini_key() else GRAMMAR
+    return f"gemini:{default_model()}" if has_gemini_key() else GRAMMAR
 
 
 def full_model_name(text: str) -> str:
     """The name with its default filled in, so that a run's record says which model it was."""
-    return f"gemini:{DEFAULT_MODEL}" if text == "gemini" else text
+    return f"gemini:{default_model()}" if text == "gemini" else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,19 +140,34 @@ class Workshop:
 
     oracle: Oracle
     authorship: Authorship
+    model: Model | None = None
+
+    def close(self) -> None:
+        """Ends the connections of its model, where it has one."""
+        if self.model is not None:
+            self.model.close()
 
 
-def oracle_of(choice: OracleChoice, writer: Writer) -> Oracle:
-    """The variant that was chosen, around a writer."""
+def oracle_of(choice: OracleChoice, writer: Writer, early_stop: EarlyStop | None) -> Oracle:
+    """The variant that was chosen, around a writer.
+
+    Args:
+      choice: of the run.
+      writer: writes programs.
+      early_stop: how drafts that cannot be the best are played less; None plays all in full, where
+        the variant knows another way.
+    """
     grammar = choice.model == GRAMMAR
     # A transcript is replayed in the order in which it was recorded.
-    workers = 1 if grammar or choice.model.startswith("recorded:") else CALLS_AT_ONCE
+    alone = grammar or choice.model.startswith("recorded:")
+    workers = 1 if alone else choice.asking.parallel
     if choice.name == "zero-shot":
         return ZeroShot(writer)
     if choice.name == "best-of-n":
-        return BestOfN(writer, choice.drafts, workers)
+        return BestOfN(writer, choice.drafts, workers, early_stop)
     if choice.name == "linear":
-        return LinearRefinement(writer, choice.refinements, GRAMMAR_WIDTH if grammar else 1)
+        width = GRAMMAR_WIDTH if grammar else 1
+        return LinearRefinement(writer, choice.refinements, width, early_stop=early_stop)
     # A prompt shows the program that is to be changed, and the incumbent is an opponent's: where
     # a model may not read those, evolution begins with programs of the model's own.  The grammar
     # reads every opponent's program, whatever is shown to a model.
@@ -162,7 +184,14 @@ def writer_options(choice: OracleChoice) -> WriterOptions:
     Raises:
       BadOption: an option is not written as it should be.
     """
-    return WriterOptions(parse_input(choice.opponents), parse_filter(choice.shown))
+    asking = choice.asking
+    return WriterOptions(
+        parse_input(choice.opponents),
+        parse_filter(choice.shown),
+        temperature=asking.temperature,
+        max_output_tokens=asking.max_output_tokens,
+        thinking=asking.thinking,
+    )
 
 
 def journal_of(runs: Runs, name: str) -> SqliteJournal:
@@ -170,23 +199,58 @@ def journal_of(runs: Runs, name: str) -> SqliteJournal:
     return SqliteJournal(runs.path, scope=name)
 
 
-def check_model(choice: OracleChoice, spending: Spending) -> None:
+def check_writer(config: RunConfig) -> None:
+    """Finds out whether what is to write the programs can write any of this game.
+
+    Raises:
+      UsageFault: it is the grammar, which knows other games.
+    """
+    if config.oracle.model == GRAMMAR and config.game not in GRAMMARS:
+        raise UsageFault(
+            f"the grammar writes programs of {' and '.join(GRAMMARS)}, not of {config.game}: "
+            "a run of this game needs a model, such as --model gemini"
+        )
+
+
+def check_model(choice: OracleChoice, spending: Spending) -> tuple[str, ...]:
     """Finds out, before anything is stored or played, whether a run's model can be asked.
+
+    Returns:
+      What is to be said of it: its price, and when it is switched off.
 
     Raises:
       UsageFault: the model, an option or a limit makes no sense, or the key is missing.
       ModelError: its server cannot be reached, or does not know the key or the model.
     """
+    _refuse_custom(choice)
     writer_options(choice)
-    if choice.model != GRAMMAR:
-        model = _model_of(choice, spending)
-        _budget(spending, Spent()).check(model)
-        check_access(model)
+    check_asking(choice.model, choice.asking)
+    if choice.model == GRAMMAR:
+        return ()
+    model = _model_of(choice, spending)
+    _budget(spending, Spent()).check(model)
+    check_access(model)
+    return remarks(model)
+
+
+def _refuse_custom(choice: OracleChoice) -> None:
+    if choice.custom:
+        raise UsageFault(
+            f"the oracle of this run, {choice.name}, is Python code of its author's: go on with it "
+            "by the script that began it, which calls population.run_csro"
+        )
 
 
 def _model_of(choice: OracleChoice, spending: Spending) -> Model:
     price = parse_price(spending.price) if spending.price else None
-    return model_from(choice.model, ServerOptions(price=price, concurrency=CALLS_AT_ONCE))
+    asking = choice.asking
+    options = ServerOptions(
+        price=price,
+        timeout_seconds=asking.timeout_seconds,
+        concurrency=asking.parallel,
+        context_tokens=asking.context_tokens,
+    )
+    return model_from(choice.model, options)
 
 
 def _budget(spending: Spending, spent: Spent) -> Budget:
@@ -208,21 +272,30 @@ def workshop(
       UsageFault: the model, an option or a limit makes no sense.
     """
     choice = record.config.oracle
+    check_writer(record.config)
+    _refuse_custom(choice)
     options = writer_options(choice)
+    racing = EarlyStop() if record.config.afresh else None  # runs of before play all in full
     provenance: dict[str, object] = {"run": record.name, "oracle": choice.name}
     if choice.model == GRAMMAR:
         by_grammar = Authorship(GrammarWriter(), {**provenance, "model": GRAMMAR})
-        return Workshop(oracle_of(choice, by_grammar), by_grammar)
+        return Workshop(oracle_of(choice, by_grammar, racing), by_grammar)
     journal = journal_of(runs, record.name)
     budget = _budget(spending, Spent.on(call.reply for call in journal.calls()))
     asked = JournaledModel(model or _model_of(choice, spending), journal, budget)
     writer = ModelWriter(asked, options)
     authorship = Authorship(writer, {**provenance, "model": asked.name}, journal)
-    return Workshop(oracle_of(choice, authorship), authorship)
+    return Workshop(oracle_of(choice, authorship, racing), authorship, asked)
 
 
 def first_prompt(config: RunConfig, initial: Member) -> Prompt:
     """What a run would ask a model first; nothing is asked."""
-    sigma = Sigma({initial.digest: 1.0}, 0.0, config.solver)
-    task = task_of(game_named(config.game), config, [initial], sigma, 1)
+    return prompt_against(config, [initial], Sigma({initial.digest: 1.0}, 0.0, config.solver), 1)
+
+
+def prompt_against(config: RunConfig, members: Sequence[Member], sigma: Sigma, k: int) -> Prompt:
+    """What a run would ask a model first in iteration k; nothing is asked."""
+    task = task_of(game_named(config.game), config, members, sigma, k)
+    if config.oracle.name == "zero-shot":
+        task = replace(task, incumbent="")
     return preview(task, Draft("a00"), writer_options(config.oracle))

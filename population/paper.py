@@ -5,9 +5,8 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.resources import files
 
-from arena.errors import UsageFault
+from arena.games import game as game_named
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,20 +38,11 @@ class PaperRow:
     best: float | None = None
 
 
-_METHODS = {"rrps": "paper_rrps_methods.csv", "leduc": "paper_leduc_methods.csv"}
-_VARIANTS = {"rrps": "paper_rrps_csro_variants.csv"}
-STRONGEST_BOT = {"rrps": ("greenberg, the strongest of the 43 bots", 284.6)}
-"""AggScore of the best member of the evaluation population (Lanctot et al. 2023: 284.5)."""
-
-
 def methods(game: str) -> tuple[PaperRow, ...]:
-    """The main table of a game.
-
-    Raises:
-      UsageFault: the paper has none for this game.
-    """
-    if game not in _METHODS:
-        raise UsageFault(f"the paper has no table for {game!r}; it has: {', '.join(_METHODS)}")
+    """The main table of a game; empty where the paper has none."""
+    published = game_named(game).published
+    if published is None:
+        return ()
     return tuple(
         PaperRow(
             method=row["method"],
@@ -61,13 +51,14 @@ def methods(game: str) -> tuple[PaperRow, ...]:
             agg_score=_figure(row, "agg_score"),
             source=row.get("source") or "measured",
         )
-        for row in _rows(_METHODS[game])
+        for row in _rows(published.methods)
     )
 
 
 def variants(game: str) -> tuple[PaperRow, ...]:
     """The supplementary table of CSRO's variants; empty where the paper has none."""
-    if game not in _VARIANTS:
+    published = game_named(game).published
+    if published is None or not published.variants:
         return ()
     return tuple(
         PaperRow(
@@ -78,20 +69,21 @@ def variants(game: str) -> tuple[PaperRow, ...]:
             source="measured",
             best=float(row["agg_score_max"]),
         )
-        for row in _rows(_VARIANTS[game])
+        for row in _rows(published.variants)
     )
 
 
 def reference_lines(game: str) -> tuple[tuple[str, float], ...]:
     """AggScores to draw beside a run's: the paper's best CSRO, its best other agent, a bot."""
-    if game not in _METHODS:
+    published = game_named(game).published
+    if published is None:
         return ()
     rows = methods(game)
     ours = max((r for r in rows if r.method.startswith("CSRO")), key=lambda r: r.agg_score.mean)
     others = [r for r in rows if not r.method.startswith("CSRO")]
     other = max(others, key=lambda r: r.agg_score.mean)
     lines = [(f"paper: {row.method}", row.agg_score.mean) for row in (ours, other)]
-    return (*lines, STRONGEST_BOT[game]) if game in STRONGEST_BOT else tuple(lines)
+    return (*lines, published.strongest) if published.strongest else tuple(lines)
 
 
 def _figure(row: dict[str, str], name: str) -> Figure:
@@ -99,6 +91,5 @@ def _figure(row: dict[str, str], name: str) -> Figure:
     return Figure(float(row[name]), float(error) if error else None)
 
 
-def _rows(file: str) -> Iterator[dict[str, str]]:
-    text = (files("population.data") / file).read_text(encoding="utf-8")
+def _rows(text: str) -> Iterator[dict[str, str]]:
     yield from csv.DictReader(text.splitlines())

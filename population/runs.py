@@ -28,6 +28,8 @@ from population.config import RunConfig, check_run_name
 from population.errors import RunBusy, RunExists, RunsUnusable, UnknownRun
 from population.records import Effort, Iteration, RunRecord, RunState, Sigma
 from population.schema import VERSION, AttemptRow, IterationRow, RunRow, prepare
+from registry import RegistryUnavailable
+from registry.sqlite_file import check_files
 
 FILE = "runs.sqlite"
 _PATIENCE_SECONDS = 60.0
@@ -62,6 +64,10 @@ class Runs:
         """
         self.path = folder / FILE
         self._folder = folder
+        try:
+            check_files(self.path)
+        except RegistryUnavailable as error:
+            raise RunsUnusable(f"the file of runs cannot be used: {error}") from error
         self._engine = _engine(self.path)
         self._prepare()
 
@@ -93,8 +99,9 @@ class Runs:
                 record = _record(row)
                 if record.config != config:
                     raise RunExists(
-                        f"there is a run {name!r} with another configuration: choose another "
-                        f"--name, or go on with it: csro resume {name}"
+                        f"there is a run {name!r} with another configuration "
+                        f"({_difference(record.config, config)}): choose another name, or go on "
+                        f"with it: csro resume {name}"
                     )
                 return record
             row = RunRow(
@@ -179,6 +186,18 @@ class Runs:
                 _attempt_row(name, iteration.k, place, attempt)
                 for place, attempt in enumerate(iteration.attempts)
             )
+            session.commit()
+
+    @_explained
+    def delete(self, name: str) -> None:
+        """Forgets a run with all its iterations; model calls are the journal's to forget."""
+        with Session(self._engine) as session:
+            for row, column in (
+                (AttemptRow, AttemptRow.run),
+                (IterationRow, IterationRow.run),
+                (RunRow, RunRow.name),
+            ):
+                session.execute(sa.delete(row).where(col(column) == name))
             session.commit()
 
     @_explained
@@ -282,6 +301,25 @@ def _record(row: RunRow) -> RunRecord:
         final=None if row.final is None else _sigma(row.final),
         mixture=row.mixture,
     )
+
+
+def _difference(stored: RunConfig, told: RunConfig) -> str:
+    """What is told otherwise than it is stored, for people."""
+    before, now = _flat(stored.to_document()), _flat(told.to_document())
+    return "; ".join(
+        f"{key} is {before[key]!r} there, {now[key]!r} here"
+        for key in before
+        if before[key] != now[key]
+    )
+
+
+def _flat(document: Mapping[str, Any], within: str = "") -> dict[str, Any]:
+    """A document's values by their paths."""
+    found: dict[str, Any] = {}
+    for key, value in document.items():
+        path = f"{within}{key}"
+        found.update(_flat(value, f"{path}.") if isinstance(value, Mapping) else {path: value})
+    return found
 
 
 def _sigma_document(sigma: Sigma) -> dict[str, Any]:

@@ -16,13 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.analysis.estimates import Estimate, Floats
+from arena.analysis.estimates import Estimate, Floats, weighted_sum_of
 from arena.analysis.metrics import Meetings, agg_score, meetings, pop_expl, pop_return
 from arena.games.protocol import Game
-from arena.home import Home
 from arena.house.population import Population
 from arena.payoffs import PayoffTable
-from arena.standings import payoff_table
+from arena.seam import Tournament
 from population.matches import Matches
 from population.members import drawn
 from population.records import Sigma
@@ -39,7 +38,7 @@ class Scores:
       pop_return: mean return over the population (higher is better).
       pop_expl: loss to its worst member (lower is better).
       agg_score: the difference.
-      against: mean return against each member, in the population's order.
+      against: mean return against each member, in the population's order, with 95 % intervals.
       matches: that each of these means rests on, at least.  For a mixture, so many matches of
         one policy would have as large an error: 1 / sum of w_i^2 / n_i.
     """
@@ -47,7 +46,7 @@ class Scores:
     pop_return: Estimate
     pop_expl: Estimate
     agg_score: Estimate
-    against: tuple[float, ...]
+    against: tuple[Estimate, ...]
     matches: int
 
 
@@ -76,16 +75,20 @@ class Measured:
         rows = [place.get(digest, -1) for digest in weights]
         if -1 in rows or not self.met.complete[rows].all():
             return None
-        mix = np.array([list(weights.values())])
-        mean, stderr, freedom = _mixed(
-            mix, self.met.mean[rows], self.met.stderr[rows], self.met.freedom[rows]
+        mix = np.array(list(weights.values()))
+        mixed = weighted_sum_of(
+            np.broadcast_to(mix, (self.met.mean.shape[1], len(mix))),
+            self.met.mean[rows].T,
+            self.met.stderr[rows].T,
+            self.met.freedom[rows].T,
         )
+        mean, stderr, freedom = mixed.value[None], mixed.stderr[None], mixed.freedom[None]
         return Scores(
             pop_return=pop_return(mean, stderr, freedom)[0],
             pop_expl=pop_expl(mean, stderr, freedom)[0],
             agg_score=agg_score(mean, stderr, freedom)[0],
-            against=tuple(mean[0].tolist()),
-            matches=self._matches(rows, mix[0]),
+            against=tuple(mixed[place] for place in range(len(mixed.value))),
+            matches=self._matches(rows, mix),
         )
 
     def _matches(self, rows: Sequence[int], mix: Floats) -> int:
@@ -100,20 +103,12 @@ class Measured:
         return self.of({digest: 1.0})
 
 
-def _mixed(mix: Floats, mean: Floats, stderr: Floats, freedom: Floats) -> tuple[Floats, ...]:
-    """Mixes (r, m) payoffs by weights (s, r): means, errors and Welch-Satterthwaite freedom."""
-    variances = np.square(mix)[:, :, None] * np.square(stderr)[None, :, :]  # (s, r, m)
-    total = variances.sum(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        doubt = np.where(variances == 0.0, 0.0, np.square(variances) / freedom).sum(axis=1)
-        pooled = np.where(doubt == 0.0, np.inf, np.square(total) / doubt)
-    return mix @ mean, np.sqrt(total), pooled
-
-
-def measured(home: Home, game: Game, digests: Sequence[str], population: Population) -> Measured:
+def measured(
+    arena: Tournament, game: Game, digests: Sequence[str], population: Population
+) -> Measured:
     """What the stored matches tell about some policies against a population."""
     chosen = tuple(dict.fromkeys(digests))
-    return measured_in(payoff_table(home, game, [*chosen, *population.digests]), chosen, population)
+    return measured_in(arena.payoffs(game, [*chosen, *population.digests]), chosen, population)
 
 
 def measured_in(table: PayoffTable, digests: Sequence[str], population: Population) -> Measured:
@@ -154,4 +149,4 @@ def measure(matches: Matches, wanted: Mapping[str, int], population: Population)
             if one != bot
         }
     )
-    return measured(matches.home, matches.game, list(wanted), population)
+    return measured(matches.arena, matches.game, list(wanted), population)

@@ -6,6 +6,11 @@ holds when it writes.  Readers see one consistent state and never wait for write
 
 SQLite connections are opened for each transaction and never kept: a kept one would not survive
 a fork, and a registry whose folder turns read-only could not be read any more.
+
+A registry keeps secrets.  An SQLite file that is made here can be read by its owner alone (mode
+0600, and so can its log, `-wal` and `-shm`).  One that was there keeps its mode until the first
+secret is stored in it: then everybody who is neither its owner nor in the file's group is shut
+out.  Whoever opens it to others after that has decided so.
 """
 
 from __future__ import annotations
@@ -24,13 +29,20 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, Operationa
 from sqlalchemy.pool import NullPool
 from sqlmodel import Session
 
-from registry import migrate
-from registry.errors import RegistryReadOnly, RegistryUnavailable
+from registry import migrate, sqlite_file
+from registry.address import without_secrets
+from registry.errors import RegistryCorrupt, RegistryReadOnly, RegistryUnavailable
 from registry.schema import HEAD
 
 PATIENCE_SECONDS = 60.0
 """How long a transaction waits for its turn."""
 _BUSY_SECONDS = 5.0
+LONGEST_SECONDS = 60.0
+"""How much processor time a transaction's thread may take on SQLite."""
+LONGEST_MIGRATION_SECONDS = 3_600.0
+"""The same where tables are brought up to date, which may copy all of them."""
+_STEPS_BETWEEN_LOOKS = 1_000_000
+"""Steps of SQLite's machine (tens of milliseconds) after which the time is looked at again."""
 _WRITE_LOCK = 0x706F6C6963796172
 """Key of the writers' advisory lock on PostgreSQL (the letters "policyar")."""
 
@@ -43,7 +55,11 @@ _SQLITE_HINTS = (
     ("protocol", f"other processes kept it busy for {PATIENCE_SECONDS:.0f} seconds: run again"),
     ("not a database", "the file is no SQLite database: move it away, or use another home"),
     ("malformed", "the file is damaged: restore it from a copy"),
+    ("could not decode", "the file is damaged: restore it from a copy"),
+    ("interrupted", "a query does not end: the file is damaged or was edited; use a copy"),
 )
+_CORRUPT = ("malformed", "could not decode", "interrupted")
+_SHOWN_CHARS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +87,18 @@ class Database:
         """
         url = _postgres_url(target)
         if url is None:
-            path = _sqlite_path(target)
-            obstacle = "it was opened for reading only" if read_only else _obstacle(path)
-            if obstacle and not os.path.exists(path):
-                raise RegistryReadOnly(f"there is no registry {path} yet, and {obstacle}")
+            path = sqlite_file.sqlite_path(target)
+            sqlite_file.check_files(path)
+            obstacle = "it was opened for reading only" if read_only else sqlite_file.obstacle(path)
+            if not os.path.exists(path):
+                if obstacle:
+                    raise RegistryReadOnly(f"there is no registry {path} yet, and {obstacle}")
+                sqlite_file.make_private(path)
             engine, where = _sqlite_engine(path, read_only=bool(obstacle)), str(path)
         else:
             obstacle = "it was opened for reading only" if read_only else ""
             engine = _postgres_engine(url, read_only=read_only)
-            where = url.render_as_string(hide_password=True)
+            where = without_secrets(url)
         database = cls(engine, where, obstacle)
         try:
             database._bring_up_to_date()
@@ -91,7 +110,7 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Session]:
         """A session that sees one consistent state."""
-        with self._transaction(writes=False) as connection, Session(connection) as session:
+        with self._transaction(writes=False) as connection, self._session(connection) as session:
             yield session
 
     @contextmanager
@@ -103,13 +122,25 @@ class Database:
         """
         if self.obstacle:
             raise RegistryReadOnly(f"the registry {self.where} cannot be written: {self.obstacle}")
-        with self._transaction(writes=True) as connection, Session(connection) as session:
+        with self._transaction(writes=True) as connection, self._session(connection) as session:
             yield session
             session.flush()
+
+    def hide_from_others(self) -> None:
+        """Before a secret is stored: takes the rights of everybody from a file that has any.
+
+        A file that was made here never had any (mode 0600).  On PostgreSQL, whoever may read the
+        table may read the secret.
+        """
+        if self.engine.dialect.name == "sqlite":
+            sqlite_file.hide_from_others(Path(self.where))
 
     def close(self) -> None:
         """Closes kept connections.  Idempotent."""
         self.engine.dispose()
+
+    def _session(self, connection: sa.Connection) -> Session:
+        return Session(connection, info={"where": self.where})
 
     @contextmanager
     def _transaction(self, *, writes: bool, migrates: bool = False) -> Iterator[sa.Connection]:
@@ -128,7 +159,9 @@ class Database:
 
     def _bring_up_to_date(self) -> None:
         with self._transaction(writes=False) as connection:
-            revision = migrate.current_revision(connection)
+            if connection.dialect.name == "sqlite":
+                sqlite_file.check_tables(connection, self.where, migrate.VERSION_TABLE)
+            revision = migrate.current_revision(connection, self.where)
         if revision == HEAD:
             return
         if revision is not None:
@@ -169,36 +202,10 @@ def _postgres_url(target: str | Path) -> sa.URL | None:
     )
 
 
-def _sqlite_path(target: str | Path) -> Path:
-    """A path, or what follows sqlite:/// as it stands (a folder's name may hold % or ?)."""
-    text = str(target)
-    name = text.partition("://")[2].removeprefix("/") if "://" in text else text
-    if not name or name == ":memory:":
-        raise RegistryUnavailable("a registry needs a file: give its path, or sqlite:///PATH")
-    path = Path(name).absolute()
-    if os.path.isdir(path):  # Path.is_dir raises where the way there is barred.
-        raise RegistryUnavailable(f"the registry {path} is a folder; give the path of a file")
-    return path
-
-
-def _obstacle(path: Path) -> str:
-    """Why the file cannot be written, or ""; makes its folder."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise RegistryUnavailable(
-            f"the folder {path.parent} for the registry cannot be made: {error.strerror}"
-        ) from error
-    # SQLite writes its log beside the file, so that the folder counts as well.
-    for part in (path.parent, path):
-        if os.path.exists(part) and not os.access(part, os.W_OK):
-            return f"{part} is read-only; check who owns it, or use another home"
-    return ""
-
-
 def _sqlite_engine(path: Path, *, read_only: bool) -> sa.Engine:
     engine = sa.create_engine(
         "sqlite://",
+        hide_parameters=True,  # Neither errors nor logs may hold a secret.
         creator=lambda: _connect_sqlite(path, read_only=read_only),
         poolclass=NullPool,
     )
@@ -210,17 +217,20 @@ def _connect_sqlite(path: Path, *, read_only: bool) -> sqlite3.Connection:
     mode = "rwc"
     if read_only:
         mode = "rw" if os.access(path.parent, os.W_OK) and os.access(path, os.W_OK) else "ro"
-        if mode == "ro" and not os.path.exists(f"{path}-wal"):
+        if mode == "ro" and not os.path.exists(sqlite_file.companions(path)["-wal"]):
             # A file in WAL mode cannot be opened where its log cannot be made, unless it is
             # declared to stay as it is.  No log means that nobody has it open to write.
             mode = "ro&immutable=1"
-    return sqlite3.connect(
+    raw = sqlite3.connect(
         f"{path.as_uri()}?mode={mode}",
         uri=True,
         timeout=_BUSY_SECONDS,
         isolation_level=None,  # BEGIN is ours.
         check_same_thread=False,
     )
+    raw.execute("PRAGMA trusted_schema=OFF")
+    raw.execute("PRAGMA cell_size_check=ON")
+    return raw
 
 
 def _begin_sqlite(connection: sa.Connection) -> None:
@@ -229,6 +239,10 @@ def _begin_sqlite(connection: sa.Connection) -> None:
     assert isinstance(raw, sqlite3.Connection)
     raw.execute(f"PRAGMA foreign_keys={'OFF' if options.get('arena_migrates') else 'ON'}")
     begin = "BEGIN IMMEDIATE" if options.get("arena_writes") else "BEGIN"
+    # No transaction of ours takes long; the trees of a doctored file can be endless.
+    limit = LONGEST_MIGRATION_SECONDS if options.get("arena_migrates") else LONGEST_SECONDS
+    began = time.thread_time()
+    raw.set_progress_handler(lambda: time.thread_time() - began > limit, _STEPS_BETWEEN_LOOKS)
 
     def start() -> None:
         raw.execute(begin)
@@ -272,6 +286,7 @@ def _postgres_engine(url: sa.URL, *, read_only: bool) -> sa.Engine:
         settings += " -c default_transaction_read_only=on"
     engine = sa.create_engine(
         url,
+        hide_parameters=True,
         pool_pre_ping=True,
         pool_size=2,
         connect_args={"connect_timeout": 10, "options": settings},
@@ -287,11 +302,12 @@ def _begin_postgres(connection: sa.Connection) -> None:
 
 def _unavailable(error: Exception, where: str) -> RegistryUnavailable:
     cause = error.orig if isinstance(error, DBAPIError) else error
-    text = " ".join(str(cause).split())
+    text = " ".join(str(cause).split())[:_SHOWN_CHARS]
     lowered = text.lower()
     for mark, hint in _SQLITE_HINTS:
         if isinstance(cause, sqlite3.Error) and mark in lowered:
-            kind = RegistryReadOnly if mark == "readonly" else RegistryUnavailable
+            kind = RegistryCorrupt if mark in _CORRUPT else RegistryUnavailable
+            kind = RegistryReadOnly if mark == "readonly" else kind
             return kind(f"the registry {where} cannot be used: {hint} ({text})")
     if "read-only transaction" in lowered:
         return RegistryReadOnly(f"the registry {where} cannot be written: {text}")

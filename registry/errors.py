@@ -2,14 +2,20 @@
 
     RegistryError
     ├── MalformedName         a name, alias or reference is not written as one can be
+    │   └── NameRefused       it is the arena's own, or a reader would take it for another's
     ├── MalformedSubmission   a field of a submission cannot be stored
     │   └── UnknownParent     a parent is not in the registry
     ├── UnknownPolicy         nothing goes by that reference
     ├── AmbiguousRef          several versions go by that reference
     ├── AliasProtected        the alias may not be moved without saying so
+    ├── UnknownAuthor         nobody of that name has a version or a token
+    ├── MalformedKey          a season's key does not have the length of one
+    ├── UnknownSeason         there is no season of that number, or none to close
+    ├── SeasonConflict        another key than the one given is in force
     └── RegistryUnavailable   the database cannot be reached, read or written
         ├── RegistryReadOnly  it can be read, but not written
-        └── RegistryTooNew    a newer version of this software wrote it
+        ├── RegistryTooNew    a newer version of this software wrote it
+        └── RegistryCorrupt   what it holds is not what was stored
 
 Whatever is not in this tree is a fault in our code.
 """
@@ -23,6 +29,10 @@ class RegistryError(Exception):
 
 class MalformedName(RegistryError):
     """A name, alias or reference is not written as one can be."""
+
+
+class NameRefused(MalformedName):
+    """A name is the arena's own, or a reader would take it for another author's."""
 
 
 class MalformedSubmission(RegistryError):
@@ -65,6 +75,22 @@ class AliasProtected(RegistryError):
     """The alias is protected: moving or removing it must be asked for explicitly."""
 
 
+class UnknownAuthor(RegistryError):
+    """Nobody of that name has registered a version or made a token."""
+
+
+class MalformedKey(RegistryError):
+    """A season's key does not have the length of one.  The message never holds the key."""
+
+
+class UnknownSeason(RegistryError):
+    """There is no season of that number, or none that could be closed."""
+
+
+class SeasonConflict(RegistryError):
+    """Another key than the one given is in force.  The message holds neither."""
+
+
 class RegistryUnavailable(RegistryError):
     """The database cannot be reached, read or written; nothing was stored."""
 
@@ -75,3 +101,7 @@ class RegistryReadOnly(RegistryUnavailable):
 
 class RegistryTooNew(RegistryUnavailable):
     """A newer version of this software wrote the registry."""
+
+
+class RegistryCorrupt(RegistryUnavailable):
+    """What the registry holds is not what was stored: the file was damaged or edited."""

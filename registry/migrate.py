@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
-from registry.errors import RegistryTooNew, RegistryUnavailable
+from registry.errors import RegistryCorrupt, RegistryTooNew, RegistryUnavailable
 from registry.schema import HEAD
 
 if TYPE_CHECKING:
@@ -16,12 +16,24 @@ VERSION_TABLE = "registry_revision"
 """Alembic's own table; named so that another Alembic user can share the database."""
 
 
-def current_revision(connection: sa.Connection) -> str | None:
-    """The revision that the database is at, or None where it holds no registry."""
+def current_revision(connection: sa.Connection, where: str) -> str | None:
+    """The revision that the database is at, or None where it holds no registry.
+
+    Raises:
+      RegistryCorrupt: it is at several at once, or at what is none.
+    """
     if not sa.inspect(connection).has_table(VERSION_TABLE):
         return None
-    found = connection.execute(sa.text(f"SELECT version_num FROM {VERSION_TABLE}"))
-    return found.scalar_one_or_none()
+    statement = sa.text(f"SELECT version_num FROM {VERSION_TABLE} LIMIT 2")
+    found = connection.execute(statement).scalars().all()
+    if not found:
+        return None
+    if len(found) > 1 or not isinstance(found[0], str):
+        raise RegistryCorrupt(
+            f"the registry {where} was edited: its table {VERSION_TABLE} does not hold one "
+            "revision; restore it from a copy"
+        )
+    return found[0]
 
 
 def migrate(connection: sa.Connection, where: str) -> None:
@@ -36,7 +48,7 @@ def migrate(connection: sa.Connection, where: str) -> None:
     # Alembic takes long to import, and most processes open a registry that is up to date.
     from alembic import command
 
-    revision = current_revision(connection)
+    revision = current_revision(connection, where)
     if revision == HEAD:
         return
     if revision is not None:

@@ -6,10 +6,10 @@ import enum
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from registry.errors import MalformedName, MalformedSubmission
+from registry.errors import MalformedName, MalformedSubmission, NameRefused
 from registry.values import Status, Submission
 
 MIN_PREFIX = 6
@@ -33,6 +33,26 @@ _RULE = (
 )
 
 
+RESERVED_AUTHORS = frozenset(
+    {
+        *("house", "starter", "csro", "demo", "check", "arena", "policy-arena"),
+        *("operator", "admin", "administrator", "moderator", "referee", "root", "system"),
+        *("official", "anonymous"),
+    }
+)
+"""Authors that are the arena's own, or that would speak for it.  Whatever reads like one of them
+is refused as well."""
+
+_READS_AS = str.maketrans(
+    {
+        **{"0": "o", "1": "l", "i": "l", "|": "l", "5": "s", "2": "z", "8": "b"},
+        **{"m": "rn", "w": "vv"},
+        **dict.fromkeys("._+-"),
+    }
+)
+_SEPARATORS = re.compile(r"[._+-]")
+
+
 class RefForm(enum.Enum):
     """The ways of writing a reference."""
 
@@ -52,8 +72,11 @@ class ParsedRef(NamedTuple):
 
 def digest_of(game: str, kind: str, payload: str) -> str:
     """Identity of a policy: 32 hexadecimal digits (BLAKE2b, 128 bits) of its content."""
-    content = "\x1f".join(("policy", game, kind, payload))
-    return hashlib.blake2b(content.encode(), digest_size=DIGEST_DIGITS // 2).hexdigest()
+    identity = hashlib.blake2b(
+        "\x1f".join(("policy", game, kind, "")).encode(), digest_size=DIGEST_DIGITS // 2
+    )
+    identity.update(payload.encode())
+    return identity.hexdigest()
 
 
 def check_name(name: str) -> str:
@@ -64,9 +87,14 @@ def check_name(name: str) -> str:
     """
     if not _NAME.fullmatch(name):
         raise MalformedName(
-            f"{_shown(name)} is not a policy's name: write AUTHOR/NAME, as in ada/copycat; {_RULE}"
+            f"{_quoted(name)} is not a policy's name: write AUTHOR/NAME, as in ada/copycat; {_RULE}"
         )
     return name
+
+
+def is_numbered_name(name: str, number: int) -> bool:
+    """Whether both together can be a version's author/name@number."""
+    return bool(_NUMBERED.fullmatch(f"{name}@{number}"))
 
 
 def check_alias(alias: str) -> str:
@@ -76,10 +104,101 @@ def check_alias(alias: str) -> str:
       MalformedName: it is not.
     """
     if not _BARE.fullmatch(alias):
-        raise MalformedName(f"{_shown(alias)} is not an alias: one word, no slash; {_RULE}")
+        raise MalformedName(f"{_quoted(alias)} is not an alias: one word, no slash; {_RULE}")
     if _HEX.fullmatch(alias.lower()):
-        raise MalformedName(f"the alias {_shown(alias)} would read as the beginning of a digest")
+        raise MalformedName(f"the alias {_quoted(alias)} would read as the beginning of a digest")
     return alias
+
+
+def skeleton(text: str) -> str:
+    """What a reader sees: texts that are easily taken for one another have the same skeleton.
+
+    Case makes no difference; 0 and o read alike, 1, i, l and |, 5 and s, 2 and z, 8 and b, rn and
+    m, vv and w; the separators . _ + - are not there.  Each character is replaced by itself, so
+    that the skeleton of two texts one after the other is that of both, one after the other.
+
+    Names are ASCII by their pattern: letters of other scripts, which are confused far more
+    easily (Unicode Technical Standard 39, whose idea this is), cannot be in one.
+    """
+    return text.casefold().translate(_READS_AS)
+
+
+_RESERVED = {skeleton(author): author for author in sorted(RESERVED_AUTHORS)}
+
+
+def author_of(name: str) -> str:
+    """The part of an author/name before the slash."""
+    return name.partition("/")[0]
+
+
+def check_author(author: str) -> str:
+    """Returns the author where it is well formed.
+
+    Raises:
+      MalformedName: it is not.
+    """
+    if not is_author(author):
+        raise MalformedName(
+            f"{_quoted(author)} is not an author's name: one word, no slash; {_RULE}"
+        )
+    return author
+
+
+def is_author(text: str) -> bool:
+    """Whether this is well formed as an author's name."""
+    return bool(_BARE.fullmatch(text))
+
+
+def refuse_reserved(author: str) -> None:
+    """Does nothing for an author that is not the arena's own and does not read like one.
+
+    Raises:
+      NameRefused: it is.
+    """
+    own = _RESERVED.get(skeleton(author))
+    if own is not None:
+        raise NameRefused(
+            f"the author {_quoted(author)} is the arena's own; call yourself otherwise"
+            if own == author
+            else f"the author {_quoted(author)} reads like {own!r}, which is the arena's own; "
+            "call yourself otherwise"
+        )
+
+
+def refuse_likeness(author: str, others: Collection[str]) -> None:
+    """Does nothing for an author who is one of the others, or reads like none of them.
+
+    Args:
+      author: who wants to register something.
+      others: authors that there are.
+
+    Raises:
+      NameRefused: one of the others is spelled differently and reads alike.
+    """
+    if author in others:
+        return
+    own = skeleton(author)
+    for other in sorted(others):
+        if skeleton(other) == own:
+            raise NameRefused(
+                f"the author {_quoted(author)} would be taken for {other!r}, who is here already: "
+                f"write {other!r} if that is you, or call yourself otherwise"
+            )
+
+
+def refuse_reserved_alias(alias: str) -> None:
+    """Does nothing for an alias that cannot be taken for a policy of a reserved author.
+
+    Raises:
+      NameRefused: it, or its first word, reads like one: "House", "house-greenberg".
+    """
+    for part in (alias, _SEPARATORS.split(alias)[0]):
+        own = _RESERVED.get(skeleton(part))
+        if own is not None:
+            raise NameRefused(
+                f"the alias {_quoted(alias)} would be taken for a policy of {own!r}, which is the "
+                "arena's own; choose another word"
+            )
 
 
 def parse_ref(ref: str) -> ParsedRef:
@@ -96,7 +215,7 @@ def parse_ref(ref: str) -> ParsedRef:
     if _BARE.fullmatch(ref):
         return ParsedRef(RefForm.BARE, ref, 0)
     raise MalformedName(
-        f"{_shown(ref)} does not refer to a policy: write AUTHOR/NAME, AUTHOR/NAME@NUMBER, an "
+        f"{_quoted(ref)} does not refer to a policy: write AUTHOR/NAME, AUTHOR/NAME@NUMBER, an "
         f"alias, or at least {MIN_PREFIX} digits of a digest"
     )
 
@@ -129,7 +248,7 @@ def check_submission(submission: Submission) -> None:
     for parent in submission.parents:
         if not _RELATION.fullmatch(parent.relation):
             raise MalformedSubmission(
-                f"{submission.name}: {_shown(parent.relation)} is not a relation to a parent: "
+                f"{submission.name}: {_quoted(parent.relation)} is not a relation to a parent: "
                 "one word in lower case, as in refined-from"
             )
     plain_provenance(submission)
@@ -179,14 +298,14 @@ def _check_leaves(name: str, value: object) -> None:
 def _check_labels(name: str, labels: Mapping[str, str]) -> None:
     for key, value in labels.items():
         if not _BARE.fullmatch(key):
-            raise MalformedSubmission(f"{name}: {_shown(key)} is not a label's key; {_RULE}")
+            raise MalformedSubmission(f"{name}: {_quoted(key)} is not a label's key; {_RULE}")
         _check_text(name, f"label {key}", value, MAX_LABEL_CHARS)
 
 
 def _check_word(field: str, value: str) -> None:
     if not _WORD.fullmatch(value):
         raise MalformedSubmission(
-            f"{_shown(value)} is not a {field}: one word in lower case of at most 32 characters"
+            f"{_quoted(value)} is not a {field}: one word in lower case of at most 32 characters"
         )
 
 
@@ -205,5 +324,5 @@ def _check_text(name: str, field: str, value: str, limit: int | None) -> None:
         ) from error
 
 
-def _shown(text: str) -> str:
+def _quoted(text: str) -> str:
     return repr(text if len(text) <= 80 else text[:77] + "...")

@@ -9,7 +9,7 @@ from sqlmodel import Session, col, select
 
 from registry.errors import AmbiguousRef, UnknownPolicy
 from registry.naming import RefForm, digest_prefix, parse_ref
-from registry.rows import fetch_by_digest
+from registry.rows import fetch_by_digest, fetch_each, legible
 from registry.schema import AliasRow, VersionRow
 from registry.values import PolicyVersion, Status
 
@@ -29,14 +29,16 @@ def resolve(session: Session, game: str | None, ref: str) -> PolicyVersion:
       MalformedName: it is not written as a reference.
       UnknownPolicy: nothing goes by it.
       AmbiguousRef: several versions do.
+      RegistryCorrupt: what it means is not what was registered.
     """
-    digests = _digests(session, game, ref)
-    if not digests:
-        raise _unknown(session, game, ref)
-    found = fetch_by_digest(session, digests)
+    with legible(session):
+        digests = _digests(session, game, ref)
+        if not digests:
+            raise _unknown(session, game, ref)
+    found = fetch_each(session, digests)
     if len(found) > 1:
-        raise _ambiguous(ref, list(found.values()))
-    return found[digests[0]]
+        raise _ambiguous(ref, found)
+    return found[0]
 
 
 def _digests(session: Session, game: str | None, ref: str) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -13,32 +13,28 @@ import sqlalchemy as sa
 from sqlmodel import Session, col, select
 
 from registry import naming, refs, rows
+from registry.aliases import Aliases
+from registry.authors import Authors, check_authors, note_authors
 from registry.database import Database
-from registry.errors import AliasProtected, UnknownParent, UnknownPolicy
-from registry.schema import AliasRow, ParentRow, StatusRow, VersionRow
+from registry.errors import UnknownParent, UnknownPolicy
+from registry.schema import ParentRow, VersionRow
 from registry.search import Filters, conditions
-from registry.values import (
-    Alias,
-    PolicyVersion,
-    Registered,
-    Status,
-    StatusChange,
-    Submission,
-)
+from registry.seasons import Seasons
+from registry.spending import Spending
+from registry.statuses import Statuses
+from registry.values import PolicyVersion, Registered, Submission
 
 
 @dataclass(frozen=True, slots=True)
-class Registry:
+class Registry(Statuses, Aliases, Authors, Spending, Seasons):
     """Submit, get and find policy versions.  Safe for use by threads and processes at once.
 
     A version's identity is the digest of its game, kind and payload.  "author/name@number" is a
     label, unique within a game; numbers count from 1 and are never used again.  Nothing but a
-    version's status ever changes, and aliases move.
+    version's status ever changes, and aliases move.  Whatever is read is held against its digest.
 
-    Every method may raise `RegistryUnavailable`.
+    Every method may raise `RegistryUnavailable`, and as one kind of it `RegistryCorrupt`.
     """
-
-    database: Database
 
     @classmethod
     def open(cls, target: str | Path, *, read_only: bool = False) -> Self:
@@ -73,29 +69,45 @@ class Registry:
     ) -> None:
         self.close()
 
-    def submit(self, submission: Submission) -> Registered:
+    def submit(self, submission: Submission, *, reserved: bool = False) -> Registered:
         """Registers a version, or returns the one with the same content.
+
+        Args:
+          submission: what is handed in, by the operator's hand: who may hand in something in an
+            author's name is for the caller to ask (`token_fits`).
+          reserved: for the arena's own entrants: let the author be a reserved one.
 
         Raises:
           MalformedName: the name is not "author/name".
+          NameRefused: the author is the arena's own, or would be taken for another one, and
+            `reserved` is not set.
           MalformedSubmission: another field cannot be stored, or a parent is unknown.
         """
-        return self.submit_many([submission])[0]
+        return self.submit_many([submission], reserved=reserved)[0]
 
-    def submit_many(self, submissions: Sequence[Submission]) -> tuple[Registered, ...]:
+    def submit_many(
+        self, submissions: Sequence[Submission], *, reserved: bool = False
+    ) -> tuple[Registered, ...]:
         """Registers many in one transaction: all of them, or none.
 
         What was registered already, or stands twice in the sequence, is returned as it is; its
         status, too, stays what it was.
 
+        Args:
+          submissions: what is handed in.
+          reserved: as for `submit`.
+
         Raises:
           MalformedName: a name is not "author/name".
+          NameRefused: as for `submit`.
           MalformedSubmission: another field cannot be stored, or a parent is unknown.
         """
         for submission in submissions:
             naming.check_submission(submission)
         digests = [naming.digest_of(one.game, one.kind, one.payload) for one in submissions]
         with self.database.writing() as session:
+            if not reserved:
+                check_authors(session, {naming.author_of(one.name) for one in submissions})
             known = rows.fetch_by_digest(session, digests)
             numbers = rows.highest_numbers(session, ((one.game, one.name) for one in submissions))
             _check_parents(session, submissions, digests, set(known))
@@ -110,6 +122,7 @@ class Registry:
                     known[digest] = _version(submission, digest, numbers[key], now)
                     new.append(known[digest])
                 results.append(Registered(known[digest], created))
+            note_authors(session, {version.author for version in new}, now)
             rows.insert_versions(session, new)
         return tuple(results)
 
@@ -173,42 +186,11 @@ class Registry:
 
     def count(self, game: str | None = None, **filters: Unpack[Filters]) -> int:
         """How many versions satisfy all filters."""
-        statement = select(sa.func.count()).select_from(VersionRow)
+        # Without any condition SQLite counts in one step, which a doctored file makes endless.
+        wanted = conditions(game, filters) or [col(VersionRow.game) >= ""]
+        statement = select(sa.func.count()).select_from(VersionRow).where(*wanted)
         with self.database.reading() as session:
-            return session.exec(statement.where(*conditions(game, filters))).one()
-
-    def set_status(self, digest: str, status: Status, reason: str) -> PolicyVersion:
-        """Changes a version's status; the history keeps the old one.
-
-        Setting what is set already, for the same reason, changes nothing.
-
-        Raises:
-          UnknownPolicy: there is no such digest.
-          MalformedSubmission: the reason cannot be stored.
-        """
-        naming.check_reason(reason)
-        with self.database.writing() as session:
-            version = _existing(session, digest)
-            if (version.status, version.status_reason) == (status, reason):
-                return version
-            change = sa.update(VersionRow).where(col(VersionRow.digest) == digest)
-            session.execute(change.values(status=status.value, status_reason=reason))
-            now = datetime.now(UTC)
-            session.add(StatusRow(digest=digest, status=status.value, reason=reason, changed=now))
-        return replace(version, status=status, status_reason=reason)
-
-    def history(self, digest: str) -> tuple[StatusChange, ...]:
-        """A version's statuses since its registration, oldest first.
-
-        Raises:
-          UnknownPolicy: there is no such digest.
-        """
-        statement = select(StatusRow).where(col(StatusRow.digest) == digest)
-        with self.database.reading() as session:
-            found = session.exec(statement.order_by(col(StatusRow.position))).all()
-            if not found:
-                _existing(session, digest)
-            return tuple(StatusChange(Status(row.status), row.reason, row.changed) for row in found)
+            return session.exec(statement).one()
 
     def parents(self, digest: str) -> tuple[PolicyVersion, ...]:
         """The versions that a version came from, as its submission named them.
@@ -217,9 +199,10 @@ class Registry:
           UnknownPolicy: there is no such digest.
         """
         with self.database.reading() as session:
-            version = _existing(session, digest)
-            found = rows.fetch_by_digest(session, (parent.digest for parent in version.parents))
-        return tuple(found[key] for key in dict.fromkeys(one.digest for one in version.parents))
+            version = rows.existing(session, digest)
+            return rows.fetch_each(
+                session, list(dict.fromkeys(one.digest for one in version.parents))
+            )
 
     def children(self, digest: str) -> tuple[PolicyVersion, ...]:
         """The versions that came from a version, in order of registration.
@@ -230,71 +213,8 @@ class Registry:
         own = select(ParentRow.child).where(col(ParentRow.parent) == digest)
         statement = select(VersionRow).where(col(VersionRow.digest).in_(own))
         with self.database.reading() as session:
-            _existing(session, digest)
+            rows.existing(session, digest)
             return rows.fetch(session, statement.order_by(col(VersionRow.position)))
-
-    def set_alias(
-        self,
-        game: str,
-        name: str,
-        ref: str,
-        *,
-        protected: bool | None = None,
-        override: bool = False,
-    ) -> Alias:
-        """Points an alias at a version of the game.
-
-        Args:
-          game: name of the game.
-          name: one word without a slash.
-          ref: as for `get`.
-          protected: whether later moves need `override`; None keeps what it is (False at first).
-          override: move it even where it is protected.
-
-        Raises:
-          MalformedName: the alias is not well formed, or reads like a digest.
-          AliasProtected: it is protected, points elsewhere, and `override` is not set.
-          UnknownPolicy: nothing goes by the reference.
-          AmbiguousRef: several versions do.
-        """
-        naming.check_alias(name)
-        with self.database.writing() as session:
-            digest = refs.resolve(session, game, ref).digest
-            row = session.get(AliasRow, (game, name))
-            if row is None:
-                row = AliasRow(
-                    game=game, name=name, digest=digest, protected=False, changed=datetime.now(UTC)
-                )
-            elif row.digest != digest or (row.protected and protected is False):
-                _check_unprotected(row, override)
-                row.digest, row.changed = digest, datetime.now(UTC)
-            if protected is not None:
-                row.protected = protected
-            session.add(row)
-            return _alias(row)
-
-    def remove_alias(self, game: str, name: str, *, override: bool = False) -> None:
-        """Removes an alias; the version stays.
-
-        Raises:
-          UnknownPolicy: the game has no such alias.
-          AliasProtected: it is protected and `override` is not set.
-        """
-        with self.database.writing() as session:
-            row = session.get(AliasRow, (game, name))
-            if row is None:
-                raise UnknownPolicy(f"{game} has no alias {name!r}", name)
-            _check_unprotected(row, override)
-            session.delete(row)
-
-    def aliases(self, game: str | None = None) -> tuple[Alias, ...]:
-        """All aliases, of one game or of all."""
-        statement = select(AliasRow)
-        if game is not None:
-            statement = statement.where(col(AliasRow.game) == game)
-        with self.database.reading() as session:
-            found = [_alias(row) for row in session.exec(statement)]
-        return tuple(sorted(found, key=lambda alias: (alias.game, alias.name)))
 
 
 def _version(submission: Submission, digest: str, number: int, now: datetime) -> PolicyVersion:
@@ -330,22 +250,3 @@ def _check_parents(
                 "parents first"
             )
         there.add(digest)
-
-
-def _existing(session: Session, digest: str) -> PolicyVersion:
-    found = rows.fetch_by_digest(session, [digest])
-    if digest not in found:
-        raise UnknownPolicy(f"there is no version with the digest {digest!r}", digest)
-    return found[digest]
-
-
-def _check_unprotected(row: AliasRow, override: bool) -> None:
-    if row.protected and not override:
-        raise AliasProtected(
-            f"the alias {row.name!r} of {row.game} is protected and points to {row.digest[:12]}; "
-            "ask for the change explicitly to override that"
-        )
-
-
-def _alias(row: AliasRow) -> Alias:
-    return Alias(row.game, row.name, row.digest, row.protected, row.changed)

@@ -4,30 +4,60 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
 from typing import TypeVar
 
 import sqlalchemy as sa
 from sqlmodel import Session, SQLModel, col, select
 from sqlmodel.sql.expression import SelectOfScalar
 
-from registry.schema import LabelRow, ParentRow, StatusRow, VersionRow
-from registry.values import Parent, PolicyVersion, Status
+from registry import naming
+from registry.errors import RegistryCorrupt, UnknownPolicy
+from registry.schema import AuthorRow, LabelRow, ParentRow, StatusRow, VersionRow
+from registry.values import Origin, Parent, PolicyVersion, Status
 
 _Item = TypeVar("_Item")
 
+_STATUSES = frozenset(Status)
 _BATCH = 500
 """Parameters in one IN list: well under the limits of both databases."""
 
 
+def place(session: Session) -> str:
+    """Path or URL of the registry that a session reads, for messages."""
+    return str(session.info["where"])
+
+
+@contextmanager
+def legible(session: Session) -> Iterator[None]:
+    """Around the reading of rows.
+
+    Raises:
+      RegistryCorrupt: a column holds what its type cannot be: no moment, no JSON, text for bytes.
+    """
+    try:
+        yield
+    except (ValueError, TypeError, OverflowError) as error:
+        raise RegistryCorrupt(
+            f"a row of the registry {place(session)} cannot be read ({str(error)[:160]}): the "
+            "registry was damaged or edited; restore it from a copy"
+        ) from error
+
+
 def fetch(session: Session, statement: SelectOfScalar[VersionRow]) -> tuple[PolicyVersion, ...]:
-    """The versions that a statement selects, in its order, with labels and parents."""
-    rows = session.exec(statement).all()
-    digests = [row.digest for row in rows]
+    """The versions that a statement selects, in its order, with labels and parents.
+
+    Raises:
+      RegistryCorrupt: one is not what was registered.
+    """
+    found = _read(session, statement)
+    digests = list(found)
     labels = _labels(session, digests)
     parents = _parents(session, digests)
     return tuple(
         _version(row, labels.get(row.digest, {}), tuple(parents.get(row.digest, ())))
-        for row in rows
+        for row in found.values()
     )
 
 
@@ -38,6 +68,48 @@ def fetch_by_digest(session: Session, digests: Iterable[str]) -> dict[str, Polic
         chosen = select(VersionRow).where(col(VersionRow.digest).in_(some))
         found.update((version.digest, version) for version in fetch(session, chosen))
     return found
+
+
+def fetch_each(session: Session, digests: Sequence[str]) -> tuple[PolicyVersion, ...]:
+    """The versions with these digests, in their order; other rows refer to them.
+
+    Raises:
+      RegistryCorrupt: one is not there.
+    """
+    found = fetch_by_digest(session, digests)
+    missing = [digest for digest in digests if digest not in found]
+    if missing:
+        raise RegistryCorrupt(
+            f"the version {missing[0]!r} that a row of the registry {place(session)} refers to is "
+            "not there: the registry was damaged or edited; restore it from a copy"
+        )
+    return tuple(found[digest] for digest in digests)
+
+
+def existing(session: Session, digest: str) -> PolicyVersion:
+    """The version with this digest.
+
+    Raises:
+      UnknownPolicy: there is none.
+    """
+    found = fetch_by_digest(session, [digest])
+    if digest not in found:
+        raise UnknownPolicy(f"there is no version with the digest {digest!r}", digest)
+    return found[digest]
+
+
+def status_of(session: Session, text: str) -> Status:
+    """A stored status.
+
+    Raises:
+      RegistryCorrupt: it is none.
+    """
+    if text not in _STATUSES:
+        raise RegistryCorrupt(
+            f"{text!r} in the registry {place(session)} is no status: the registry was damaged or "
+            "edited; restore it from a copy"
+        )
+    return Status(text)
 
 
 def existing_digests(session: Session, digests: Iterable[str]) -> list[str]:
@@ -64,8 +136,10 @@ def highest_numbers(
                 .where(col(VersionRow.game) == game, col(VersionRow.name).in_(some))
                 .group_by(col(VersionRow.name))
             )
-            for name, number in session.exec(statement):
-                found[game, name] = number
+            with legible(session):
+                found.update(
+                    ((game, name), int(number)) for name, number in session.exec(statement)
+                )
     return found
 
 
@@ -110,6 +184,32 @@ def insert_versions(session: Session, versions: Sequence[PolicyVersion]) -> None
     )
 
 
+def insert_author(
+    session: Session, name: str, created: datetime, origin: Origin, token: str = ""
+) -> AuthorRow:
+    """Writes a new author; `token` is the hash of one, or "" without one."""
+    row = AuthorRow(
+        name=name,
+        skeleton=naming.skeleton(name),
+        token=token,
+        created=created,
+        origin=origin.value,
+    )
+    session.add(row)
+    session.flush()
+    return row
+
+
+def like_authors(session: Session, names: Iterable[str]) -> dict[str, set[str]]:
+    """Authors that read like one of the names, by skeleton; those that read like none left out."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for some in _batches(sorted({naming.skeleton(name) for name in names})):
+        statement = select(AuthorRow.skeleton, AuthorRow.name)
+        for skeleton, name in session.exec(statement.where(col(AuthorRow.skeleton).in_(some))):
+            found[skeleton].add(name)
+    return found
+
+
 def sought_text(text: str) -> str:
     """Text as it is searched: without regard to case, alike on both databases."""
     return text.casefold()
@@ -137,6 +237,48 @@ def _version_row(version: PolicyVersion) -> dict[str, object]:
         "provenance": version.provenance,
         "payload": version.payload,
     }
+
+
+def _read(session: Session, statement: SelectOfScalar[VersionRow]) -> dict[str, VersionRow]:
+    """Rows by digest."""
+    found: dict[str, VersionRow] = {}
+    if session.get_bind().dialect.name == "sqlite":
+        # Batch by batch: the trees of a doctored file can give the same rows for ever.
+        statement = statement.execution_options(yield_per=_BATCH)
+    with legible(session):
+        for some in session.exec(statement).partitions(_BATCH):
+            for row in some:
+                _check_identity(row, place(session))
+                if row.digest in found:
+                    raise _corrupt(row, "is there twice", place(session))
+                found[row.digest] = row
+    return found
+
+
+def _corrupt(row: VersionRow, trouble: str, where: str) -> RegistryCorrupt:
+    ref = f"{row.name}@{row.number} of {row.game}"
+    return RegistryCorrupt(
+        f"the version {ref[:160]!r} with the digest {row.digest!r} in the registry {where} "
+        f"{trouble}: the registry was damaged or edited; restore it from a copy"
+    )
+
+
+def _check_identity(row: VersionRow, where: str) -> None:
+    """A version is the content that its digest says, or it is not shown to anybody.
+
+    What plays is chosen by digest, and results are kept by it: a payload that was changed behind
+    the registry's back would play under another policy's results.
+    """
+    texts = (row.name, row.author, row.description, row.status_reason, row.code_digest)
+    sound = (
+        all(isinstance(text, str) for text in (*texts, row.game, row.kind, row.payload))
+        and row.status in _STATUSES
+        and isinstance(row.provenance, dict)
+        and naming.is_numbered_name(row.name, row.number)
+        and row.author == naming.author_of(row.name)
+    )
+    if not sound or naming.digest_of(row.game, row.kind, row.payload) != row.digest:
+        raise _corrupt(row, "is not what was registered", where)
 
 
 def _version(row: VersionRow, labels: dict[str, str], parents: tuple[Parent, ...]) -> PolicyVersion:

@@ -1,17 +1,27 @@
 """The registry's tables.  `migrations/` builds them; a test holds the two together.
 
-Versions are append-only but for their status.  Rows refer to each other by digest.
+Versions are append-only but for their status.  Rows refer to each other by digest.  All names
+begin with "policy_", because a PostgreSQL database may hold other programs' tables as well.
 """
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
-from sqlalchemy import JSON, Column, DateTime, Dialect, Index, TypeDecorator, UniqueConstraint
+from sqlalchemy import (
+    JSON,
+    Column,
+    DateTime,
+    Dialect,
+    Index,
+    LargeBinary,
+    TypeDecorator,
+    UniqueConstraint,
+)
 from sqlmodel import Field, SQLModel
 
-HEAD = "0001"
+HEAD = "0002"
 """Newest revision of `migrations/`: a database at this revision is ready to use."""
 
 
@@ -30,6 +40,26 @@ class UtcDateTime(TypeDecorator[datetime]):
         if value is None or value.tzinfo is not None:
             return value if value is None else value.astimezone(UTC)
         return value.replace(tzinfo=UTC)
+
+
+class SecretBytes(bytes):
+    """Bytes that do not show in `repr`: SQLAlchemy writes the rows that it reads into its log."""
+
+    def __repr__(self) -> str:
+        return "<secret>"
+
+    __str__ = __repr__
+
+
+class Secret(TypeDecorator[bytes]):
+    """A secret that is stored as it is and does not show where rows are displayed."""
+
+    impl = LargeBinary
+    cache_ok = True
+
+    def process_result_value(self, value: bytes | None, dialect: Dialect) -> bytes | None:
+        """To bytes that do not show."""
+        return value if value is None else SecretBytes(value)
 
 
 class VersionRow(SQLModel, table=True):
@@ -109,8 +139,54 @@ class AliasRow(SQLModel, table=True):
     changed: datetime = Field(sa_column=Column(UtcDateTime(), nullable=False))
 
 
+class AuthorRow(SQLModel, table=True):
+    """An author.  `skeleton` finds names that read alike; `token` is a hash, "" without one."""
+
+    __tablename__ = "policy_author"
+    __table_args__ = (Index("ix_policy_author_skeleton", "skeleton"),)
+
+    name: str = Field(primary_key=True)
+    skeleton: str
+    token: str = Field(repr=False)
+    created: datetime = Field(sa_column=Column(UtcDateTime(), nullable=False))
+    origin: str
+
+
+class SpendingRow(SQLModel, table=True):
+    """What an author's submissions of one day (in UTC) have cost, in processor seconds."""
+
+    __tablename__ = "policy_spending"
+
+    skeleton: str = Field(primary_key=True)
+    day: date = Field(primary_key=True)
+    submissions: int
+    seconds: float
+
+
+class SeasonRow(SQLModel, table=True):
+    """A season and its secret."""
+
+    __tablename__ = "policy_season"
+
+    number: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
+    commitment: str
+    opened: datetime = Field(sa_column=Column(UtcDateTime(), nullable=False))
+    closed: datetime | None = Field(sa_column=Column(UtcDateTime(), nullable=True))
+    given: bool
+    key: bytes = Field(repr=False, sa_column=Column(Secret(), nullable=False))
+
+
 TABLES = tuple(
-    SQLModel.metadata.tables[name]
-    for name in ("policy_version", "policy_label", "policy_parent", "policy_status", "policy_alias")
+    SQLModel.metadata.tables[f"policy_{name}"]
+    for name in (
+        "version",
+        "label",
+        "parent",
+        "status",
+        "alias",
+        "author",
+        "spending",
+        "season",
+    )
 )
 """The tables themselves, for the migrations and their tests."""

@@ -37,7 +37,7 @@ class Submission:
     Attributes:
       game: name of the game.
       name: "author/name".
-      kind: "native", "tabular", "python", "mixture", "neural".
+      kind: "native", "tabular", "python" or "mixture".
       payload: the canonical text of the policy (source, or JSON).
       status: qualified or candidate.
       description: one line or more, in the author's words (never trusted as markup).
@@ -128,3 +128,69 @@ class Alias:
     digest: str
     protected: bool
     changed: datetime
+
+
+class Origin(enum.StrEnum):
+    """By which door an author came."""
+
+    OPERATOR = "operator"
+    """By the command line: whoever may write to the registry."""
+    PAGE = "page"
+    """By the pages, where a token says who somebody is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who registers versions.
+
+    Attributes:
+      name: as it is written, the part of a version's name before the slash.
+      skeleton: how a reader sees it (`registry.naming.skeleton`).
+      has_token: whether a token was made; without one, nobody adds versions through the pages.
+      created: when the first version was registered, or the token made.
+      origin: by which door the author came.
+    """
+
+    name: str
+    skeleton: str
+    has_token: bool
+    created: datetime
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What an author's submissions have cost.
+
+    Attributes:
+      submissions: how many there were.
+      seconds: processor seconds that they used.
+    """
+
+    submissions: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Season:
+    """A stretch of time in which all seeds follow from one secret key.
+
+    The key is left out of `repr`.  `dataclasses.asdict` and `pickle` do not leave it out: neither
+    belongs into anything that is published while the season is open.
+
+    Attributes:
+      number: from 1; 0 is the time before there were secrets, when seeds were public.
+      commitment: 64 hexadecimal digits that fix the key and do not tell it
+        (`registry.seasons.commitment_of`); "" for season 0.
+      opened: when it began.
+      closed: when its key was given up to be published; None while it is open.
+      given: whether somebody chose the key, instead of its being drawn.
+      key: 32 bytes; None for season 0.
+    """
+
+    number: int
+    commitment: str
+    opened: datetime
+    closed: datetime | None
+    given: bool
+    key: bytes | None = field(repr=False)

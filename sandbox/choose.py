@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sandbox.errors import SandboxError, SandboxRefused
 from sandbox.process import ProcessWall
@@ -66,8 +66,21 @@ def _problem(wall: Wall, secret: str) -> str | None:
     return f"not held back: {', '.join(escaped)}"
 
 
+@dataclass(frozen=True, slots=True)
+class OpenWall:
+    """A wall that was opened, and the choice that opens another of exactly that kind."""
+
+    wall: Wall
+    choice: WallChoice
+
+
 def open_wall(choice: WallChoice | None = None) -> Wall:
-    """Opens a wall.
+    """Opens a wall; see `open_settled`."""
+    return open_settled(choice).wall
+
+
+def open_settled(choice: WallChoice | None = None) -> OpenWall:
+    """Opens a wall, and says how to open more of the same kind without trying all of them.
 
     With "auto", each kind is tried from the strongest down, and taken only if it passes its own
     self-check; the wall's name says which it is.
@@ -84,7 +97,7 @@ def open_wall(choice: WallChoice | None = None) -> Wall:
                 f"gVisor is required, so the wall {choice.kind!r} will not do; "
                 "choose gvisor, gvisor-rootless or auto"
             )
-        return openers[choice.kind]()
+        return OpenWall(openers[choice.kind](), choice)
     kinds = _GVISOR_FIRST if choice.require_gvisor else KINDS[1:]
     tried = []
     for kind in kinds:
@@ -95,10 +108,10 @@ def open_wall(choice: WallChoice | None = None) -> Wall:
                 tried.append(f"{kind}: {error}")
                 continue
             if choice.allow_unsealed and wall.name.startswith("unsealed"):
-                return wall
+                return OpenWall(wall, choice)
             problem = _problem(wall, secret)
         if problem is None:
-            return wall
+            return OpenWall(wall, replace(choice, kind=kind))
         wall.close()
         tried.append(f"{kind}: {problem}")
     wanted = "gVisor is required and" if choice.require_gvisor else "no sandbox works here:"

@@ -1,15 +1,18 @@
 """Gives each box of this machine a processor core of its own.
 
 A box is a dozen processes that hand each other a byte at a time.  Waking a process on another
-core costs several times what waking one on the same core does: measured, a box that stays on
-one core plays 1.7 times the matches.  Boxes of different programs have to share the cores out
-among themselves, so each core has a lock file, and its lock goes when the holder does.
+core costs several times what waking one on the same core does: on a machine with nothing else
+to do a box that stays on one core plays 1.7 times the matches, and on a busy one many times.
+Boxes of different programs have to share the cores out among themselves, so each core has a
+lock file, and its lock goes when the holder does.  A box that comes when all are taken stays on
+one that it shares.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
+import random
 import sys
 import tempfile
 from contextlib import suppress
@@ -17,14 +20,16 @@ from pathlib import Path
 
 
 class CoreLease:
-    """Holds a core that no other box holds, until it is closed.
+    """Holds a core until it is closed.
 
     Attributes:
-      core: its number, or None where all are taken, or there is no choice.
+      core: its number, or None where there is no choice.
+      alone: whether no other box holds it.
     """
 
     def __init__(self) -> None:
         self.core: int | None = None
+        self.alone = False
         self._descriptor: int | None = None
         if sys.platform == "linux":
             cores = sorted(os.sched_getaffinity(0))
@@ -43,11 +48,13 @@ class CoreLease:
                 except OSError:
                     os.close(descriptor)
                     continue
-                self.core, self._descriptor = core, descriptor
+                self.core, self.alone, self._descriptor = core, True, descriptor
                 return
+        self.core = random.SystemRandom().choice(cores)  # spreads those that came too late
 
     def close(self) -> None:
         """Lets the core go.  Idempotent."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
+            self.alone = False

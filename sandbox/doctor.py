@@ -11,9 +11,11 @@ from sandbox.box.seal import why_not
 from sandbox.choose import WallChoice, open_wall
 from sandbox.errors import SandboxError
 from sandbox.gvisor_probe import Finding, State, probe_gvisor, probe_rootless
+from sandbox.memory import memory_for_a_box, too_little
 from sandbox.process import usable_bubblewrap
 from sandbox.self_check import environment_canary
 from sandbox.self_check import self_check as run_self_check
+from sandbox.values import Limits
 
 WALL_KINDS = ("gvisor", "gvisor-rootless", "process")
 __all__ = ["Finding", "State", "examine"]
@@ -25,7 +27,7 @@ def examine(*, self_check: bool = True) -> tuple[Finding, ...]:
     Args:
       self_check: whether to start the walls and run hostile policies in them (some seconds).
     """
-    findings = [_interpreter(), _seal(), _user_namespaces(), _bubblewrap()]
+    findings = [_interpreter(), _seal(), _memory(), _user_namespaces(), _bubblewrap()]
     findings += probe_gvisor()
     findings.append(probe_rootless())
     if self_check:
@@ -73,6 +75,16 @@ def _seal() -> Finding:
         remedy = "the kernel needs CONFIG_SECCOMP_FILTER"
         return Finding(name, State.FAIL, "this kernel has no seccomp filters", remedy)
     return Finding(name, State.OK, f"seccomp: {' '.join(actions.read_text().split())}")
+
+
+def _memory() -> Finding:
+    name = "memory"
+    memory_mib = memory_for_a_box()
+    problem = too_little(memory_mib)
+    if problem:
+        return Finding(name, State.WARN, problem, "free some memory")
+    matches = memory_mib // (2 * Limits().memory_mib)
+    return Finding(name, State.OK, f"{memory_mib} MiB a box: room for {matches} matches at once")
 
 
 def _user_namespaces() -> Finding:

@@ -15,8 +15,8 @@ from sandbox.errors import SandboxUnavailable
 from sandbox.gvisor_containers import ContainerLimits, new_name, remove, run_command, sweep
 from sandbox.gvisor_docker import explain, find_runtime
 from sandbox.gvisor_image import BOX_INSIDE, SITE_INSIDE, build_image, require_image
-from sandbox.link import BoxLink, box_command
-from sandbox.values import Block, ExternalSeats, Limits, Outcome, Rules, Verdict
+from sandbox.link import BoxLink, BoxOptions, box_command
+from sandbox.values import Block, ExternalSeats, Outcome
 
 # A cold container takes half a second; the rest is for a loaded machine.
 START_SECONDS = 60.0
@@ -52,20 +52,24 @@ class GVisorWall:
         self.container = new_name()
         self._closed = False
         within = (limits or ContainerLimits()).on(runtime)
-        python, *box = box_command(
-            "python3", BOX_INSIDE, SITE_INSIDE, memory_mib=within.policies_mib
-        )
+        python, *box = box_command("python3", BOX_INSIDE)
+        options = BoxOptions(SITE_INSIDE, memory_mib=within.policies_mib)
         command = run_command(self.container, image, within, python, box)
         try:
             # Docker's client finds its daemon through its own environment and home folder;
             # what the box sees is in the command.
             self._link = BoxLink(
-                command, self.name, environment=os.environ, start_seconds=start_seconds
+                command, self.name, options, environment=os.environ, start_seconds=start_seconds
             )
         except SandboxUnavailable as error:
             self._closed = True
             self._remove_container()
             raise SandboxUnavailable(explain("run", str(error))) from error
+
+    @property
+    def remark(self) -> str:
+        """See `Wall.remark`."""
+        return self._link.remark
 
     @property
     def box(self) -> BoxLink:
@@ -76,14 +80,6 @@ class GVisorWall:
         """See `Wall.play`."""
         try:
             return self._link.play(block, external)
-        except SandboxUnavailable:
-            self.close()
-            raise
-
-    def check(self, rules: Rules, source: str, limits: Limits) -> Verdict:
-        """See `Wall.check`."""
-        try:
-            return self._link.check(rules, source, limits)
         except SandboxUnavailable:
             self.close()
             raise

@@ -3,11 +3,10 @@
 How to start a box, for whoever builds a wall around it:
 
 * Files: the folder `sandbox/box` (BOX_FOLDER), standard library only, read-only is fine.  No
-  other file of ours may be visible.  The box runs under Python 3.10 or later.
-* Command: `python -s -S -P <folder>/start.py --site <folder that holds numpy>`; without `--site`
-  there is no numpy; `--memory-mib N` keeps all policies together to N MiB, which must leave
-  room for whatever is around the box.  `-I` must not be used: it ignores PYTHONHASHSEED.  See
-  `box_command`.
+  other file of ours may be visible.  The box runs under Python 3.11 or later.
+* Command: `python -s -S -P <folder>/start.py`, the same for every box of a wall: sealed workers
+  can read it.  What differs from box to box (`BoxOptions`) goes over the wire.  `-I` must not be
+  used: it ignores PYTHONHASHSEED.  See `box_command`.
 * Environment: exactly `BOX_ENVIRONMENT`, given to exec.  Whatever else is in it stays readable
   on the initial stack of every sealed worker.
 * stdin and stdout are the wire (see `sandbox/box/frames.py`); stderr is for people.  The box
@@ -32,14 +31,15 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from sandbox.box import frames
 from sandbox.box.frames import FrameError, Kind
+from sandbox.deadline import longest_block
 from sandbox.errors import SandboxUnavailable
-from sandbox.patience import longest_block, longest_play
+from sandbox.memory import too_little
 from sandbox.values import (
     EXTERNAL,
     Block,
@@ -49,7 +49,6 @@ from sandbox.values import (
     Limits,
     Outcome,
     Rules,
-    Verdict,
 )
 
 BOX_FOLDER = Path(__file__).resolve().parent / "box"
@@ -57,6 +56,10 @@ BOX_ENVIRONMENT: Mapping[str, str] = {
     "PYTHONHASHSEED": "0",
     "PYTHONUTF8": "1",
     "PYTHONDONTWRITEBYTECODE": "1",
+    # Policies see one time zone, whatever the machine's.
+    "TZ": "UTC0",
+    # Else the C library keeps, where policies can read it, which processor a process runs on.
+    "GLIBC_TUNABLES": "glibc.pthread.rseq=0",
     # Threads cannot be made behind the seal; without these numpy would wait for them for ever.
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
@@ -69,31 +72,27 @@ _END_SECONDS = 3.0
 _STDERR_CHARS = 2_000
 
 
-def box_command(
-    python: str,
-    folder: str,
-    site: str | None,
-    *,
-    core: int | None = None,
-    memory_mib: int | None = None,
-    unsealed: bool = False,
-) -> list[str]:
-    """The command line of a box.
+@dataclass(frozen=True, slots=True)
+class BoxOptions:
+    """What differs from box to box.
 
-    Args:
-      python: the interpreter; this and all paths as they are where the box will run.
-      folder: where the box's files are.
-      site: folder that holds numpy, if any.
+    Attributes:
+      site: folder that holds numpy, as it is called where the box runs; None is no numpy.
       core: the processor core to stay on, if any; see `sandbox/cores.py`.
-      memory_mib: what all policies in the box may hold together; None is no limit, for walls
-        and tests that have another.
+      memory_mib: what all policies in the box may hold together, which must leave room for
+        whatever is around the box; None is no limit, for walls and tests that have another.
       unsealed: without the system call filter, for code that the user vouches for.
     """
-    command = [python, "-s", "-S", "-P", f"{folder}/start.py"]
-    command += ["--site", site] if site is not None else []
-    command += ["--core", str(core)] if core is not None else []
-    command += ["--memory-mib", str(memory_mib)] if memory_mib is not None else []
-    return command + (["--unsealed"] if unsealed else [])
+
+    site: str | None = None
+    core: int | None = None
+    memory_mib: int | None = None
+    unsealed: bool = False
+
+
+def box_command(python: str, folder: str) -> list[str]:
+    """The command line of a box: its interpreter and its files, as they are where it will run."""
+    return [python, "-s", "-S", "-P", f"{folder}/start.py"]
 
 
 class BoxLink:
@@ -102,11 +101,13 @@ class BoxLink:
     Args:
       command: what to run; see the module's text.
       name: the wall's name, for messages.
+      options: what this box is told.
       environment: of the command itself (a wall's own client may need more than the box).
       start_seconds: how long the box may take until it says that it is ready.
 
     Attributes:
       ready: what the box said when it started: "version", "python", "seal".
+      remark: see `Wall.remark`.
 
     Raises:
       SandboxUnavailable: it did not start.
@@ -116,11 +117,14 @@ class BoxLink:
         self,
         command: Sequence[str],
         name: str,
+        options: BoxOptions | None = None,
         *,
         environment: Mapping[str, str] = BOX_ENVIRONMENT,
         start_seconds: float = START_SECONDS,
     ) -> None:
+        options = options or BoxOptions()
         self._name = name
+        self.remark = too_little(options.memory_mib)
         self._tables: dict[Path, str] = {}
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the link
         try:
@@ -145,6 +149,7 @@ class BoxLink:
         self._closed = False
         self._deadline = math.inf
         self.ready: dict[str, Any] = {}
+        self._send(Kind.START, frames.document(asdict(options)))
         self.ready, _ = self._expect(Kind.READY, start_seconds)
         if self.ready.get("version") != frames.VERSION:
             raise self._broken(
@@ -196,26 +201,6 @@ class BoxLink:
             else:
                 raise self._broken(f"an unexpected frame of kind {kind}")
 
-    def check(self, rules: Rules, source: str, limits: Limits) -> Verdict:
-        """See `Wall.check`."""
-        header = self._header(rules, limits) | {"isolate": True}
-        body = frames.document(header, source.encode("utf-8", "surrogatepass"))
-        try:
-            self._deadline = time.monotonic() + longest_play(1, limits)
-            self._send(Kind.CHECK, body)
-            verdict, _ = self._expect(Kind.VERDICT, SILENCE_SECONDS)
-        except BaseException:  # Ctrl-C: the box would still send its verdict
-            self.close()
-            raise
-        finally:
-            self._deadline = math.inf
-        try:
-            return (
-                Verdict(None, "") if verdict is None else Verdict(FaultKind(verdict[0]), verdict[1])
-            )
-        except (ValueError, TypeError, IndexError) as error:
-            raise self._broken(f"an unreadable verdict: {error}") from error
-
     def close(self) -> None:
         """Ends the box.  Idempotent."""
         if self._closed:
@@ -256,7 +241,7 @@ class BoxLink:
         """Makes sure that the box knows a game's table; returns its name in the box."""
         if path not in self._tables:
             source = path.read_bytes()
-            name = f"table_{path.stem}_{hashlib.sha256(source).hexdigest()[:16]}"
+            name = f"table_{hashlib.sha256(source).hexdigest()[:16]}"
             self._send(Kind.TABLE, frames.document({"name": name}, source))
             self._tables[path] = name
         return self._tables[path]

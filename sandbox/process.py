@@ -17,9 +17,9 @@ from pathlib import Path
 from sandbox.box import seal
 from sandbox.cores import CoreLease
 from sandbox.errors import SandboxRefused, SandboxUnavailable
-from sandbox.link import BOX_FOLDER, BoxLink, box_command
+from sandbox.link import BOX_FOLDER, BoxLink, BoxOptions, box_command
 from sandbox.memory import memory_for_a_box
-from sandbox.values import Block, ExternalSeats, Limits, Outcome, Rules, Verdict
+from sandbox.values import Block, ExternalSeats, Outcome
 
 _BOX_INSIDE = "/box"
 _SYSTEM_FOLDERS = ("/usr", "/lib", "/lib64", "/bin", "/nix/store", "/etc/ld.so.cache")
@@ -81,8 +81,8 @@ class ProcessWall:
     Args:
       bubblewrap: None looks for it; True insists on it; False does without.
       allow_unsealed: where this platform cannot seal, run the code anyway.
-      memory_mib: what all policies in the box may hold together; None takes half of what the
-        machine has to give.
+      memory_mib: what all policies in the box may hold together; None takes the box's share of
+        what the machine has to give.
 
     Raises:
       SandboxRefused: this platform cannot seal a process, or has no usable bubblewrap.
@@ -109,13 +109,9 @@ class ProcessWall:
         site = numpy_folder()
         folder = str(BOX_FOLDER) if bwrap is None else _BOX_INSIDE
         self._lease = CoreLease()
-        command = box_command(
-            base_python(),
-            folder,
-            site,
-            core=self._lease.core,
-            memory_mib=memory_mib or memory_for_a_box(),
-            unsealed=unsealed,
+        command = box_command(base_python(), folder)
+        options = BoxOptions(
+            site, self._lease.core, memory_mib or memory_for_a_box(), unsealed=unsealed
         )
         if bwrap is not None:
             command = bubblewrap_prefix(bwrap, site) + command
@@ -123,7 +119,7 @@ class ProcessWall:
         if bwrap is not None:
             self._name += "/bubblewrap"
         try:
-            self._link = BoxLink(command, self._name)
+            self._link = BoxLink(command, self._name, options)
         except SandboxUnavailable:
             self._lease.close()
             raise
@@ -134,6 +130,11 @@ class ProcessWall:
         return self._name
 
     @property
+    def remark(self) -> str:
+        """See `Wall.remark`."""
+        return self._link.remark
+
+    @property
     def link(self) -> BoxLink:
         """The box itself, for diagnosis."""
         return self._link
@@ -141,10 +142,6 @@ class ProcessWall:
     def play(self, block: Block, external: ExternalSeats | None = None) -> tuple[Outcome, ...]:
         """See `Wall.play`."""
         return self._link.play(block, external)
-
-    def check(self, rules: Rules, source: str, limits: Limits) -> Verdict:
-        """See `Wall.check`."""
-        return self._link.check(rules, source, limits)
 
     def close(self) -> None:
         """See `Wall.close`."""

@@ -13,8 +13,8 @@ from sandbox.errors import SandboxUnavailable
 from sandbox.gvisor_docker import PREPARE, RUNTIME, default_platform, runsc_version
 from sandbox.gvisor_owner import Owner
 from sandbox.link import BoxLink
-from sandbox.rootless_bundle import write_bundle
-from sandbox.values import Block, ExternalSeats, Limits, Outcome, Rules, Verdict
+from sandbox.rootless_bundle import box_options, write_bundle
+from sandbox.values import Block, ExternalSeats, Outcome
 
 _PREFIX = "policy-arena-rootless-"
 _OWNER_FILE = "owner.json"
@@ -26,7 +26,7 @@ class RootlessWall:
     """A box under `runsc --rootless run`.  Not safe for use by two threads at once.
 
     There are no control groups without root, so gVisor itself has no memory limit; the policies
-    have theirs (`Limits.memory_mib`), and all together half of what the machine has to give.
+    have theirs (`Limits.memory_mib`), and all together the box's share of what the machine has.
 
     Attributes:
       name: "gvisor-rootless/" and the release of runsc.
@@ -58,7 +58,11 @@ class RootlessWall:
         command = [*_runsc(binary, self.folder), "run", "--bundle", str(self.folder), _CONTAINER]
         try:
             self._link = BoxLink(
-                command, self.name, environment=_environment(), start_seconds=start_seconds
+                command,
+                self.name,
+                box_options(),
+                environment=_environment(),
+                start_seconds=start_seconds,
             )
         except SandboxUnavailable as error:
             self._closed = True
@@ -66,6 +70,11 @@ class RootlessWall:
             raise SandboxUnavailable(
                 f"{error} (runsc without root needs user namespaces: see 'arena doctor')"
             ) from error
+
+    @property
+    def remark(self) -> str:
+        """See `Wall.remark`."""
+        return self._link.remark
 
     @property
     def box(self) -> BoxLink:
@@ -76,14 +85,6 @@ class RootlessWall:
         """See `Wall.play`."""
         try:
             return self._link.play(block, external)
-        except SandboxUnavailable:
-            self.close()
-            raise
-
-    def check(self, rules: Rules, source: str, limits: Limits) -> Verdict:
-        """See `Wall.check`."""
-        try:
-            return self._link.check(rules, source, limits)
         except SandboxUnavailable:
             self.close()
             raise

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from sandbox.link import BOX_ENVIRONMENT, BOX_FOLDER, box_command
+from sandbox.link import BOX_ENVIRONMENT, BOX_FOLDER, BoxOptions, box_command
 from sandbox.memory import memory_for_a_box
 from sandbox.process import base_python, numpy_folder
 
@@ -34,8 +34,13 @@ def write_bundle(folder: Path) -> None:
     (folder / "config.json").write_text(json.dumps(_specification(), indent=1))
 
 
-def _specification() -> dict[str, Any]:
+def box_options() -> BoxOptions:
+    """What the box in the bundle is told."""
     site = SITE_INSIDE if _numpy_folders() else None
+    return BoxOptions(site, memory_mib=memory_for_a_box())
+
+
+def _specification() -> dict[str, Any]:
     sets = ("bounding", "effective", "inheritable", "permitted", "ambient")
     return {
         "ociVersion": "1.0.0",
@@ -43,7 +48,7 @@ def _specification() -> dict[str, Any]:
         "root": {"path": "rootfs", "readonly": True},
         "process": {
             "user": {"uid": 0, "gid": 0},
-            "args": box_command(base_python(), BOX_INSIDE, site, memory_mib=memory_for_a_box()),
+            "args": box_command(base_python(), BOX_INSIDE),
             "env": [f"{name}={value}" for name, value in BOX_ENVIRONMENT.items()],
             "cwd": "/",
             "noNewPrivileges": True,

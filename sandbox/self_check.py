@@ -82,6 +82,8 @@ ATTACKS: tuple[Attack, ...] = (
         (FaultKind.OUT_OF_MEMORY, FaultKind.DIED, FaultKind.TIMED_OUT),
     ),
     Attack("leaves its process", "os._exit(0)", (FaultKind.DIED,)),
+    Attack("asks for the time", "return os.times().elapsed > 0"),
+    Attack("asks for its process number", "return os.getpid() > 0"),
 )
 
 

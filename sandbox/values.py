@@ -34,7 +34,9 @@ class Limits:
       load_seconds: to import and construct the policy.
       act_seconds: for one call.
       match_seconds: for all calls of a match.
-      match_wall_seconds: wall-clock time that the referee waits for one seat in a match.
+      match_wall_seconds: wall-clock time in which one seat neither answers nor computes, in a
+        match.  There is nothing to wait for behind the seal, so honest policies have none;
+        time in which the machine is busy elsewhere does not count.
       memory_mib: address space of a worker that plays one match.
       message_chars: of an error message that is kept for the author.
     """
@@ -43,7 +45,7 @@ class Limits:
     load_seconds: float = 2.0
     act_seconds: float = 0.5
     match_seconds: float = 20.0
-    match_wall_seconds: float = 60.0
+    match_wall_seconds: float = 10.0
     memory_mib: int = 512
     message_chars: int = 2_000
 
@@ -76,7 +78,10 @@ class SeatPlan:
 
 @dataclass(frozen=True, slots=True)
 class BlockMatch:
-    """One match of a block: the seed of its deal and its two seats."""
+    """One match of a block: the seed of its deal and its two seats.
+
+    Matches of one seed are halves of a duplicate: no worker ever plays two seats of them.
+    """
 
     deal_seed: int
     seats: tuple[SeatPlan, SeatPlan]
@@ -90,16 +95,17 @@ class Block:
       rules: of the game, the same for all matches.
       programs: policy sources; each gets a sealed worker.
       matches: what is to be played.
-      isolate: a fresh worker for every seat of every match; otherwise one worker for each
-        program plays all its seats of the block, each instance in its own namespace with its
-        own random streams.
+      isolate: a fresh worker for every seat of every match, which is how code that nobody
+        vouches for is played.  Otherwise one worker for each program plays its seats of the
+        block, each instance in its own namespace with its own random streams and clock; more
+        than one where the program has two seats of one deal (see `deal_seed`).
       limits: for each policy instance.
     """
 
     rules: Rules
     programs: tuple[str, ...]
     matches: tuple[BlockMatch, ...]
-    isolate: bool
+    isolate: bool = True
     limits: Limits = field(default_factory=Limits)
 
 
@@ -117,11 +123,13 @@ class Outcome:
     """What came of one match of a block.
 
     Attributes:
-      moves: one byte each, as the table module records them.
+      moves: one byte each, as the table module records them; those before the fault, if any.
       fault: None where the match was played to its end.
       cpu_seconds: processor time of both seats (an even share where a worker plays several).
-      final: False where a worker-wide fault (time, memory, death) happened in a block that
-        was not isolated; such a match must be played again with `isolate=True`.
+      final: False where the referee or the kernel ended a worker (for time, memory, or by
+        itself) that played several matches; such a match must be played again with
+        `isolate=True`, and an honest policy begins it with the same moves.  Whatever a living
+        worker does wrong is final.
     """
 
     moves: bytes
@@ -133,11 +141,3 @@ class Outcome:
 ExternalSeats = Callable[[bytes], bytes]
 """Plays the EXTERNAL seats of a block: messages in (MESSAGE_BYTES each, in flat seat order,
 external seats only), one reply byte each out."""
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """Whether a policy loads: `fault` is None where it does."""
-
-    fault: FaultKind | None
-    message: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from sandbox.values import Block, ExternalSeats, Limits, Outcome, Rules, Verdict
+from sandbox.values import Block, ExternalSeats, Outcome
 
 
 class Wall(Protocol):
@@ -15,16 +15,17 @@ class Wall(Protocol):
         """Kind and version, stored with each match: "process", "gvisor/20240729.0"."""
         ...
 
+    @property
+    def remark(self) -> str:
+        """What its user has to know besides, when it is opened; mostly ""."""
+        ...
+
     def play(self, block: Block, external: ExternalSeats | None = None) -> tuple[Outcome, ...]:
         """Plays a block and returns one outcome for each of its matches.
 
         Raises:
           SandboxUnavailable: the box itself failed; nothing is known about the matches.
         """
-        ...
-
-    def check(self, rules: Rules, source: str, limits: Limits) -> Verdict:
-        """Loads and constructs a policy, and asks for nothing else."""
         ...
 
     def close(self) -> None:

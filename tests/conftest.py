@@ -1,8 +1,40 @@
 """What all tests share."""
 
 import os
+import shutil
+from pathlib import Path
 
 import pytest
+
+from arena import Arena
+
+ROOT = Path(__file__).resolve().parent.parent
+SEED_KEY = bytes(range(32))
+"""Of every arena that the tests make: a match comes out the same in each of them."""
+
+
+ALONE = (
+    "tests/sandbox/",
+    "tests/arena/test_budgets.py",
+    "tests/arena/test_play.py",
+    "tests/arena/test_workers.py",
+    "tests/dashboards/test_dashboards_gvisor.py",
+    "tests/dashboards/test_dashboards_server.py",
+    "tests/dashboards/test_dashboards_submissions.py",
+    "tests/dashboards/test_dashboards_submit.py",
+    "tests/dashboards/test_dashboards_turns.py",
+    "tests/oracle/test_model_paid_once.py",
+    "tests/population/test_csro_killed.py",
+)
+"""Tests that hold something to its time, or kill it at a moment: a neighbour would disturb them."""
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest chooses by marks
+def pytest_collection_modifyitems(items):
+    for item in items:
+        place = item.path.relative_to(ROOT).as_posix()
+        if place.startswith(ALONE):
+            item.add_marker("alone")
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -18,3 +50,48 @@ def a_quick_wall():
         del os.environ["ARENA_SANDBOX"]
     else:
         os.environ["ARENA_SANDBOX"] = before
+
+
+@pytest.fixture(scope="session")
+def house(tmp_path_factory):
+    """A home with the house's entrants and the starters in it, to be copied."""
+    folder = tmp_path_factory.mktemp("house") / "home"
+    Arena(folder, seed_key=SEED_KEY, sandbox="process").close()
+    return folder
+
+
+@pytest.fixture
+def new_home(house, tmp_path):
+    """Makes homes: copies of the house's, with the tests' seed key."""
+
+    def make(place="home"):
+        return shutil.copytree(house, tmp_path / place)
+
+    return make
+
+
+@pytest.fixture
+def home(new_home):
+    """The folder of a new home."""
+    return new_home()
+
+
+@pytest.fixture
+def new_arena(new_home):
+    """Opens arenas on new homes, on one worker behind the process wall unless told otherwise."""
+    opened = []
+
+    def make(place="home", **options):
+        arena = Arena(new_home(place), **{"sandbox": "process", "workers": 1, **options})
+        opened.append(arena)
+        return arena
+
+    yield make
+    for arena in opened:
+        arena.close()
+
+
+@pytest.fixture
+def arena(new_arena):
+    """An arena on a new home."""
+    return new_arena()

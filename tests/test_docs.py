@@ -39,7 +39,7 @@ def test_the_readme_policy_is_accepted(tmp_path):
 
 
 def test_the_readme_library_example_runs(tmp_path):
-    (example,) = [block for block in PYTHON if "open_home" in block]
+    (example,) = [block for block in PYTHON if "import Arena" in block]
     script = tmp_path / "example.py"
     script.write_text(example)
     run = subprocess.run(

@@ -65,6 +65,38 @@ def freedom_of(deals: NDArray[np.integer]) -> Floats:
     return deals.astype(np.float64) - 1.0
 
 
+def around(value: Floats, stderr: Floats, freedom: Floats) -> Estimates:
+    """Numbers with their 95 % intervals, for r rows.
+
+    Args:
+      value: (r,).
+      stderr: (r,) their standard errors; 0 where a number is known exactly.
+      freedom: (r,) degrees of freedom of the standard errors, infinite for those that are not
+        estimated (any where they are 0).
+    """
+    freedom = np.where(stderr == 0.0, _EXACT_FREEDOM, freedom)
+    reach = stderr * student(freedom, _TAIL)
+    return Estimates(value, stderr, value - reach, value + reach, freedom)
+
+
+def weighted_sum_of(weights: Floats, means: Floats, stderr: Floats, freedom: Floats) -> Estimates:
+    """Weighted sums of m independent means, for r rows.
+
+    Args:
+      weights: (r, m); means of weight 0 may be NaN.
+      means: (r, m).
+      stderr: (r, m) their standard errors; 0 where a mean is known exactly.
+      freedom: (r, m) degrees of freedom of the standard errors (any where they are 0).
+
+    Returns:
+      (r,) estimates with Welch-Satterthwaite intervals.
+    """
+    counts = weights != 0.0
+    variance = np.where(counts, (weights * stderr) ** 2, 0.0)
+    value = np.where(counts, weights * means, 0.0).sum(axis=1)
+    return around(value, np.sqrt(variance.sum(axis=1)), _pooled_freedom(variance, freedom))
+
+
 def mean_of(means: Floats, stderr: Floats, freedom: Floats) -> Estimates:
     """The mean of m independent means, for r rows.
 
@@ -76,12 +108,10 @@ def mean_of(means: Floats, stderr: Floats, freedom: Floats) -> Estimates:
     Returns:
       (r,) estimates with Welch-Satterthwaite intervals.
     """
-    m = means.shape[1]
-    variance = stderr**2 / m**2
-    value, error = means.mean(axis=1), np.sqrt(variance.sum(axis=1))
+    # Not by weights: 1 / m is rounded, and what is known exactly should stay so.
+    variance = stderr**2 / means.shape[1] ** 2
     pooled = _pooled_freedom(variance, freedom)
-    reach = error * student(pooled, _TAIL)
-    return Estimates(value, error, value - reach, value + reach, pooled)
+    return around(means.mean(axis=1), np.sqrt(variance.sum(axis=1)), pooled)
 
 
 def minimum_of(means: Floats, stderr: Floats, freedom: Floats) -> Estimates:

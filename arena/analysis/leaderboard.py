@@ -16,7 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena.analysis.bradley_terry import ELO, bradley_terry
-from arena.analysis.estimates import Estimate, Estimates, Floats, freedom_of, surely_better
+from arena.analysis.estimates import (
+    Estimate,
+    Estimates,
+    Floats,
+    around,
+    freedom_of,
+    surely_better,
+    weighted_sum_of,
+)
 from arena.analysis.meta_strategy import SOLVERS
 from arena.analysis.metrics import PopulationMetrics, meetings, population_metrics
 from arena.analysis.ratings import Rating
@@ -203,16 +211,16 @@ class _AgainstAll:
         self.forfeits = self._spread(places, table.forfeits[rows].sum(axis=1), 0)
         # Opponents that were never met count neither in the mean nor in its error.
         played = table.count[rows] > 0
-        opponents = played.sum(axis=1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            value = np.where(played, table.mean[rows], 0.0).sum(axis=1) / opponents
-            stderr = np.sqrt(np.where(played, table.stderr[rows] ** 2, 0.0).sum(axis=1)) / opponents
-        freedom = np.where(played, freedom_of(table.deals[rows]), 0.0).sum(axis=1)
-        reach = 1.96 * stderr
+        opponents = np.maximum(played.sum(axis=1, keepdims=True), 1)
+        found = weighted_sum_of(
+            played / opponents, table.mean[rows], table.stderr[rows], freedom_of(table.deals[rows])
+        )
+        met_nobody = ~played.any(axis=1)
+        columns = (found.value, found.stderr, found.low, found.high, found.freedom)
         self.mean_return = Estimates(
             *(
-                self._spread(places, column, np.nan)
-                for column in (value, stderr, value - reach, value + reach, freedom)
+                self._spread(places, np.where(met_nobody, np.nan, column), np.nan)
+                for column in columns
             )
         )
 
@@ -242,13 +250,8 @@ def _scores(
             rated = [known.get(digest) for digest in digests]
             value = np.array([math.nan if r is None else r.conservative for r in rated])
             sigma = np.array([math.nan if r is None else r.sigma for r in rated])
-            return Estimates(
-                value,
-                sigma,
-                value - 1.96 * sigma,
-                value + 1.96 * sigma,
-                np.full(len(rated), np.inf),
-            )
+            # A belief of TrueSkill is a normal distribution.
+            return around(value, sigma, np.full(len(rated), np.inf))
 
 
 _Ranks = tuple[int, int, int] | tuple[None, None, None]

@@ -23,10 +23,10 @@ from arena.analysis.estimates import (
     Estimate,
     Estimates,
     Floats,
+    around,
     freedom_of,
     mean_of,
     minimum_of,
-    student,
 )
 from arena.payoffs import PayoffTable
 
@@ -247,13 +247,11 @@ def evaluate(table: PayoffTable, digest: str, population: Sequence[str]) -> Eval
     """
     met = meetings(table, [digest], population)
     metrics = population_metrics(met)
-    reach = met.stderr[0] * student(met.freedom[0], 0.975)
+    payoffs = around(met.mean[0], met.stderr[0], met.freedom[0])
     index = table.index()
     against = []
     for column, opponent in enumerate(population):
-        mean, stderr = float(met.mean[0, column]), float(met.stderr[0, column])
-        width = 0.0 if stderr == 0.0 else float(reach[column])
-        payoff = None if np.isnan(mean) else Estimate(mean, stderr, mean - width, mean + width)
+        payoff = None if np.isnan(met.mean[0, column]) else payoffs[column]
         pair = (index.get(digest), index.get(opponent))
         against.append(_against(table, pair, opponent, payoff, opponent == digest))
     fitted = metrics.pop_expl_cross_fitted[0]

@@ -3,8 +3,10 @@
 A symmetric zero-sum game has many optimal mixtures when payoffs are close, and noise alone decides
 which of them a linear program returns: three measurements of one 43 x 43 table gave mixtures of
 very different quality against the table's policies.  `nash` therefore fixes a rule: among the
-mixtures that no policy beats by more than the measured noise, take the one with the largest mean
-payoff over all policies.  `lp` is the plain program.
+mixtures that no policy beats by more than the noise of the payoff against that policy, take the
+one with the largest mean payoff over all policies.  Each opponent has a slack of its own: against
+one that was measured badly a mixture may lose more, and for that nothing is given away against
+the others.  `lp` is the plain program.
 """
 
 from __future__ import annotations
@@ -33,35 +35,40 @@ def lp(mean: Floats, stderr: Floats) -> MetaStrategy:
 
 
 def nash(mean: Floats, stderr: Floats, *, noise_factor: float = 1.0) -> MetaStrategy:
-    """The eps-Nash mixture with the largest mean payoff over the population of n policies.
+    """The mixture with the largest mean payoff over the n policies that none beats beyond noise.
 
     Args:
       mean: (n, n) payoffs.
       stderr: (n, n) standard errors; where one is not known, the largest known one stands in.
-      noise_factor: eps in units of the measured noise (see `noise_of`).
+      noise_factor: the slack against each policy, in standard errors (see `noise_of`).
 
     Returns:
-      The mixture; its settings record the rule and eps (in the game's unit per match).
+      The mixture; its settings record the rule and the largest slack (in the game's unit per
+      match).
     """
     check_meta_game(mean)
     scale = scale_of(mean)
     plain = _maximin(mean / scale)
     noise = noise_of(plain, stderr)
+    # A linear program keeps its promise to some digits only.
     slack = max(0.0, -float((plain @ mean).min()))
     allowed = slack + noise_factor * noise
-    chosen = _largest_population_payoff(mean / scale, allowed / scale) if allowed > 0 else plain
+    chosen = plain
+    if noise.any():
+        chosen = _largest_population_payoff(mean / scale, allowed / scale)
     settings: dict[str, Setting] = {
-        "rule": "largest mean payoff over the population among eps-Nash mixtures",
-        "eps": allowed,
-        "noise": noise,
+        "rule": "largest mean payoff over the population among mixtures that nobody beats by more "
+        "than the noise of the payoff against it",
+        "eps": float(allowed.max()),
+        "noise": float(noise.max()),
         "noise_factor": noise_factor,
         "program": "highs-ds",
     }
     return meta_strategy(mean, chosen, "nash", settings)
 
 
-def noise_of(weights: Floats, stderr: Floats) -> float:
-    """The largest standard error, over the policies j, of a mixture's payoff against j.
+def noise_of(weights: Floats, stderr: Floats) -> Floats:
+    """Standard errors (n,) of a mixture's payoff against each of the n policies.
 
     Args:
       weights: (n,) the mixture.
@@ -69,7 +76,8 @@ def noise_of(weights: Floats, stderr: Floats) -> float:
     """
     known = stderr[np.isfinite(stderr)]
     filled = np.where(np.isfinite(stderr), stderr, known.max() if known.size else 0.0)
-    return float(np.sqrt((weights**2) @ filled**2).max())
+    noise: Floats = np.sqrt((weights**2) @ filled**2)
+    return noise
 
 
 def _maximin(matrix: Floats) -> Floats:
@@ -85,13 +93,13 @@ def _maximin(matrix: Floats) -> Floats:
     )[:n]
 
 
-def _largest_population_payoff(matrix: Floats, eps: float) -> Floats:
-    """Weights (n,) with the largest mean of weights @ matrix, no entry of which is below -eps."""
+def _largest_population_payoff(matrix: Floats, eps: Floats) -> Floats:
+    """Weights (n,) with the largest mean of weights @ matrix, whose entries are at least -eps."""
     n = len(matrix)
     return _solve(
         objective=-matrix.mean(axis=1),
         rows=-matrix.T,
-        limits=np.full(n, eps),
+        limits=eps,
         simplex=np.ones(n),
         bounds=[(0.0, 1.0)] * n,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from arena.cli import entrants, machine, matches, standings
+from arena.cli import authors, entrants, games, machine, matches, seasons, standings
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -17,6 +17,6 @@ def main() -> None:
     """
 
 
-for group in (entrants, matches, standings, machine):
+for group in (games, entrants, authors, matches, standings, seasons, machine):
     for entry in group.COMMANDS:
         main.add_command(entry)

@@ -4,33 +4,30 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 from rich.console import Console
-from rich.syntax import Syntax
-from rich.table import Table
 
+from arena.cli.coloured import coloured
 from arena.cli.session import (
     Session,
     game_option,
+    notice,
     optional_game,
     plain,
-    readable,
     session_options,
 )
-from arena.cli.walls import open_reported_wall, sandbox_options
-from arena.enrol import Enrolled, enrol, trial
-from arena.errors import UsageFault
+from arena.cli.walls import sandbox_options
+from arena.conduct import in_words
+from arena.enrol import Enrolled
 from arena.games.protocol import Game
-from arena.submission import Rejection, prepare
+from arena.submission import Rejection, read_source
+from registry import shown
 from registry.values import PolicyVersion, Status
 from sandbox.choose import WallChoice
-from sandbox.values import Limits
-
-RESERVED = frozenset({"house", "starter", "csro"})
-"""Author names that only the arena itself and its clients enrol under."""
 
 
 def _labels(
@@ -45,7 +42,7 @@ def _labels(
     return labels
 
 
-def _rejected(session: Session, rejection: Rejection) -> None:
+def _rejected(session: Session, rejection: Rejection) -> NoReturn:
     reason = f"{rejection.kind}: {rejection.message}"
     session.answer(
         {"ref": None, "digest": None, "status": "rejected", "reason": reason},
@@ -72,20 +69,21 @@ def submit(
     wall: WallChoice,
 ) -> None:
     """Checks a policy FILE, tries it in the sandbox, and registers it as a new version."""
-    if name.partition("/")[0] in RESERVED:
-        raise UsageFault(f"the author name in {name!r} is the arena's own; use another")
-    limits = Limits()
-    prepared = prepare(game, file, name=name, description=description, labels=labels)
-    if isinstance(prepared, Rejection):
-        _rejected(session, prepared)
-        return
-    home = session.home()
-    with open_reported_wall(wall) as box:
-        outcome = enrol(home.registry, game, prepared, box, limits)
+    source = _read(session, file)
+    with session.arena(wall, new=True) as arena:
+        notice(f"sandbox: {arena.wall}")
+        outcome = arena.submit(source, game, name, description=description, labels=labels)
     if isinstance(outcome, Rejection):
         _rejected(session, outcome)
-        return
-    _taken(session, outcome, game)
+    else:
+        _taken(session, outcome, game)
+
+
+def _read(session: Session, file: Path) -> str:
+    source = read_source(file)
+    if isinstance(source, Rejection):
+        _rejected(session, source)
+    return source.text
 
 
 def _taken(session: Session, outcome: Enrolled, game: Game) -> None:
@@ -121,15 +119,12 @@ def _taken(session: Session, outcome: Enrolled, game: Game) -> None:
 @session_options
 def check(session: Session, file: Path, game: Game, wall: WallChoice) -> None:
     """Runs the checks of `submit` on a FILE and stores nothing."""
-    prepared = prepare(game, file, name="check/check", description="", labels={})
-    if isinstance(prepared, Rejection):
-        _rejected(session, prepared)
-        return
-    with open_reported_wall(wall) as box:
-        failed = trial(game, prepared.payload, box, Limits())
+    source = _read(session, file)
+    with session.arena(wall, new=True) as arena:
+        notice(f"sandbox: {arena.wall}")
+        failed = arena.check(source, game)
     if failed is not None:
         _rejected(session, failed)
-        return
     session.answer(
         {"ref": None, "digest": None, "status": "ok", "reason": ""},
         lambda out: out.print(f"[bold green]ok[/]  {plain(str(file))} plays {game.title}"),
@@ -167,8 +162,8 @@ def list_(
     text: str | None,
 ) -> None:
     """Lists registered policies."""
-    found = session.home().registry.find(
-        game=game.name if game else None,
+    found = session.arena().policies(
+        game,
         author=author,
         kind=kind,
         status=Status(status) if status else None,
@@ -176,21 +171,9 @@ def list_(
         text=text,
     )
 
-    def human(out: Console) -> None:
-        table = Table("policy", "game", "kind", "status", "digest", "description", box=None)
-        for version in found:
-            table.add_row(
-                version.ref,
-                version.game,
-                version.kind,
-                version.status.value,
-                version.digest[:12],
-                plain(version.description.partition("\n")[0][:72]),
-            )
-        out.print(table)
-        out.print(f"{len(found)} policies")
-
-    session.answer({"policies": [_summary(v) for v in found]}, human)
+    session.answer(
+        {"policies": [_summary(v) for v in found]}, lambda out: found.sheet(out.width).print_on(out)
+    )
 
 
 @click.command()
@@ -200,10 +183,13 @@ def list_(
 @session_options
 def show(session: Session, ref: str, game: Game | None, source: bool) -> None:
     """Shows a policy: who wrote it, when, from what, and where it stands."""
-    version = session.home().registry.get(game.name if game else None, ref)
+    arena = session.arena()
+    version = arena.policy(ref, game)
+    conduct = arena.conduct(version.digest, version.game)
     document = {
         **_summary(version),
         "status_reason": version.status_reason,
+        "conduct": asdict(conduct),
         "provenance": dict(version.provenance),
         "parents": [{"digest": p.digest, "relation": p.relation} for p in version.parents],
     }
@@ -213,12 +199,11 @@ def show(session: Session, ref: str, game: Game | None, source: bool) -> None:
     def human(out: Console) -> None:
         if source:
             if out.is_terminal and version.kind == "python":
-                source_text = readable(version.payload)
-                out.print(Syntax(source_text, "python", background_color="default"))
+                out.print(coloured(shown(version.payload)), soft_wrap=True)
             else:
                 click.echo(version.payload, nl=not version.payload.endswith("\n"))
             return
-        for key, value in _facts(version):
+        for key, value in (*_facts(version), *in_words(conduct).items()):
             out.print(f"[bold]{key:12}[/] {plain(value)}")
 
     session.answer(document, human)
@@ -247,9 +232,7 @@ def _facts(version: PolicyVersion) -> list[tuple[str, str]]:
 @session_options
 def yank(session: Session, ref: str, game: Game, reason: str) -> None:
     """Withdraws a policy from round robins.  Its matches stay."""
-    registry = session.home().registry
-    version = registry.get(game.name, ref)
-    version = registry.set_status(version.digest, Status.YANKED, reason)
+    version = session.arena().withdraw(ref, game, reason)
     session.answer(_summary(version), lambda out: out.print(f"yanked  {version.ref}"))
 
 
@@ -260,9 +243,7 @@ def yank(session: Session, ref: str, game: Game, reason: str) -> None:
 @session_options
 def reinstate(session: Session, ref: str, game: Game, reason: str) -> None:
     """Lets a withdrawn or quarantined policy take part again."""
-    registry = session.home().registry
-    version = registry.get(game.name, ref)
-    version = registry.set_status(version.digest, Status.QUALIFIED, reason)
+    version = session.arena().reinstate(ref, game, reason)
     session.answer(_summary(version), lambda out: out.print(f"qualified  {version.ref}"))
 
 

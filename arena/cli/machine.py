@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 
 import click
 from rich.console import Console
 from rich.table import Table
 
-from arena.cli.session import Session, plain, session_options
+from arena.cli.session import Session, answer_options, plain
 from sandbox.doctor import examine
 
 _COLOURS = {"ok": "green", "warn": "yellow", "missing": "yellow", "fail": "red"}
@@ -18,7 +17,7 @@ _COLOURS = {"ok": "green", "warn": "yellow", "missing": "yellow", "fail": "red"}
 
 @click.command()
 @click.option("--quick", is_flag=True, help="Look only; do not run the walls' self-checks.")
-@session_options
+@answer_options
 def doctor(session: Session, quick: bool) -> None:
     """Says what this machine has to hold untrusted code, and what to do about the rest."""
     findings = examine(self_check=not quick)
@@ -42,23 +41,13 @@ def doctor(session: Session, quick: bool) -> None:
         sys.exit(1)
 
 
-@click.command()
-@click.option("--port", default=8501, show_default=True, type=click.IntRange(1, 65535))
-@session_options
-def dashboard(session: Session, port: int) -> None:
-    """Shows the home as web pages, on this machine only.
-
-    The pages are a client of the arena, so they run as a program of their own.
-    """
-    session.home()
-    command = [sys.executable, "-m", "dashboards", "--home", str(session.home_path)]
-    environment = dict(os.environ)
-    if session.registry_url:
-        environment["ARENA_REGISTRY"] = session.registry_url
-    try:
-        sys.exit(subprocess.run([*command, "--port", str(port)], env=environment).returncode)
-    except KeyboardInterrupt:
-        sys.exit(0)
+@click.command(add_help_option=False, context_settings={"ignore_unknown_options": True})
+@click.argument("options", nargs=-1, type=click.UNPROCESSED)
+def dashboard(options: tuple[str, ...]) -> None:
+    """Shows the home as web pages; --help lists the options."""
+    # The pages are a client of the arena, so they are a program of their own.  This process
+    # becomes it: what ends the one ends the other, and nothing is left behind on the port.
+    os.execv(sys.executable, [sys.executable, "-m", "dashboards", *options])
 
 
 COMMANDS: tuple[click.Command, ...] = (doctor, dashboard)

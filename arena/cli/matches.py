@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,19 +11,13 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from arena.audit import LOCKSTEP, AuditReport, audit_newest
 from arena.cli.session import Session, game_option, plain, progress_bar, session_options
-from arena.cli.walls import sandbox_options
-from arena.errors import UsageFault
+from arena.cli.walls import sandbox_options, sharing_option
 from arena.games.protocol import Game
-from arena.home import Home
-from arena.play import PlayOptions, PlayReport
-from arena.play import play as play_round_robin
-from arena.replay import Comparison, Stored, play_again, stored_match
+from arena.replay import Comparison, Stored
 from arena.store import MatchRow
-from registry.values import Status
+from arena.tally import PlayReport
 from sandbox.choose import WallChoice
-from sandbox.values import Limits
 
 
 @click.command()
@@ -38,9 +32,7 @@ from sandbox.values import Limits
     help="Given once: this policy against everybody. Given more often: the round robin among them.",
 )
 @click.option("--workers", default=0, type=click.IntRange(0), help="Processes; 0: one per core.")
-@click.option(
-    "--isolate", is_flag=True, help="Fresh sealed workers for every match: slower, for audits."
-)
+@sharing_option
 @sandbox_options
 @session_options
 def play(
@@ -49,52 +41,51 @@ def play(
     count: int,
     only: tuple[str, ...],
     workers: int,
-    isolate: bool,
+    shared: bool,
     wall: WallChoice,
 ) -> None:
     """Plays the round robin of all qualified policies.
 
     Only what is missing is played: interrupt it, or kill it, and the same command goes on.
     """
-    home = session.home()
-    chosen = [_entrant(home, game, ref) for ref in only]
-    options = PlayOptions(count, workers, wall, isolate)
-    with progress_bar(f"{game.name}: matches") as progress:
-        report = play_round_robin(home, game, options, only=chosen, progress=progress)
-    document = _report(report)
-    audited = None
-    if any(name.endswith(LOCKSTEP) for name in report.walls):
-        audited = audit_newest(home, game, report.played, wall)
-        document["audited"] = audited.audited
-        document["inconclusive"] = audited.inconclusive
-        document["quarantined"] = sorted({one.suspect for one in audited.differences})
-    session.answer(document, lambda out: _say(out, report, audited))
+    with (
+        session.arena(wall, workers, new=True) as arena,
+        progress_bar(f"{game.name}: matches") as progress,
+    ):
+        report = arena.play(game, count, only=only, shared=shared, progress=progress)
+    session.answer(report_document(report), lambda out: _say(out, report))
 
 
-def _entrant(home: Home, game: Game, ref: str) -> str:
-    """Digest of a policy that may take part.
-
-    Raises:
-      UsageFault: it is withdrawn, quarantined or no entrant.
-    """
-    version = home.registry.get(game.name, ref)
-    if version.status is not Status.QUALIFIED:
-        why = f" ({version.status_reason})" if version.status_reason else ""
-        raise UsageFault(f"{version.ref} is {version.status.value}{why}: it takes part in nothing")
-    return version.digest
-
-
-def _report(report: PlayReport) -> dict[str, Any]:
+def report_document(report: PlayReport) -> dict[str, Any]:
+    """What was played, for JSON."""
     return {
         "played": report.played,
         "skipped": report.skipped,
         "forfeits": report.forfeits,
+        "played_twice": report.twice,
+        "audited": report.audited,
+        "inconclusive": report.inconclusive,
+        "quarantined": list(report.quarantined),
+        "evidence": [one.evidence for one in report.suspicions],
         "seconds": report.seconds,
-        "walls": report.walls,
+        "processor_seconds": report.processor_seconds,
+        "walls": dict(report.walls),
     }
 
 
-def _say(out: Console, report: PlayReport, audited: AuditReport | None) -> None:
+def say_audit(out: Console, report: PlayReport) -> None:
+    """What the audits found, for people."""
+    if report.twice:
+        out.print(f"{report.twice} matches were played once more: a shared process had failed")
+    if report.audited:
+        out.print(f"audit: {report.audited} matches were played a second time")
+    if report.inconclusive:
+        out.print(f"  {report.inconclusive} were cut short by a limit: inconclusive")
+    for one in report.suspicions:
+        out.print(f"[bold red]quarantined[/] {one.digest[:12]}: {plain(one.evidence)}")
+
+
+def _say(out: Console, report: PlayReport) -> None:
     rate = report.played / report.seconds if report.seconds else 0.0
     out.print(
         f"played {report.played:,} matches in {report.seconds:,.1f} s ({rate:,.1f} a second); "
@@ -102,15 +93,7 @@ def _say(out: Console, report: PlayReport, audited: AuditReport | None) -> None:
     )
     for wall, number in sorted(report.walls.items()):
         out.print(f"  {number:>9,}  {wall}")
-    if audited is not None:
-        out.print(f"audit: {audited.audited} matches played again one by one")
-        if audited.inconclusive:
-            out.print(f"  {audited.inconclusive} were cut short by a limit: inconclusive")
-        for one in audited.differences:
-            out.print(
-                f"[bold red]quarantined[/] {one.suspect}: match {one.match_id[:12]} came out "
-                f"differently from move {one.move} on"
-            )
+    say_audit(out, report)
 
 
 @click.command()
@@ -124,32 +107,10 @@ def matches(
     session: Session, game: Game, ref: str | None, against: str | None, faults: bool, limit: int
 ) -> None:
     """Lists stored matches, newest first; REF narrows them to one policy's."""
-    home = session.home()
-    rows = home.store.matches(
-        game.name,
-        game.version,
-        of=home.registry.get(game.name, ref).digest if ref else None,
-        against=home.registry.get(game.name, against).digest if against else None,
-        faults_only=faults,
-        newest_first=True,
-        limit=limit,
-    )
-    found = home.registry.by_digests(sorted({d for row in rows for d in row.seats}))
-    names = {digest: version.ref for digest, version in found.items()}
-    documents = [_match_document(row, names) for row in rows]
-
-    def human(out: Console) -> None:
-        table = Table("match", "seat 0", "seat 1", "returns", "end", "wall", box=None)
-        for row in rows:
-            end = row.termination.value
-            if row.fault_seat is not None:
-                end = f"{end} (seat {row.fault_seat})"
-            refs = [names[digest] for digest in row.seats]
-            first, second = row.returns
-            table.add_row(row.id[:12], *refs, f"{first:+.0f} {second:+.0f}", end, row.wall)
-        out.print(table)
-
-    session.answer({"matches": documents}, human)
+    arena = session.arena()
+    rows = arena.matches(game, ref, against=against, faults_only=faults, limit=limit)
+    documents = [_match_document(row, rows.refs) for row in rows]
+    session.answer({"matches": documents}, lambda out: rows.sheet(out.width).print_on(out))
 
 
 def _match_document(row: MatchRow, names: Mapping[str, str]) -> dict[str, Any]:
@@ -162,6 +123,7 @@ def _match_document(row: MatchRow, names: Mapping[str, str]) -> dict[str, Any]:
         "fault_seat": row.fault_seat,
         "fault_message": row.fault_message,
         "wall": row.wall,
+        "season": row.season,
         "played_at": row.played_at.isoformat(),
     }
 
@@ -176,9 +138,9 @@ def replay(
     session: Session, match_id: str, verify: bool, everything: bool, wall: WallChoice
 ) -> None:
     """Retells a stored match, and with --verify checks that it can be reproduced."""
-    home = session.home()
-    stored = stored_match(home, match_id)
-    compared = play_again(home, stored, wall, Limits()) if verify else None
+    with session.arena(wall) as arena:
+        stored = arena.match(match_id)
+        compared = arena.replay(match_id) if verify else None
     document = _retold(stored, compared)
     session.answer(document, lambda out: _retell(out, stored, compared, everything))
     if compared is not None and not compared.same:
@@ -197,6 +159,7 @@ def _retold(stored: Stored, compared: Comparison | None) -> dict[str, Any]:
         "fault_seat": result.fault_seat,
         "fault_message": result.fault_message,
         "wall": result.wall,
+        "season": result.season,
         "events": [dict(event) for event in stored.account.events],
     }
     if compared is not None:
@@ -217,7 +180,8 @@ def _retell(out: Console, stored: Stored, compared: Comparison | None, everythin
         out.print(f"seat {result.fault_seat} forfeited: {plain(result.fault_message)}")
     events = stored.account.events
     shown = events if everything or len(events) <= 30 else (*events[:20], *events[-5:])
-    out.print(_events_table(shown, cut=len(events) - len(shown)))
+    rows = [game.telling.row(event) for event in shown]
+    out.print(_events_table(rows, cut=len(events) - len(shown)))
     if compared is None:
         return
     if compared.same:
@@ -228,20 +192,12 @@ def _retell(out: Console, stored: Stored, compared: Comparison | None, everythin
         out.print(f"[bold red]differs[/]: it now ends with {compared.again.termination.value}")
 
 
-def _events_table(events: tuple[Mapping[str, Any], ...], cut: int) -> Table:
-    keys = list(events[0]) if events else []
+def _events_table(rows: Sequence[Mapping[str, object]], cut: int) -> Table:
+    keys = list(rows[0]) if rows else []
     table = Table(*keys, box=None, caption=f"{cut:,} more: --all shows them" if cut else None)
-    for event in events:
-        table.add_row(*(_cell(event[key]) for key in keys))
+    for row in rows:
+        table.add_row(*(str(row[key]) for key in keys))
     return table
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:+g}"
-    if isinstance(value, (list, tuple)):
-        return " ".join(_cell(item) for item in value)
-    return "" if value is None else str(value)
 
 
 @click.command()
@@ -249,7 +205,7 @@ def _cell(value: Any) -> str:
 @session_options
 def export(session: Session, folder: Path) -> None:
     """Writes matches and pair statistics as Parquet files for other tools."""
-    files = session.home().store.export(folder)
+    files = session.arena().export(folder)
     session.answer(
         {"files": [str(file) for file in files]},
         lambda out: out.print(plain("\n".join(str(file) for file in files))),

@@ -25,13 +25,17 @@ from rich.progress import (
 )
 
 from arena.errors import ArenaError, UsageFault
+from arena.games import GAMES
 from arena.games import game as game_named
 from arena.games.protocol import Game
-from arena.home import Home, open_home
-from arena.starters import enrol_starters
+from arena.local import Arena
 from arena.store import StoreError
-from registry import AmbiguousRef, MalformedName, RegistryError, UnknownPolicy
+from registry import AmbiguousRef, MalformedName, RegistryError, UnknownPolicy, shown
+from sandbox.choose import WallChoice
 from sandbox.errors import SandboxError
+
+KEY_BYTES = 32
+"""Of a season's key."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -47,13 +51,24 @@ class Session:
     home_path: Path
     registry_url: str | None
     as_json: bool
+    seed_key: bytes | None = None
 
-    def home(self) -> Home:
-        """Opens the home; creates it and enrols the house on first use."""
-        home = open_home(self.home_path, self.registry_url)
-        if home.writable:
-            enrol_starters(home)
-        return home
+    def arena(
+        self, wall: WallChoice | None = None, workers: int = 0, *, new: bool = False
+    ) -> Arena:
+        """Opens the arena; `new` for commands that may be the first of a home, and make it.
+
+        Raises:
+          UsageFault: there is no home, and the command has nothing to read elsewhere.
+        """
+        return Arena(
+            self.home_path,
+            registry=self.registry_url,
+            seed_key=self.seed_key,
+            sandbox=wall or WallChoice(),
+            workers=workers,
+            create=new,
+        )
 
     def answer(self, document: Mapping[str, Any], human: Callable[[Console], None]) -> None:
         """Prints the answer: one JSON document on stdout, or something for people."""
@@ -68,7 +83,7 @@ def terminal(stderr: bool = False) -> Console:
     stream = sys.stderr if stderr else sys.stdout
     columns = os.environ.get("COLUMNS", "")
     width = None if stream.isatty() else int(columns) if columns.isdecimal() else 200
-    return Console(stderr=stderr, width=width, highlight=False)
+    return Console(stderr=stderr, width=width, highlight=False, emoji=False)
 
 
 @contextmanager
@@ -91,16 +106,9 @@ def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
         yield tell
 
 
-def readable(text: str) -> str:
-    """Text that nobody vouches for, without characters that steer a terminal."""
-    return "".join(
-        c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text
-    )
-
-
 def plain(text: str) -> str:
     """Text that nobody vouches for, safe to print through rich."""
-    return escape(readable(text))
+    return escape(shown(text))
 
 
 def notice(text: str) -> None:
@@ -136,6 +144,19 @@ def command(function: Callable[P, T]) -> Callable[P, T]:
     return run
 
 
+def _seed_key(context: click.Context, option: click.Parameter, value: str | None) -> bytes | None:
+    if value is None:
+        return None
+    try:
+        text = Path(value[1:]).read_text().strip() if value.startswith("@") else value
+        key = bytes.fromhex(text)
+    except (OSError, ValueError) as error:
+        raise click.BadParameter(f"cannot be read: {error}") from error
+    if len(key) != KEY_BYTES:
+        raise click.BadParameter(f"it has {len(key)} bytes; {KEY_BYTES} are needed")
+    return key
+
+
 def session_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Adds --home, --registry and --json, and hands the command a `Session`."""
 
@@ -155,10 +176,38 @@ def session_options(function: Callable[..., Any]) -> Callable[..., Any]:
         metavar="URL",
         help="Registry on a server, such as postgresql+psycopg://host/name [env ARENA_REGISTRY].",
     )
+    @click.option(
+        "--seed-key",
+        "seed_key",
+        envvar="ARENA_SEED_KEY",
+        metavar="KEY",
+        callback=_seed_key,
+        help="64 hexadecimal digits, or @FILE: the key that all seeds of a new home follow from, "
+        "so that others can repeat its matches; without it a new home draws a secret "
+        "[env ARENA_SEED_KEY].",
+    )
     @click.option("--json", "as_json", is_flag=True, help="Print one JSON document on stdout.")
     @wraps(function)
-    def run(home_path: Path, registry_url: str | None, as_json: bool, **kwargs: Any) -> Any:
-        return command(function)(session=Session(home_path, registry_url, as_json), **kwargs)
+    def run(
+        home_path: Path,
+        registry_url: str | None,
+        seed_key: bytes | None,
+        as_json: bool,
+        **kwargs: Any,
+    ) -> Any:
+        session = Session(home_path, registry_url, as_json, seed_key)
+        return command(function)(session=session, **kwargs)
+
+    return run
+
+
+def answer_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds --json, and hands the command a `Session`: for commands that read no home."""
+
+    @click.option("--json", "as_json", is_flag=True, help="Print one JSON document on stdout.")
+    @wraps(function)
+    def run(as_json: bool, **kwargs: Any) -> Any:
+        return command(function)(session=Session(Path(), None, as_json), **kwargs)
 
     return run
 
@@ -179,8 +228,8 @@ class GameType(click.ParamType[Game]):
 
 
 game_option = click.option(
-    "--game", "game", type=GameType(), required=True, metavar="rrps|leduc", help="Which game."
+    "--game", "game", type=GameType(), required=True, metavar="|".join(GAMES), help="Which game."
 )
 optional_game = click.option(
-    "--game", "game", type=GameType(), metavar="rrps|leduc", help="Which game."
+    "--game", "game", type=GameType(), metavar="|".join(GAMES), help="Which game."
 )

@@ -2,47 +2,27 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Callable
-from dataclasses import asdict, is_dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, is_dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import click
 import numpy as np
 from rich.console import Console
-from rich.table import Table
 
 from arena.analysis.estimates import Estimate
-from arena.analysis.leaderboard import RANKINGS, Row
-from arena.analysis.metrics import AgainstOpponent, Evaluation, evaluate
+from arena.analysis.leaderboard import RANKINGS
+from arena.analysis.metrics import AgainstOpponent
 from arena.analysis.ratings import Rating
-from arena.audit import LOCKSTEP, audit_newest
+from arena.cli.matches import report_document, say_audit
 from arena.cli.session import Session, game_option, notice, plain, progress_bar, session_options
-from arena.cli.walls import sandbox_options
+from arena.cli.walls import sandbox_options, sharing_option
 from arena.errors import UsageFault
+from arena.evaluation import Evaluated
 from arena.games.protocol import Game
-from arena.house.population import Population, default_population, population
 from arena.payoffs import PayoffTable
-from arena.play import PlayOptions, play_pairs
-from arena.standings import payoff_table, standings
-from registry.values import Status
 from sandbox.choose import WallChoice
-
-
-def number(value: float | None, digits: int = 1) -> str:
-    """A number for a table; a dash where there is none."""
-    if value is None or not np.isfinite(value):
-        return "-"
-    return f"{round(value, digits) + 0.0:.{digits}f}"  # adding 0 turns -0.0 into 0.0
-
-
-def estimated(estimate: Estimate | None) -> str:
-    """An estimate with its 95 % interval."""
-    if estimate is None:
-        return "-"
-    low, high = number(estimate.low, 0), number(estimate.high, 0)
-    return f"{number(estimate.value)} [dim]\\[{low}, {high}][/]"
 
 
 def document_of(estimate: Estimate | None) -> dict[str, Any] | None:
@@ -104,155 +84,69 @@ def leaderboard(
     population_name: str | None,
 ) -> None:
     """Ranks all qualified policies by their scores against the evaluation population."""
-    measured_on = _population(game, population_name)
-    rows = standings(session.home(), game, measured_on, by=by, more=more)
-    shown = rows[:limit]
+    board = session.arena().leaderboard(game, by=by, against=population_name, more=more)
+    shown = board.rows[:limit]
     document = {
-        "game": game.name,
-        "population": measured_on.name,
-        "by": by,
-        "unit": game.unit,
+        "game": board.game,
+        "population": board.population,
+        "by": board.by,
+        "unit": board.unit,
         "rows": [_plain(row) for row in shown],
     }
-    session.answer(
-        document, lambda out: _board(out, game, measured_on.name, shown, len(rows), more)
-    )
+    left = len(board.rows) - len(shown)
 
+    def human(out: Console) -> None:
+        sheet = replace(board, rows=shown).sheet(out.width)
+        notes = [f"{left} more rows"] if left else []
+        replace(sheet, note="\n".join(filter(None, [*notes, sheet.note]))).print_on(out)
 
-def _population(game: Game, name: str | None) -> Population:
-    """The evaluation population of that name; the game's own where none is named.
-
-    Raises:
-      UsageFault: there is none, or it is another game's.
-    """
-    chosen = population(name) if name else default_population(game.name)
-    if chosen.game != game.name:
-        raise UsageFault(f"{chosen.name} is a population of {chosen.game}, not of {game.name}")
-    return chosen
-
-
-def _board(
-    out: Console, game: Game, measured_on: str, rows: tuple[Row, ...], total: int, more: bool
-) -> None:
-    columns = _columns(out.width, more, any(row.forfeits for row in rows))
-    table = Table(box=None, header_style="bold")
-    for title, (justify, _) in columns.items():
-        table.add_column(title, justify=justify, no_wrap=True)
-    for row in rows:
-        table.add_row(*(cell(row) for _, cell in columns.values()))
-    out.print(f"[bold]{game.title}[/]: {game.unit} a match, measured on {measured_on}")
-    out.print(table)
-    if len(rows) < total:
-        out.print(f"{total - len(rows)} more rows")
-
-
-Justify = Literal["left", "right"]
-Column = tuple[Justify, Callable[[Row], str]]
-WIDE = 120
-"""Terminals narrower than this many characters get fewer columns."""
-
-
-def _columns(width: int, more: bool, forfeits: bool) -> dict[str, Column]:
-    """The columns of a leaderboard, with what fills them."""
-    columns: dict[str, Column] = {
-        "rank": ("right", _rank),
-        "policy": ("left", lambda row: row.ref),
-        "AggScore [95 %]": ("right", lambda row: _score(row)),
-        "PopReturn": ("right", lambda row: _value(row.pop_return)),
-        "PopExpl": ("right", lambda row: _value(row.pop_expl)),
-    }
-    if width >= WIDE:
-        columns["cross-fitted"] = (
-            "right",
-            lambda row: _value(row.pop_expl_cross_fitted),
-        )
-        columns["rating"] = (
-            "right",
-            lambda row: number(row.trueskill.conservative if row.trueskill else None),
-        )
-    columns["worst opponent"] = ("left", _worst)
-    if width >= WIDE:
-        columns["matches"] = ("right", lambda row: f"{row.matches:,}")
-    if forfeits:
-        columns["forfeits"] = ("right", lambda row: f"{row.forfeits:,}" if row.forfeits else "")
-    if more:
-        columns["Bradley-Terry"] = ("right", lambda row: number(row.bradley_terry, 0))
-        columns["Nash mass"] = ("right", lambda row: number(row.nash_mass, 3))
-        columns["alpha-rank"] = ("right", lambda row: number(row.alpha_rank, 3))
-    return columns
-
-
-def _value(estimate: Estimate | None) -> str:
-    return number(estimate.value if estimate else None)
-
-
-def _score(row: Row) -> str:
-    if row.agg_score is None:
-        return f"[dim]{len(row.missing)} opponents not met[/]"
-    return estimated(row.agg_score)
-
-
-def _rank(row: Row) -> str:
-    if row.rank is None:
-        return "-"
-    span = "" if row.rank_low == row.rank_high else f" [dim]{row.rank_low}-{row.rank_high}[/]"
-    return f"{row.rank}{span}"
-
-
-def _worst(row: Row) -> str:
-    if row.worst is None:
-        return "-"
-    mean = round(row.worst.mean, 1)
-    return f"{row.worst.ref} {mean:+.1f}" if mean else f"{row.worst.ref} 0.0"
+    session.answer(document, human)
 
 
 @click.command()
 @game_option
-@click.option("--csv", "csv_file", type=click.Path(path_type=Path, dir_okay=False), help="Write.")
+@click.argument("refs", metavar="[REF]...", nargs=-1)
+@click.option(
+    "--csv",
+    "csv_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write all of it: one row a pair, with errors and counts.",
+)
 @session_options
-def payoffs(session: Session, game: Game, csv_file: Path | None) -> None:
-    """The payoff table: mean return of row against column, with errors and counts."""
-    home = session.home()
-    versions = home.registry.find(game.name, status=Status.QUALIFIED)
-    names = {version.digest: version.ref for version in versions}
-    table = payoff_table(home, game, list(names))
+def payoffs(session: Session, game: Game, refs: tuple[str, ...], csv_file: Path | None) -> None:
+    """The payoff table: mean return of row against column; of the named policies, or of all."""
+    arena = session.arena()
+    chosen = [arena.policy(ref, game).digest for ref in refs]
+    table = arena.payoffs(game, list(dict.fromkeys(chosen)) or None)
     if csv_file is not None:
-        _write_matrix(csv_file, table, names)
-    refs = [names[digest] for digest in table.digests]
+        _write(csv_file, table)
     document = {
         "game": game.name,
         "unit": game.unit,
-        "refs": refs,
+        "refs": [table.names[digest] for digest in table.digests],
         "mean": _plain(table.mean.tolist()),
         "stderr": _plain(table.stderr.tolist()),
         "count": table.count.tolist(),
     }
 
     def human(out: Console) -> None:
+        size = len(table.digests)
         if csv_file is not None:
-            out.print(f"{len(refs)} x {len(refs)} written to {plain(str(csv_file))}")
+            out.print(f"{size} x {size} written to {plain(str(csv_file))}")
             return
-        out.print(_matrix(table, refs))
+        sheet = table.sheet(out.width)
+        if sheet.note:
+            sheet = replace(sheet, note=f"{sheet.note}: name some policies, or use --csv or --json")
+        sheet.print_on(out)
 
     session.answer(document, human)
 
 
-def _write_matrix(file: Path, table: PayoffTable, names: dict[str, str]) -> None:
+def _write(file: Path, table: PayoffTable) -> None:
     try:
-        with file.open("w", newline="", encoding="utf-8") as stream:
-            writer = csv.writer(stream)
-            writer.writerow(["policy", *(names[digest] for digest in table.digests)])
-            for digest, row in zip(table.digests, table.mean.tolist(), strict=True):
-                writer.writerow([names[digest], *("" if x != x else f"{x:.6g}" for x in row)])
+        table.to_csv(file)
     except OSError as error:
         raise UsageFault(f"{file} cannot be written: {error.strerror}") from error
-
-
-def _matrix(table: PayoffTable, refs: list[str]) -> Table:
-    view = Table("", *(str(i + 1) for i in range(len(refs))), box=None)
-    for i, (ref, row) in enumerate(zip(refs, table.mean.tolist(), strict=True)):
-        view.add_row(f"{i + 1:>3} {ref}", *(number(value, 0) for value in row))
-    return view
 
 
 @click.command(name="evaluate")
@@ -263,6 +157,7 @@ def _matrix(table: PayoffTable, refs: list[str]) -> Table:
 )
 @click.option("--workers", default=0, type=click.IntRange(0), help="Processes; 0: one per core.")
 @click.option("--against", "population_name", metavar="NAME", help="Evaluation population.")
+@sharing_option
 @sandbox_options
 @session_options
 def evaluate_(
@@ -272,69 +167,43 @@ def evaluate_(
     matches: int,
     workers: int,
     population_name: str | None,
+    shared: bool,
     wall: WallChoice,
 ) -> None:
     """Plays REF against the evaluation population and reports how good it is and why."""
-    home = session.home()
-    version = home.registry.get(game.name, ref)
-    measured_on = _population(game, population_name)
-    pairs = [(version.digest, other) for other in measured_on.digests if other != version.digest]
-    with progress_bar(f"{ref} against {measured_on.name}") as progress:
-        report = play_pairs(home, game, pairs, PlayOptions(matches, workers, wall), progress)
-    quarantined: list[str] = []
-    if any(name.endswith(LOCKSTEP) for name in report.walls):
-        audited = audit_newest(home, game, report.played, wall)
-        quarantined = sorted({one.suspect for one in audited.differences})
-    table = payoff_table(home, game, [version.digest, *measured_on.digests])
-    result = evaluate(table, version.digest, measured_on.digests)
-    refs = {v.digest: v.ref for v in home.registry.by_digests(measured_on.digests).values()}
+    with (
+        session.arena(wall, workers, new=True) as arena,
+        progress_bar(f"evaluating {ref}") as progress,
+    ):
+        found = arena.evaluate(
+            ref, game, matches, against=population_name, shared=shared, progress=progress
+        )
+    scores = found.scores
     document = {
-        "ref": version.ref,
-        "digest": version.digest,
-        "population": measured_on.name,
-        "pop_return": document_of(result.pop_return),
-        "pop_expl": document_of(result.pop_expl),
-        "pop_expl_cross_fitted": document_of(result.pop_expl_cross_fitted),
-        "agg_score": document_of(result.agg_score),
-        "walls": report.walls,
-        "quarantined": quarantined,
-        "per_opponent": [_opponent(one, refs) for one in result.per_opponent],
+        "ref": found.version.ref,
+        "digest": found.version.digest,
+        "population": found.population,
+        "pop_return": document_of(scores.pop_return),
+        "pop_expl": document_of(scores.pop_expl),
+        "pop_expl_cross_fitted": document_of(scores.pop_expl_cross_fitted),
+        "agg_score": document_of(scores.agg_score),
+        **report_document(found.report),
+        "per_opponent": [_opponent(one, found.refs) for one in scores.per_opponent],
     }
-    for wall_name, number_of in sorted(report.walls.items()):
+    for wall_name, number_of in sorted(found.report.walls.items()):
         notice(f"{number_of:,} matches played behind: {wall_name}")
-    if quarantined:
-        notice(f"quarantined after an audit: {', '.join(quarantined)}")
-    session.answer(document, lambda out: _say(out, version.ref, measured_on.name, result, refs))
+    session.answer(document, lambda out: _say(out, found))
 
 
-def _opponent(one: AgainstOpponent, refs: dict[str, str]) -> dict[str, Any]:
+def _opponent(one: AgainstOpponent, refs: Mapping[str, str]) -> dict[str, Any]:
     document = {"ref": refs[one.digest], **_plain(asdict(one))}
     document["payoff"] = document_of(one.payoff)
     return document
 
 
-def _say(
-    out: Console, ref: str, measured_on: str, result: Evaluation, refs: dict[str, str]
-) -> None:
-    out.print(f"[bold]{ref}[/] against {measured_on}, mean and 95 % interval a match")
-    for title, estimate in (
-        ("PopReturn", result.pop_return),
-        ("PopExpl", result.pop_expl),
-        ("  cross-fitted", result.pop_expl_cross_fitted),
-        ("AggScore", result.agg_score),
-    ):
-        out.print(f"  {title:15} {estimated(estimate)}")
-    table = Table("opponent", "mean [95 %]", "won", "drawn", "lost", "forfeits", box=None)
-    known = [one for one in result.per_opponent if one.payoff is not None]
-    for one in sorted(known, key=lambda one: one.payoff.value if one.payoff else 0.0):
-        if not one.itself:
-            table.add_row(
-                refs[one.digest],
-                estimated(one.payoff),
-                *(str(n) for n in (one.wins, one.draws, one.losses)),
-                str(one.forfeits or ""),
-            )
-    out.print(table)
+def _say(out: Console, found: Evaluated) -> None:
+    found.sheet(out.width).print_on(out)
+    say_audit(out, found.report)
 
 
 COMMANDS: tuple[click.Command, ...] = (leaderboard, payoffs, evaluate_)

@@ -1,17 +1,25 @@
-"""The sandbox options of the command line, and the line that says which wall stands."""
+"""The sandbox options of the command line."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
 import click
 
-from arena.cli.session import notice
-from sandbox.choose import WallChoice, open_wall
-from sandbox.wall import Wall
+from sandbox.choose import WallChoice
+
+
+def sharing_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds --vouched as `shared`."""
+    return click.option(
+        "--vouched",
+        "shared",
+        is_flag=True,
+        help="You vouch for every Python policy that plays: matches of one policy may share a "
+        "process, which is faster, and lets a dishonest one carry knowledge between them.",
+    )(function)
 
 
 def sandbox_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -44,14 +52,3 @@ def sandbox_options(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(wall=choice, **kwargs)
 
     return run
-
-
-@contextmanager
-def open_reported_wall(choice: WallChoice) -> Iterator[Wall]:
-    """Opens the wall and says on stderr which one it is."""
-    wall = open_wall(choice)
-    try:
-        notice(f"sandbox: {wall.name}")
-        yield wall
-    finally:
-        wall.close()

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from arena.errors import UnknownGame
-from arena.games.leduc import LEDUC
-from arena.games.protocol import Account, AuthorContract, Game, Seat, Table
-from arena.games.rrps import RRPS
+from arena.games import kuhn, leduc, rrps
+from arena.games.parts import Account
+from arena.games.protocol import AuthorContract, Game, Seat, Table
 
-GAMES: Mapping[str, Game] = MappingProxyType({one.name: one for one in (RRPS, LEDUC)})
-"""Name to game."""
+_ALL = (rrps.GAME, leduc.GAME, kuhn.GAME)
+GAMES: Mapping[str, Game] = MappingProxyType({one.name: one for one in _ALL})
+"""Name to game, in the order in which they are shown."""
 
 
 def game(name: str) -> Game:

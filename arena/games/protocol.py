@@ -10,29 +10,31 @@ A game has three parts that share one author-facing contract:
   calls their policy, and turns the answer into a byte.
 
 Policies own choices and see only observations.  Games own rules and never see a policy.
+
+Everything else that is peculiar to a game is a part of it as well: its words, who is in the house
+and in the evaluation population, how a match is told.  All of a game is one folder,
+`arena/games/<name>/`, whose `GAME` is listed in `arena/games/__init__.py`; nothing outside names a
+game.  docs/games.md says how to add one, tests/arena/test_game_contract.py what holds for all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-
-@dataclass(frozen=True, slots=True)
-class AuthorContract:
-    """The class that an author's file defines.
-
-    Attributes:
-      class_name: what the class is called; constructed with no arguments for each match.
-      methods: name of each required method and the number of its arguments after self.
-      optional: methods that are called where they exist.
-    """
-
-    class_name: str
-    methods: Mapping[str, int]
-    optional: Mapping[str, int]
+from arena.contract import AuthorContract as AuthorContract
+from arena.games.parts import (
+    Account,
+    Example,
+    InformationStates,
+    MatchCounts,
+    NativeBots,
+    Published,
+    Starter,
+    Telling,
+)
+from registry.values import Submission
 
 
 class Seat(Protocol):
@@ -88,19 +90,6 @@ class Table(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
-    """A match retold by the engine.
-
-    Attributes:
-      returns: of seats 0 and 1; add up to 0; forfeits counted.
-      events: one mapping per throw or hand, for replays and pages.
-    """
-
-    returns: tuple[float, float]
-    events: tuple[Mapping[str, Any], ...]
-
-
 class Game(Protocol):
     """A repeated two-player symmetric zero-sum game."""
 
@@ -116,8 +105,18 @@ class Game(Protocol):
     def title(self) -> str: ...
 
     @property
+    def short_title(self) -> str:
+        """For a switch between games."""
+        ...
+
+    @property
     def unit(self) -> str:
         """What a return counts: "throws" or "chips", per match."""
+        ...
+
+    @property
+    def step(self) -> str:
+        """What a match consists of, in the singular: "throw" or "hand"."""
         ...
 
     @property
@@ -141,6 +140,11 @@ class Game(Protocol):
     @property
     def rules(self) -> str:
         """The rules in plain words, for people and models; tested against the engine."""
+        ...
+
+    @property
+    def examples(self) -> tuple[Example, ...]:
+        """Observations, which stand in the rules as well; tested to be what authors get."""
         ...
 
     @property
@@ -178,4 +182,48 @@ class Game(Protocol):
 
     def unpack(self, packed: bytes) -> bytes:
         """The inverse of `pack`."""
+        ...
+
+    def house(self) -> tuple[Submission, ...]:
+        """The built-in entrants "house/NAME", in alphabetical order; none is a program."""
+        ...
+
+    @property
+    def populations(self) -> Mapping[str, tuple[str, ...]]:
+        """Evaluation populations: name with its number to names of house entrants, sorted.
+
+        One that was there is never changed.  The last one is that which scores are reported on.
+        """
+        ...
+
+    @property
+    def starter(self) -> Starter: ...
+
+    @property
+    def initial(self) -> str:
+        """Source of a plain policy from which a search for better ones can begin."""
+        ...
+
+    @property
+    def match_counts(self) -> MatchCounts: ...
+
+    @property
+    def telling(self) -> Telling: ...
+
+    @property
+    def published(self) -> Published | None:
+        """None where nobody published figures."""
+        ...
+
+    @property
+    def states(self) -> InformationStates | None:
+        """None where they are too many, or a match is no sequence of equal hands.
+
+        Without them no policy of kind tabular plays the game, and nothing of it is exact.
+        """
+        ...
+
+    @property
+    def bots(self) -> NativeBots | None:
+        """None where the engine has no bots; then no policy of kind native plays the game."""
         ...

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from arena.house.leduc import leduc_house
-from arena.house.rrps import rrps_submissions
+from arena.games import GAMES
 from registry import Submission
 
 
 def house_submissions(game: str | None = None) -> tuple[Submission, ...]:
     """The house entrants of a game, in alphabetical order; of every game where none is named."""
-    everyone = leduc_house() + rrps_submissions()
-    return tuple(entrant for entrant in everyone if game in (None, entrant.game))
+    chosen = [name for name in sorted(GAMES) if game in (None, name)]
+    return tuple(entrant for name in chosen for entrant in GAMES[name].house())
 
 
 __all__ = ["house_submissions"]

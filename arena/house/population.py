@@ -8,10 +8,12 @@ somebody submits cannot move anybody's score.
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from arena.errors import UsageFault
-from arena.house import house_submissions
+from arena.games import GAMES
 from registry import Submission, digest_of
 
 
@@ -32,28 +34,28 @@ class Population:
     digests: tuple[str, ...]
 
 
-_MEMBERS = {
-    "rrps-43@1": ("rrps", None),
-    "leduc-3@1": ("leduc", ("house/AlwaysCall", "house/AlwaysFold", "house/CFR+")),
-}
-"""Name to game and members; None for all of the house."""
-_DEFAULT = {"rrps": "rrps-43@1", "leduc": "leduc-3@1"}
-
-
 @functools.cache
+def _populations() -> Mapping[str, Population]:
+    found = {}
+    for game in GAMES.values():
+        digests = {one.name: _digest(one) for one in game.house()}
+        for name, members in game.populations.items():
+            chosen = tuple(digests[member] for member in members)
+            found[name] = Population(name, game.name, members, chosen)
+    return MappingProxyType(found)
+
+
 def population(name: str) -> Population:
     """The population of that name.
 
     Raises:
       UsageFault: there is none.
     """
-    if name not in _MEMBERS:
-        known = ", ".join(sorted(_MEMBERS))
+    found = _populations().get(name)
+    if found is None:
+        known = ", ".join(sorted(_populations()))
         raise UsageFault(f"there is no evaluation population {name!r}; there are: {known}")
-    game, chosen = _MEMBERS[name]
-    house = {entrant.name: entrant for entrant in house_submissions(game)}
-    members = tuple(sorted(house)) if chosen is None else chosen
-    return Population(name, game, members, tuple(_digest(house[member]) for member in members))
+    return found
 
 
 def default_population(game: str) -> Population:
@@ -62,9 +64,21 @@ def default_population(game: str) -> Population:
     Raises:
       UsageFault: the game has none.
     """
-    if game not in _DEFAULT:
+    if game not in GAMES or not GAMES[game].populations:
         raise UsageFault(f"no evaluation population was fixed for the game {game!r}")
-    return population(_DEFAULT[game])
+    return population(list(GAMES[game].populations)[-1])
+
+
+def population_of(game: str, name: str | None) -> Population:
+    """The population of that name; the game's own where none is named.
+
+    Raises:
+      UsageFault: there is none, or it is another game's.
+    """
+    chosen = population(name) if name else default_population(game)
+    if chosen.game != game:
+        raise UsageFault(f"{chosen.name} is a population of {chosen.game}, not of {game}")
+    return chosen
 
 
 def _digest(entrant: Submission) -> str:

@@ -1,52 +1,30 @@
-"""Policies that live in the engine: the 43 RoShamBo bots compiled into OpenSpiel.
+"""Policies that live in the engine (`Game.bots`).
 
 There are two ways to play one, and a match is always played the same way for a given pair of
 kinds:
 
-* `play`: bot against bot, in the engine's own C++ loop.  Both bots draw from one random stream,
-  which the match seeds;
-* `NativeAgent`: bot against another kind, throw by throw, as if it were an author's class.  Each
-  bot has a random stream of its own, seeded for its seat, so that any number of them can take
-  turns in one process.
+* `play`: bot against bot, in the engine's own loop;
+* `native_policy`: bot against another kind, behind the author contract, as an author's class.
 
-The same pair played both ways differs in its moves (one stream or two) but not in distribution.
-
-Care that the engine does not take: the bots draw from libc's process-wide `random()`, which
-nobody seeds, and read it in their constructors too; they hold fixed arrays for 1000 throws and
-write past them when they are made for fewer or stepped once more.  Use one thread, and keep
-untrusted code out of the process.
+The same pair played both ways may differ in its moves but not in distribution.
 """
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import json
 import time
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pyspiel
+from arena.plan import Bout
+from arena.values import Result, Termination
 
-from arena.games.protocol import Game
-from arena.games.rrps import RRPS, engine_match
-from arena.values import Match, Result, Termination
+if TYPE_CHECKING:  # games have native policies in their house
+    from arena.games.parts import NativeBots
+    from arena.games.protocol import Game
 
 ENGINE = "open_spiel"
 WALL = "native"
-
-_SEED_MASK = 0xFFFF_FFFF
-"""libc takes seeds of 32 bits."""
-_STREAM_WORDS = 32
-"""128 bytes: the generator that libc uses unless told otherwise."""
-
-_libc = ctypes.CDLL(None)
-_libc.srandom.argtypes = (ctypes.c_uint,)
-_libc.srandom.restype = None
-_libc.initstate.argtypes = (ctypes.c_uint, ctypes.c_void_p, ctypes.c_size_t)
-_libc.initstate.restype = ctypes.c_void_p
-_libc.setstate.argtypes = (ctypes.c_void_p,)
-_libc.setstate.restype = ctypes.c_void_p
 
 
 def payload_of(bot: str) -> str:
@@ -54,19 +32,8 @@ def payload_of(bot: str) -> str:
     return json.dumps({"bot": bot, "engine": ENGINE}, sort_keys=True, separators=(",", ":"))
 
 
-@functools.cache
-def bot_names() -> tuple[str, ...]:
-    """The engine's bots, in alphabetical order (capitals first)."""
-    return tuple(sorted(pyspiel.roshambo_bot_names()))
-
-
 @functools.lru_cache(maxsize=1024)
-def bot_of(payload: str) -> str:
-    """The bot that a payload names.
-
-    Raises:
-      ValueError: it is no such payload, or the engine has no such bot.
-    """
+def _named(payload: str) -> object:
     try:
         fields = json.loads(payload)
     except ValueError as error:
@@ -75,114 +42,62 @@ def bot_of(payload: str) -> str:
         raise ValueError(f'a native policy\'s payload has "bot" and "engine", not {payload[:200]}')
     if fields["engine"] != ENGINE:
         raise ValueError(f"there is no native engine {fields['engine']!r}; there is {ENGINE!r}")
-    return _known(fields["bot"])
+    bot: object = fields["bot"]
+    return bot
 
 
-def _known(bot: object) -> str:
-    if bot not in bot_names():
-        raise ValueError(f"{ENGINE} has no bot {bot!r}; it has {', '.join(bot_names())}")
-    return str(bot)
+def bot_of(game: Game, payload: str) -> str:
+    """The bot that a payload names.
+
+    Raises:
+      ValueError: it is no such payload, or the game's engine has no such bot.
+    """
+    bots = _bots(game)
+    name = _named(payload)
+    if name not in bots.names():
+        raise ValueError(f"{ENGINE} has no bot {name!r}; it has {', '.join(bots.names())}")
+    return str(name)
 
 
-def _require_rrps(game: Game) -> None:
-    if game.name != RRPS.name:
-        raise ValueError(f"native bots play {RRPS.name}, not {game.name}")
+def _bots(game: Game) -> NativeBots:
+    if game.bots is None:
+        raise ValueError(f"no native bots play {game.name}")
+    return game.bots
 
 
-def play(game: Game, match: Match, payloads: tuple[str, str]) -> Result:
+def play(game: Game, bout: Bout, payloads: tuple[str, str]) -> Result:
     """Plays bot against bot in the engine's loop.
 
     Args:
-      game: repeated rock-paper-scissors.
-      match: what is to be played.
+      game: one that has native bots.
+      bout: what is to be played.
       payloads: of the bots in seats 0 and 1.
 
     Raises:
-      ValueError: a payload is not that of a native bot, or the game is another.
+      ValueError: a payload is not that of a native bot of this game.
     """
-    _require_rrps(game)
-    names = (bot_of(payloads[0]), bot_of(payloads[1]))
+    names = (bot_of(game, payloads[0]), bot_of(game, payloads[1]))
     started, cpu_started = time.perf_counter(), time.thread_time()
-    _libc.srandom(match.seat_seed(0) & _SEED_MASK)  # before the constructors, which draw too
-    bots = [pyspiel.make_roshambo_bot(seat, name) for seat, name in enumerate(names)]
-    state = engine_match()
-    first, second = pyspiel.evaluate_bots(state, bots, 0)
+    returns, moves = _bots(game).play(names, bout.seat_seeds[0])
     cpu = time.thread_time() - cpu_started
     return Result(
-        match=match,
-        returns=(first, second),
+        match=bout.match,
+        season=bout.season,
+        returns=returns,
         termination=Termination.COMPLETED,
         fault_seat=None,
         fault_message="",
-        moves=bytes(state.history()),
+        moves=moves,
         wall=WALL,
         seconds=time.perf_counter() - started,
         cpu_seconds=(cpu / 2, cpu / 2),
     )
 
 
-class _RandomStream:
-    """A stream of libc's `random()` of its own, current inside a `with` block."""
-
-    def __init__(self, seed: int) -> None:
-        self._words = (ctypes.c_int32 * _STREAM_WORDS)()
-        self._address = ctypes.addressof(self._words)
-        self._outer = _libc.initstate(
-            seed & _SEED_MASK, self._address, ctypes.sizeof(self._words)
-        )  # this made the new stream current
-        _libc.setstate(self._outer)
-
-    def __enter__(self) -> None:
-        self._outer = _libc.setstate(self._address)
-
-    def __exit__(self, *_: object) -> None:
-        _libc.setstate(self._outer)
-
-
-class NativeAgent:
-    """A bot behind the author contract of repeated rock-paper-scissors, for one match.
-
-    Args:
-      bot: its name in the engine.
-      seed: of its random stream.
-
-    Raises:
-      ValueError: the engine has no such bot.
-    """
-
-    def __init__(self, bot: str, seed: int) -> None:
-        known = _known(bot)
-        self._stream = _RandomStream(seed)
-        self._state = engine_match()
-        self._mine = -1
-        self._left = RRPS.length
-        with self._stream:
-            self._bot = pyspiel.make_roshambo_bot(0, known)
-
-    def act(self, observation: Mapping[str, Any]) -> str:
-        """The bot's next throw.
-
-        Raises:
-          ValueError: the observation does not follow from the throws so far, or the match is over.
-        """
-        if self._left == 0:
-            # One step more would write past the end of the bot's arrays.
-            raise ValueError(f"the bot was made for {RRPS.length} throws and has thrown them all")
-        theirs = observation["opponent_action"]
-        if (theirs is None) != (self._mine < 0):
-            raise ValueError("opponent_action is None in the first throw, and only there")
-        if theirs is not None:
-            self._state.apply_actions([self._mine, RRPS.actions.index(theirs)])
-        with self._stream:
-            self._mine = self._bot.step(self._state)
-        self._left -= 1
-        return RRPS.actions[self._mine]
-
-
-def native_policy(payload: str, seed: int) -> NativeAgent:
+def native_policy(game: Game, payload: str, seed: int) -> Any:
     """A `PolicyFactory`: the bot that the payload names, ready for one match.
 
     Raises:
-      ValueError: the payload is not that of a native bot.
+      ValueError: the payload is not that of a native bot of this game.
     """
-    return NativeAgent(bot_of(payload), seed)
+    return _bots(game).agent(bot_of(game, payload), seed)

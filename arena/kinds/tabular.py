@@ -1,13 +1,11 @@
 """Tabular policies: for every information state of a hand, how likely each action is.
 
-The payload is canonical JSON,
+The payload is canonical JSON, such as
 
     {"game": "leduc", "states": {"J||": [0.0, 0.7, 0.3], "KQ|CC|R": [0.0, 0.4, 0.6], ...}}
 
-A state is named by what its player sees: the ranks of his card and, once it lies open, of the
-public one; then the betting before and after the public card, one letter an action.  Whose turn it
-is follows from the betting.  The three numbers are the probabilities of FOLD, CALL and RAISE.
-There are 288 states, and a payload names all of them.
+The game says which states there are and how they are called (`Game.states`), and a payload names
+all of them.  The numbers are the probabilities of the game's actions, in their order.
 """
 
 from __future__ import annotations
@@ -15,62 +13,44 @@ from __future__ import annotations
 import functools
 import json
 import random
+from bisect import bisect_right
 from collections.abc import Mapping
+from itertools import accumulate
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from arena.games.tables import leduc
+if TYPE_CHECKING:  # games have tabular policies in their house
+    from arena.games.parts import InformationStates
+    from arena.games.protocol import Game
 
-Probabilities = tuple[float, float, float]
-"""Of FOLD, CALL and RAISE."""
+Probabilities = tuple[float, ...]
+"""One for each action, by number."""
 
-GAME = "leduc"
 DECIMALS = 9
 """Probabilities are written with so many."""
 _TOLERANCE = 1e-6
 """How far a state's probabilities may be from adding up to 1; play scales them."""
-_LETTERS = "".join(name[0] for name in leduc.ACTIONS)
 
 
-def state_key(own: int, public: int | None, node: leduc.Node) -> str:
-    """The name of an information state.
-
-    Args:
-      own: rank of the player's card, an index into `leduc.RANKS`.
-      public: rank of the public card; not looked at before it lies open.
-      node: the decision.
-    """
-    shown = leduc.RANKS[public] if node.public and public is not None else ""
-    before, after = ("".join(_LETTERS[action] for action in actions) for actions in node.rounds)
-    return f"{leduc.RANKS[own]}{shown}|{before}|{after}"
-
-
-@functools.cache
-def information_states() -> Mapping[str, tuple[int, ...]]:
-    """Every state that has a decision, with its legal actions."""
-    ranks = range(len(leduc.RANKS))
-    return MappingProxyType(
-        {
-            state_key(own, public, node): node.legal
-            for node in leduc.NODES[: leduc.DECISIONS]
-            for own in ranks
-            for public in (ranks if node.public else (None,))
-        }
-    )
-
-
-def payload_of(states: Mapping[str, Probabilities]) -> str:
+def payload_of(space: InformationStates, states: Mapping[str, Probabilities]) -> str:
     """The canonical payload of a table.
 
     Args:
-      states: probabilities for all of `information_states()`.
+      space: of the game.
+      states: probabilities for all of `space.legal`.
 
     Raises:
       ValueError: a state is missing or unknown, or its numbers are no probabilities.
     """
-    _check(states)
+    _check(space, states)
     rounded = {key: _rounded(states[key]) for key in sorted(states)}
-    return json.dumps({"game": GAME, "states": rounded}, sort_keys=True, separators=(",", ":"))
+    document = {"game": space.game, "states": rounded}
+    return json.dumps(document, sort_keys=True, separators=(",", ":"))
+
+
+def pure(space: InformationStates, action: int) -> Probabilities:
+    """The probabilities of one action taken for certain."""
+    return tuple(float(action == number) for number in range(len(space.actions)))
 
 
 def _rounded(probabilities: Probabilities) -> list[float]:
@@ -82,11 +62,11 @@ def _rounded(probabilities: Probabilities) -> list[float]:
 
 
 @functools.lru_cache(maxsize=64)
-def states_of(payload: str) -> Mapping[str, Probabilities]:
+def states_of(space: InformationStates, payload: str) -> Mapping[str, Probabilities]:
     """The table in a payload.
 
     Raises:
-      ValueError: it is not the payload of a tabular policy.
+      ValueError: it is not the payload of a tabular policy of this game.
     """
     try:
         fields = json.loads(payload)
@@ -94,36 +74,36 @@ def states_of(payload: str) -> Mapping[str, Probabilities]:
         raise ValueError(f"a tabular policy's payload is JSON: {error}") from error
     if not isinstance(fields, dict) or set(fields) != {"game", "states"}:
         raise ValueError(f'a tabular payload has "game" and "states", not {payload[:200]}')
-    if fields["game"] != GAME:
-        raise ValueError(f"tabular policies play {GAME}, not {fields['game']!r}")
+    if fields["game"] != space.game:
+        raise ValueError(f"this is to play {space.game}, and plays {fields['game']!r}")
     if not isinstance(fields["states"], dict):
         raise ValueError('"states" must map information states to probabilities')
-    _check(fields["states"])
-    return MappingProxyType({key: (p[0], p[1], p[2]) for key, p in fields["states"].items()})
+    _check(space, fields["states"])
+    return MappingProxyType({key: tuple(p) for key, p in fields["states"].items()})
 
 
-def _check(states: Mapping[str, Any]) -> None:
-    known = information_states()
+def _check(space: InformationStates, states: Mapping[str, Any]) -> None:
+    known = space.legal
     missing, unknown = sorted(known.keys() - states.keys()), sorted(states.keys() - known.keys())
     if missing:
         raise ValueError(f"the table lacks {len(missing)} states, such as {missing[:3]}")
     if unknown:
         raise ValueError(f"{len(unknown)} states are none of the game's, such as {unknown[:3]}")
     for key, probabilities in states.items():
-        if not _is_distribution(probabilities):
+        if not _is_distribution(probabilities, len(space.actions)):
             raise ValueError(
                 f"state {key!r} has {probabilities!r}; it takes the probabilities of "
-                f"{', '.join(leduc.ACTIONS)}, which add up to 1"
+                f"{', '.join(space.actions)}, which add up to 1"
             )
         for action, probability in enumerate(probabilities):
             if probability > 0 and action not in known[key]:
-                raise ValueError(f"{leduc.ACTIONS[action]} is not legal in state {key!r}")
+                raise ValueError(f"{space.actions[action]} is not legal in state {key!r}")
 
 
-def _is_distribution(value: Any) -> bool:
+def _is_distribution(value: Any, length: int) -> bool:
     return (
         isinstance(value, list | tuple)
-        and len(value) == len(leduc.ACTIONS)
+        and len(value) == length
         and all(isinstance(p, int | float) and not isinstance(p, bool) for p in value)
         and all(0 <= p <= 1 + _TOLERANCE for p in value)
         and abs(sum(value) - 1) <= _TOLERANCE
@@ -131,32 +111,34 @@ def _is_distribution(value: Any) -> bool:
 
 
 @functools.lru_cache(maxsize=64)
-def _thresholds(payload: str) -> Mapping[str, tuple[float, float]]:
-    """For each state the two points that cut [0, 1) into FOLD, CALL and RAISE."""
+def _cuts(space: InformationStates, payload: str) -> Mapping[str, tuple[float, ...]]:
+    """For each state the points that cut [0, 1) into the actions, in their order."""
     cuts = {}
-    for key, (fold, call, rise) in states_of(payload).items():
-        total = fold + call + rise
+    for key, probabilities in states_of(space, payload).items():
+        *below, total = accumulate(probabilities)
         # An action of probability 0 must never be drawn, so its interval is empty exactly.
-        cuts[key] = (
-            fold / total if call or rise else 1.0,
-            (fold + call) / total if rise else 1.0,
+        cuts[key] = tuple(
+            point / total if any(probabilities[action:]) else 1.0
+            for action, point in enumerate(below, 1)
         )
     return cuts
 
 
 class TabularPolicy:
-    """A tabular policy in one seat of one match, behind the game's author contract.
+    """A tabular policy in one seat of one match, behind the author contract of a game of hands.
 
     Args:
+      space: of the game.
       payload: of the policy's version.
       seed: of its random choices.
 
     Raises:
-      ValueError: the payload is not that of a tabular policy.
+      ValueError: the payload is not that of a tabular policy of this game.
     """
 
-    def __init__(self, payload: str, seed: int) -> None:
-        self._cuts = _thresholds(payload)
+    def __init__(self, space: InformationStates, payload: str, seed: int) -> None:
+        self._cuts = _cuts(space, payload)
+        self._state, self._actions = space.observed, space.actions
         self._uniform = random.Random(seed).random
 
     def restart(self, player_id: int) -> None:
@@ -167,19 +149,15 @@ class TabularPolicy:
 
     def act(self, obs: Mapping[str, Any]) -> str:
         """Draws an action."""
-        history = obs["action_history"]
-        before = "".join([event["action"][0] for event in history["PREFLOP"]])
-        after = "".join([event["action"][0] for event in history["POSTFLOP"]])
-        public = obs["public_state"]["public_card"] or ""
-        fold, call = self._cuts[f"{obs['player_view']['hand']}{public}|{before}|{after}"]
-        drawn = self._uniform()
-        return "FOLD" if drawn < fold else "CALL" if drawn < call else "RAISE"
+        return self._actions[bisect_right(self._cuts[self._state(obs)], self._uniform())]
 
 
-def tabular_policy(payload: str, seed: int) -> TabularPolicy:
+def tabular_policy(game: Game, payload: str, seed: int) -> TabularPolicy:
     """A `PolicyFactory`: the table that the payload holds, ready for one match.
 
     Raises:
-      ValueError: the payload is not that of a tabular policy.
+      ValueError: the payload is not that of a tabular policy of this game.
     """
-    return TabularPolicy(payload, seed)
+    if game.states is None:
+        raise ValueError(f"no tabular policies play {game.name}")
+    return TabularPolicy(game.states, payload, seed)

@@ -9,12 +9,25 @@ from arena.store.errors import (
     StoreUnwritable,
 )
 from arena.store.store import MatchStore
-from arena.store.values import GameCount, MatchRow, StoredRepetitions
+from arena.store.values import (
+    LOCKSTEP,
+    Audit,
+    AuditCount,
+    GameCount,
+    MatchRow,
+    Sharing,
+    StoredRepetitions,
+    Verdict,
+)
 
 __all__ = [
+    "LOCKSTEP",
+    "Audit",
+    "AuditCount",
     "GameCount",
     "MatchRow",
     "MatchStore",
+    "Sharing",
     "StoreBusy",
     "StoreCorrupt",
     "StoreError",
@@ -22,4 +35,5 @@ __all__ = [
     "StoreTooNew",
     "StoreUnwritable",
     "StoredRepetitions",
+    "Verdict",
 ]

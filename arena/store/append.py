@@ -16,11 +16,9 @@ from typing import Any
 import pyarrow as pa
 
 from arena.games.protocol import Game
-from arena.store.schema import Connection
+from arena.store.catalog import Connection
+from arena.store.rows import MESSAGE_CHARS, MICROS, MOST_MOVE_BYTES, complaint, is_name
 from arena.values import Result
-
-MESSAGE_CHARS = 2_000
-MICROS = 1_000_000
 
 _INCOMING = pa.schema(
     [
@@ -38,6 +36,8 @@ _INCOMING = pa.schema(
         ("micros", pa.int64()),
         ("cpu_micros_low", pa.int64()),
         ("cpu_micros_high", pa.int64()),
+        ("season", pa.int32()),
+        ("playings", pa.int32()),
     ]
 )
 
@@ -54,6 +54,7 @@ def incoming_table(game: Game, results: Iterable[Result]) -> pa.Table:
     chosen = unique.values()
     for result in chosen:
         _check(game, result)
+    _check_names(game, chosen)
     low_seats = [result.match.repetition % 2 for result in chosen]
     cpu = [result.cpu_seconds for result in chosen]
     columns: dict[str, Iterable[Any]] = {
@@ -65,8 +66,8 @@ def incoming_table(game: Game, results: Iterable[Result]) -> pa.Table:
         "return_low": [result.return_low for result in chosen],
         "termination": [result.termination.value for result in chosen],
         "fault_seat": [result.fault_seat for result in chosen],
-        "fault_message": [_storable(result.fault_message) for result in chosen],
-        "moves": [game.pack(result.moves) for result in chosen],
+        "fault_message": [storable(result.fault_message) for result in chosen],
+        "moves": [_packed(game, result) for result in chosen],
         "wall": [result.wall for result in chosen],
         "micros": [round(result.seconds * MICROS) for result in chosen],
         "cpu_micros_low": [
@@ -75,6 +76,8 @@ def incoming_table(game: Game, results: Iterable[Result]) -> pa.Table:
         "cpu_micros_high": [
             round(both[1 - seat] * MICROS) for both, seat in zip(cpu, low_seats, strict=True)
         ],
+        "season": [result.season for result in chosen],
+        "playings": [result.playings for result in chosen],
     }
     arrays = [pa.array(columns[field.name], field.type) for field in _INCOMING]
     return pa.Table.from_arrays(arrays, schema=_INCOMING)
@@ -91,10 +94,31 @@ def _check(game: Game, result: Result) -> None:
         raise ValueError(f"{match} is no match: low must not exceed high, repetition not be < 0")
     if result.returns[0] + result.returns[1] != 0.0:  # also refuses nan and infinities
         raise ValueError(f"returns {result.returns} of match {match.id} do not add up to 0")
+    wrong = complaint(result)
+    if wrong is not None:
+        raise ValueError(f"match {match.id} cannot be stored: {wrong}")
 
 
-def _storable(message: str) -> str:
-    """The message, cut, and with what UTF-8 cannot say escaped: entrants write these."""
+def _check_names(game: Game, results: Iterable[Result]) -> None:
+    """Refuses names that could not be shown; each is looked at once."""
+    digests = {digest for result in results for digest in (result.match.low, result.match.high)}
+    for name in (game.name, *digests, *{result.wall for result in results}):
+        if not is_name(name):
+            raise ValueError(f"{name!r} is no name of a game or a wall, and no digest")
+
+
+def _packed(game: Game, result: Result) -> bytes:
+    packed = game.pack(result.moves)
+    if len(packed) > MOST_MOVE_BYTES:
+        raise ValueError(
+            f"match {result.match.id} cannot be stored: its moves take {len(packed)} bytes, and "
+            f"{MOST_MOVE_BYTES} is the most"
+        )
+    return packed
+
+
+def storable(message: str) -> str:
+    """A message, cut, and with what UTF-8 cannot say escaped: entrants write these."""
     message = message[:MESSAGE_CHARS]
     try:
         message.encode()
@@ -128,6 +152,7 @@ def append(connection: Connection, game: Game, incoming: pa.Table) -> int:
         now = datetime.now(UTC).replace(tzinfo=None)
         connection.execute(_INSERT_MATCHES, {"now": now})
         connection.execute(_CHANGE_TALLIES)
+        connection.execute(_CHANGE_ISOLATION)
         connection.execute("update games set matches = matches + ? where game = ?", [new, number])
     connection.execute("drop table fresh; drop table stored; drop table staged")
     connection.unregister("incoming")
@@ -169,7 +194,7 @@ _NUMBER_PAIRS = """
 _STAGE = """
     create temp table staged as
     select i.place, p.pair, i.repetition, i.repetition // $span as deal, i.return_low, i.fault_seat,
-           i.micros
+           i.micros, i.wall, i.playings
     from incoming as i
     join policies as l on l.digest = i.low
     join policies as h on h.digest = i.high
@@ -200,7 +225,7 @@ _INSERT_MATCHES = """
     insert into matches
     select i.id::uuid, f.pair, i.repetition, i.return_low, i.termination, i.fault_seat,
            i.fault_message, i.moves, i.wall, i.micros, i.cpu_micros_low, i.cpu_micros_high,
-           $now::timestamp
+           $now::timestamp, i.season, i.playings
     from incoming as i join fresh as f using (place)
 """
 
@@ -261,4 +286,15 @@ _CHANGE_TALLIES = """
         c.deals, c.deal_squares, c.deal_cross, c.deal_sizes,
         c.wins, c.draws, c.losses, c.forfeits_low, c.forfeits_high, c.micros
     )
+"""
+
+_CHANGE_ISOLATION = """
+    with change as (
+        select pair, wall, count(*) as matches, count(*) filter (where playings > 1) as do_overs
+        from fresh group by pair, wall
+    )
+    merge into isolation as i using change as c on i.pair = c.pair and i.wall = c.wall
+    when matched then update set
+        matches = i.matches + c.matches, do_overs = i.do_overs + c.do_overs
+    when not matched then insert values (c.pair, c.wall, c.matches, c.do_overs)
 """

@@ -1,17 +1,36 @@
-"""One DuckDB file, opened for moments under the store's lock."""
+"""One DuckDB file, opened for moments under the store's lock.
+
+Nothing in the file is trusted: what lies at its path, what its catalog holds and whether its
+tables refer to each other are looked at before anything else is read, again whenever somebody
+else changed the file, and the connection can reach nothing outside it.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import duckdb
 
-from arena.store import schema
-from arena.store.errors import StoreUnwritable, reading_of
+from arena.store import files, schema, soundness
+from arena.store.catalog import Connection
+from arena.store.errors import StoreCorrupt, StoreError, StoreUnwritable, reading_of
 from arena.store.lock import StoreLock
+
+_SEALED: Mapping[str, str] = {
+    # No other file, no network, no other database; what DuckDB names after this one it may use.
+    "enable_external_access": "false",
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "allow_community_extensions": "false",
+    "allow_persistent_secrets": "false",
+    # Else a table that is missing would be looked for among our Python variables.
+    "python_enable_replacements": "false",
+    "lock_configuration": "true",
+}
+"""Settings of every connection."""
 
 
 class Database:
@@ -21,9 +40,10 @@ class Database:
         """`timeout` in seconds is how long an access waits for other processes."""
         self.path = path
         self._lock = StoreLock(path, timeout)
+        self._inspected: files.State | None = None
 
     @contextmanager
-    def reading(self) -> Iterator[schema.Connection]:
+    def reading(self) -> Iterator[Connection]:
         """A read-only connection; other readers may have one too.
 
         Works where neither file nor folder may be written, as long as the store exists.
@@ -31,17 +51,18 @@ class Database:
         Raises:
           StoreError: as in `arena.store.errors`.
         """
-        while True:
-            if self.path.exists():
-                with self._lock.shared(), self._connection(read_only=True) as connection:
+        for _ in range(2):
+            if files.is_file(self.path):
+                with self._lock.shared(), self._inspecting() as connection:
                     if schema.version_of(connection, self.path) == schema.VERSION:
                         yield connection
                         return
             with self.writing():
                 pass  # creates the file, or brings it up to date
+        raise self._exchanged()
 
     @contextmanager
-    def writing(self) -> Iterator[schema.Connection]:
+    def writing(self) -> Iterator[Connection]:
         """The only connection, inside a transaction that is committed when the block ends well.
 
         Raises:
@@ -49,8 +70,12 @@ class Database:
         """
         self._make_folder()
         with self._lock.exclusive():
-            if not self.path.exists():
+            if not files.is_file(self.path):
                 self._create()
+            if self._inspected != files.state_of(self.path):
+                # Read-only: to close a file that was opened to be written may write into it.
+                with self._inspecting():
+                    pass
             with self._connection(read_only=False) as connection:
                 version = schema.version_of(connection, self.path)
                 connection.execute("begin")
@@ -63,29 +88,71 @@ class Database:
                         connection.execute("rollback")
                     raise
                 connection.execute("commit")
+            self._inspected = files.state_of(self.path)
 
     @contextmanager
-    def _connection(
-        self, *, read_only: bool, path: Path | None = None
-    ) -> Iterator[schema.Connection]:
-        try:
-            connection = duckdb.connect(str(path or self.path), read_only=read_only)
+    def _inspecting(self) -> Iterator[Connection]:
+        """A read-only connection to a file that was inspected as it is now; under a lock."""
+        state, before = files.state_of(self.path), self._inspected
+        if state is None:
+            raise self._exchanged()
+        with self._connection(read_only=True) as connection:
+            if state != before:
+                with self._telling(opening=True):
+                    schema.inspect(connection, self.path)
+                    # Its cost grows with the store: once, not after every batch of others.
+                    if before is None or not state.of_same_file(before):
+                        soundness.check(connection, self.path, state.size)
+                self._inspected = state
+            yield connection
+
+    def _exchanged(self) -> StoreError:
+        return StoreError(
+            f"{self.path} was exchanged while it was opened; run again, and let no other program "
+            f"write there"
+        )
+
+    @contextmanager
+    def _connection(self, *, read_only: bool, path: Path | None = None) -> Iterator[Connection]:
+        with self._telling(opening=True):
+            # Absolute, because DuckDB takes some beginnings of names for other kinds of databases.
+            name = str((path or self.path).absolute())
+            connection = duckdb.connect(name, read_only=read_only, config=_SEALED)
+        with self._telling(opening=False):
             try:
                 yield connection
             finally:
                 # Closing writes the log into the file; where that fails, the log stays and counts.
                 connection.close()
-        except duckdb.Error as error:
-            ours = reading_of(error, self.path)
+
+    @contextmanager
+    def _telling(self, *, opening: bool) -> Iterator[None]:
+        """Turns DuckDB's errors into the store's where the file is to blame."""
+        try:
+            yield
+        except (duckdb.Error, UnicodeDecodeError) as error:
+            ours = reading_of(error, self.path, opening=opening)
             if ours is None:
                 raise
             raise ours from error
 
     def _create(self) -> None:
         """Makes the file under another name first: it is never seen half made."""
-        newborn = self.path.with_name(self.path.name + ".new")
-        for leftover in (newborn, newborn.with_name(newborn.name + ".wal")):
-            leftover.unlink(missing_ok=True)
+        for log in (files.beside(self.path, ending) for ending in files.LOGS):
+            if files.is_file(log):
+                raise StoreCorrupt(
+                    f"{log} is the log of a match store that is not there: bring {self.path} back, "
+                    f"or move the log away to start an empty one"
+                )
+        newborn = files.beside(self.path, ".new")
+        for leftover in (newborn, *(files.beside(newborn, ending) for ending in files.LOGS)):
+            try:
+                leftover.unlink(missing_ok=True)
+            except OSError as error:
+                raise StoreUnwritable(
+                    f"{leftover} is in the way of a new match store and cannot be removed "
+                    f"({error.strerror}): move it away"
+                ) from error
         with self._connection(read_only=False, path=newborn) as connection:
             connection.execute("begin")
             schema.migrate(connection, 0)

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import duckdb
+
 from arena.errors import ArenaError
 
 
@@ -41,6 +43,16 @@ class StoreTooNew(StoreError):
     """The file was written by a newer version of the arena, or of DuckDB."""
 
 
+_SHOWN_CHARS = 400
+
+CURE = (
+    "Restore it from a backup, or move it away to start an empty one (every match can be played "
+    "again)"
+)
+"""What to do about a damaged store."""
+
+_DAMAGED = f"the match store {{path}} is damaged or is not a match store. {CURE}"
+
 # DuckDB reports trouble with the file under several exception classes: a full
 # disk in a commit is a TransactionException, damage may be a plain Error.  So the text decides.
 _READINGS: tuple[tuple[type[StoreError], tuple[str, ...], str], ...] = (
@@ -61,31 +73,63 @@ _READINGS: tuple[tuple[type[StoreError], tuple[str, ...], str], ...] = (
         "the match store {path} was written by a newer DuckDB: update this installation",
     ),
     (
-        StoreCorrupt,
-        (
-            "not a valid DuckDB database file",
-            "Could not read enough bytes",
-            "Corrupt database file",
-            "does not match stored checksum",
-            "Failed to load metadata",
-            "erialization",
-            "deserialize",
-        ),
-        "the match store {path} is damaged or is not a match store; restore it from a backup, or "
-        "move it away to start an empty one (every match can be played again)",
-    ),
-    (
         StoreBusy,
         ("Could not set lock on file", "Conflicting lock is held"),
         "another program opened the match store {path} without the arena's lock: close it",
     ),
+    (
+        StoreUnwritable,
+        ("Cannot open file", "Cannot open directory", "Failed to create directory"),
+        "the match store {path}, or a file beside it, cannot be opened",
+    ),
+    (
+        StoreCorrupt,
+        (
+            "not a valid DuckDB database file",
+            "Could not read enough bytes",
+            "orrupt",
+            "does not match stored checksum",
+            "Failed to load metadata",
+            "erialization",
+            "deserialize",
+            "Invalid unicode",
+        ),
+        _DAMAGED,
+    ),
 )
 
+_OF_THE_FILE = (
+    duckdb.IOException,
+    duckdb.DataError,
+    duckdb.InternalError,
+    duckdb.FatalException,
+    duckdb.SerializationException,
+    UnicodeDecodeError,
+)
+"""What good questions meet in bad files only, whatever the text."""
 
-def reading_of(error: Exception, path: Path) -> StoreError | None:
-    """The store's own error for a DuckDB error, or None where the file is not to blame."""
+
+def shown(text: str) -> str:
+    """What a file says, fit for a message: on one line, short, and without control characters."""
+    text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+    return text if len(text) <= _SHOWN_CHARS else text[: _SHOWN_CHARS - 3] + "..."
+
+
+def reading_of(error: Exception, path: Path, *, opening: bool) -> StoreError | None:
+    """The store's own error for one of DuckDB's, or None where the question is to blame.
+
+    Args:
+      error: of DuckDB, or of Python where a text in the file is none.
+      path: of the store.
+      opening: whether nobody has asked anything yet: then it cannot be the question.
+    """
     text = str(error)
+    told = f"(DuckDB says: {shown(text)})"
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return StoreError(f"the memory does not suffice to use the match store {path} {told}")
     for kind, signs, explanation in _READINGS:
         if any(sign in text for sign in signs):
-            return kind(f"{explanation.format(path=path)} (DuckDB says: {text})")
+            return kind(f"{explanation.format(path=path)} {told}")
+    if opening or isinstance(error, _OF_THE_FILE) or type(error) is duckdb.Error:
+        return StoreCorrupt(f"{_DAMAGED.format(path=path)} {told}")
     return None

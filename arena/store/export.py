@@ -2,48 +2,94 @@
 
 from __future__ import annotations
 
+import errno
 import os
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
-from arena.store.append import MICROS
-from arena.store.errors import StoreUnwritable
-from arena.store.schema import Connection
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from arena.store.catalog import Connection
+from arena.store.counted import COUNTED
+from arena.store.errors import StoreError, StoreFull, StoreUnwritable
+from arena.store.rows import MATCH, MATCH_FIELDS, MICROS, TABLES, match_of
+
+Spans = dict[str, list[Any]]
+"""Parameters of a query: names of games, and how many matches a deal of each has."""
+
+_BATCH = 50_000
+"""Matches that are in memory at a time, about."""
 
 _MATCHES = f"""
-    select replace(m.id::varchar, '-', '') as id, g.name as game, g.version as game_version,
-           l.digest as low, h.digest as high, m.repetition, m.return_low, m.termination,
-           m.fault_seat, m.fault_message, m.wall, m.micros / {MICROS} as seconds,
-           m.cpu_micros_low / {MICROS} as cpu_seconds_low,
-           m.cpu_micros_high / {MICROS} as cpu_seconds_high, m.played_at
-    from matches as m join pairs as p using (pair) join games as g using (game)
-    join policies as l on l.policy = p.low join policies as h on h.policy = p.high
+    select {MATCH}, m.return_low, m.termination, m.fault_seat, m.fault_message, m.wall,
+           m.micros / {MICROS} as seconds, m.cpu_micros_low / {MICROS} as cpu_seconds_low,
+           m.cpu_micros_high / {MICROS} as cpu_seconds_high, m.played_at, m.season, m.playings
+    from matches as m {TABLES}
 """
 
 _PAIRS = f"""
+    with chosen as (
+        select pair, span from pairs join games using (game) join (
+            select unnest($names::varchar[]) as name, unnest($spans::integer[]) as span
+        ) using (name)
+    ), {COUNTED}
     select g.name as game, g.version as game_version, l.digest as low, h.digest as high,
-           t.* exclude (pair, reach, micros), t.micros / {MICROS} as seconds
-    from tallies as t join pairs as p using (pair) join games as g using (game)
-    join policies as l on l.policy = p.low join policies as h on h.policy = p.high
+           m.* exclude (pair, micros), m.micros / {MICROS} as seconds
+    from counted as m {TABLES}
     order by game, game_version, low, high, half
 """
 
 
-def export(connection: Connection, folder: Path) -> tuple[Path, ...]:
-    """See `MatchStore.export`."""
+def export(connection: Connection, folder: Path, span_of: Callable[[str], int]) -> tuple[Path, ...]:
+    """See `MatchStore.export`; `span_of` tells how many matches a deal of a game has.
+
+    DuckDB itself may not write: its connections reach no other file than the store.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreUnwritable(f"{folder} cannot be made ({error.strerror})") from error
     written = []
-    for name, query in (("matches", _MATCHES), ("pairs", _PAIRS)):
+    games = [name for (name,) in connection.execute("select distinct name from games").fetchall()]
+    spans = {"names": games, "spans": [span_of(name) for name in games]}
+    for name, query, parameters in (("matches", _MATCHES, {}), ("pairs", _PAIRS, spans)):
         file = folder / f"{name}.parquet"
         partial = file.with_name(file.name + ".partial")
         try:
-            quoted = str(partial).replace("'", "''")
-            connection.execute(f"copy ({query}) to '{quoted}' (format parquet, compression zstd)")
-            os.replace(partial, file)
-        except BaseException:
             partial.unlink(missing_ok=True)
+            _write(connection, query, parameters, partial)
+            os.replace(partial, file)
+        except BaseException as error:
+            with suppress(OSError):  # the first error is the one to tell
+                partial.unlink(missing_ok=True)
+            if isinstance(error, OSError):
+                raise _told(error, file) from error
             raise
         written.append(file)
     return tuple(written)
+
+
+def _write(connection: Connection, query: str, parameters: Spans, file: Path) -> None:
+    # Of `connection.execute` the whole answer would be in memory before the first batch is.
+    batches = connection.sql(query, params=parameters or None).to_arrow_reader(_BATCH)
+    with pq.ParquetWriter(file, batches.schema, compression="zstd") as writer:
+        for batch in batches:
+            if batch.schema.names[0] == "id":
+                _check(batch)
+            writer.write_batch(batch)
+
+
+def _check(matches: pa.RecordBatch) -> None:
+    """Makes sure that every row is the match that its id says."""
+    columns = (matches.column(place).to_pylist() for place in range(MATCH_FIELDS))
+    for row in zip(*columns, strict=True):
+        match_of(row)
+
+
+def _told(error: OSError, file: Path) -> StoreError:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return StoreFull(f"there is no room left to write {file} ({error.strerror}): make room")
+    return StoreUnwritable(f"{file} cannot be written ({error.strerror})")

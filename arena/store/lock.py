@@ -18,10 +18,13 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from arena.store import files
 from arena.store.errors import StoreBusy, StoreUnwritable
 
 _FIRST_PAUSE = 0.0005
 _LONGEST_PAUSE = 0.02
+_FLAGS = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+"""For side files: they are neither inherited, nor links, nor waited for."""
 
 
 class StoreLock:
@@ -94,8 +97,9 @@ def _open(path: Path, *, writing: bool) -> int | None:
 
     Then nobody who writes has been here (a writer makes the file), so there is none to wait for.
     """
+    files.is_file(path)  # raises where there is something else, which must not be opened
     try:
-        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        return os.open(path, os.O_RDWR | os.O_CREAT | _FLAGS, 0o666)
     except FileNotFoundError as error:
         raise StoreUnwritable(f"there is no folder {path.parent} for the match store") from error
     except OSError as error:
@@ -105,7 +109,7 @@ def _open(path: Path, *, writing: bool) -> int | None:
                 f"({error.strerror}): check its permissions and the disk"
             ) from error
     try:
-        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        return os.open(path, os.O_RDONLY | _FLAGS)
     except FileNotFoundError:
         return None
     except OSError as error:

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Collection, Iterable, Sequence
-from datetime import UTC
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from arena.store.append import MICROS
-from arena.store.schema import Connection
-from arena.store.values import GameCount, MatchRow, StoredRepetitions, returns_of
-from arena.values import Match, Result, Termination
-
-_MATCH_COLUMNS = "g.name, g.version, l.digest, h.digest, m.repetition"
-_MATCH_TABLES = """
-    matches as m
-    join pairs as p using (pair)
-    join games as g using (game)
-    join policies as l on l.policy = p.low
-    join policies as h on h.policy = p.high
-"""
+from arena.store import rows
+from arena.store.catalog import Connection
+from arena.store.counted import COUNTED
+from arena.store.rows import MATCH, MICROS, OUTCOME, TABLES
+from arena.store.values import (
+    LOCKSTEP,
+    TRUSTED,
+    Costs,
+    GameCount,
+    MatchRow,
+    Sharing,
+    StoredRepetitions,
+)
+from arena.values import SELECTING, Match, Result
 
 ID_DIGITS = 32
 
@@ -31,42 +30,28 @@ ID_DIGITS = 32
 def find(connection: Connection, prefix: str, limit: int) -> list[Match]:
     """Stored matches whose id begins with `prefix` (lower-case hexadecimal), in id order."""
     first, last = prefix.ljust(ID_DIGITS, "0"), prefix.ljust(ID_DIGITS, "f")
-    rows = connection.execute(
+    found = connection.execute(
         f"""
-        select {_MATCH_COLUMNS} from {_MATCH_TABLES}
+        select {MATCH} from matches as m {TABLES}
         where m.id between ?::uuid and ?::uuid order by m.id limit ?
         """,
         [first, last, limit],
     ).fetchall()
-    return [Match(*row) for row in rows]
+    return [rows.match_of(row) for row in found]
 
 
 def get(connection: Connection, match_id: str) -> Result | None:
     """The stored result with its moves still packed."""
-    row = connection.execute(
+    found = connection.execute(
         f"""
-        select {_MATCH_COLUMNS}, m.return_low, m.termination, m.fault_seat, m.fault_message,
-               m.moves, m.wall, m.micros, m.cpu_micros_low, m.cpu_micros_high
-        from {_MATCH_TABLES} where m.id = ?::uuid
+        select {MATCH}, {OUTCOME},
+               if(octet_length(m.moves) > {rows.MOST_MOVE_BYTES}, null, m.moves),
+               m.cpu_micros_low, m.cpu_micros_high
+        from matches as m {TABLES} where m.id = ?::uuid
         """,
-        [str(uuid.UUID(match_id))],
+        [match_id],
     ).fetchone()
-    if row is None:
-        return None
-    match = Match(*row[:5])
-    return_low, termination, fault_seat, message, moves, wall, micros, cpu_low, cpu_high = row[5:]
-    cpu = (cpu_low / MICROS, cpu_high / MICROS)
-    return Result(
-        match=match,
-        returns=returns_of(match, return_low),
-        termination=Termination(termination),
-        fault_seat=fault_seat,
-        fault_message=message,
-        moves=bytes(moves),
-        wall=wall,
-        seconds=micros / MICROS,
-        cpu_seconds=cpu if match.repetition % 2 == 0 else (cpu[1], cpu[0]),
-    )
+    return None if found is None else rows.result_of(found)
 
 
 def matches(
@@ -91,56 +76,67 @@ def matches(
         parameters += [of or against] * 2
     if faults_only:
         wanted.append("m.fault_seat is not null")
-    rows = connection.execute(
+    order = "desc" if newest_first else "asc"
+    places = f"""
+        select m.rowid as place from matches as m {TABLES} where {" and ".join(wanted)}
+        order by m.rowid {order} limit {"all" if limit is None else int(limit)} offset {int(offset)}
+    """
+    return rows_at(connection, places, parameters, order)
+
+
+def rows_at(
+    connection: Connection, places: str, parameters: Sequence[Any], order: str
+) -> list[MatchRow]:
+    """The matches at some places.
+
+    To choose the places first, from few columns, is what makes the newest of a million quick.
+
+    Args:
+      connection: to the store.
+      places: a query with the column `place`, a rowid of `matches`.
+      parameters: of that query.
+      order: "asc" for the first stored first, or "desc".
+    """
+    found = connection.execute(
         f"""
-        select {_MATCH_COLUMNS}, m.return_low, m.termination, m.fault_seat, m.fault_message,
-               m.wall, m.micros, m.played_at
-        from {_MATCH_TABLES} where {" and ".join(wanted)}
-        order by m.rowid {"desc" if newest_first else "asc"}
-        limit {"all" if limit is None else int(limit)} offset {int(offset)}
+        with chosen as ({places})
+        select {MATCH}, {OUTCOME}, m.played_at
+        from chosen join matches as m on m.rowid = chosen.place {TABLES}
+        order by m.rowid {order}
         """,
         parameters,
     ).fetchall()
-    return [
-        MatchRow(
-            match=Match(*row[:5]),
-            return_low=row[5],
-            termination=Termination(row[6]),
-            fault_seat=row[7],
-            fault_message=row[8],
-            wall=row[9],
-            seconds=row[10] / MICROS,
-            played_at=row[11].replace(tzinfo=UTC),
-        )
-        for row in rows
-    ]
+    return [rows.match_row(row) for row in found]
 
 
 def pair_stats(
-    connection: Connection, game: str, version: int, among: Collection[str] | None
+    connection: Connection, game: str, version: int, span: int, among: Collection[str] | None
 ) -> pa.Table:
-    """See `MatchStore.pair_stats`."""
+    """See `MatchStore.pair_stats`; `span` is the number of matches of a deal."""
     keys = _policies(connection, game, version, among)
     table = connection.sql(
-        """
-        select p.low, p.high, t.half, t.matches, t.total, t.total_squares,
+        f"""
+        with chosen as (
+            select p.pair, p.low, p.high, $span as span
+            from pairs as p join games as g using (game)
+            where g.name = $game and g.version = $version
+              and p.low in (select unnest($policies::integer[]))
+              and p.high in (select unnest($policies::integer[]))
+        ), {COUNTED}
+        select c.low, c.high, t.half, t.matches, t.total, t.total_squares,
                t.deals, t.deal_squares, t.deal_cross, t.deal_sizes,
                t.wins, t.draws, t.losses, t.forfeits_low, t.forfeits_high,
-               t.micros / ? as seconds
-        from tallies as t join pairs as p using (pair) join games as g using (game)
-        where g.name = ? and g.version = ? and p.low in (select unnest(?::integer[]))
-          and p.high in (select unnest(?::integer[]))
-        order by p.low, p.high, t.half
+               t.micros / {MICROS} as seconds
+        from counted as t join chosen as c using (pair)
+        order by c.low, c.high, t.half
         """,
-        params=[MICROS, game, version, *[keys.numbers.tolist()] * 2],
+        params={"game": game, "version": version, "policies": keys.numbers.tolist(), "span": span},
     ).to_arrow_table()
     return keys.named(table)
 
 
-def returns_in_id_order(
-    connection: Connection, game: str, version: int, max_repetition: int | None
-) -> pa.Table:
-    """See `MatchStore.returns_in_id_order`."""
+def returns_in_id_order(connection: Connection, game: str, version: int, last: int) -> pa.Table:
+    """See `MatchStore.returns_in_id_order`; `last` is the greatest repetition."""
     keys = _policies(connection, game, version, None)
     table = connection.sql(
         """
@@ -149,7 +145,7 @@ def returns_in_id_order(
         where g.name = ? and g.version = ? and m.repetition <= ?
         order by m.id
         """,
-        params=[game, version, 2**31 - 1 if max_repetition is None else max_repetition],
+        params=[game, version, last],
     ).to_arrow_table()
     return keys.named(table)
 
@@ -157,9 +153,9 @@ def returns_in_id_order(
 class _Policies:
     """Some policies' numbers and digests, to put names into tables of numbers."""
 
-    def __init__(self, rows: Sequence[tuple[int, str]]) -> None:
-        self.numbers = np.array([number for number, _ in rows], dtype=np.int32)
-        self.digests = pa.array([digest for _, digest in rows], pa.string())
+    def __init__(self, listed: Sequence[tuple[int, str]]) -> None:
+        self.numbers = np.array([number for number, _ in listed], dtype=np.int32)
+        self.digests = pa.array([digest for _, digest in listed], pa.string())
 
     def named(self, table: pa.Table) -> pa.Table:
         """The table with its first two columns (numbers) as dictionary-encoded digests."""
@@ -175,7 +171,7 @@ def _policies(
     connection: Connection, game: str, version: int, among: Collection[str] | None
 ) -> _Policies:
     """Those that played the game and, where given, are among `among`; by number."""
-    rows = connection.execute(
+    found = connection.execute(
         """
         with met as (
             select low, high from pairs join games using (game) where name = ? and version = ?
@@ -187,11 +183,16 @@ def _policies(
         """,
         [game, version, among is None, sorted(set(among or ()))],
     ).fetchall()
-    return _Policies(rows)
+    return _Policies(found)
 
 
 def repetitions(
-    connection: Connection, game: str, version: int, digests: Collection[str], below: int
+    connection: Connection,
+    game: str,
+    version: int,
+    digests: Collection[str],
+    count: int,
+    first: int,
 ) -> StoredRepetitions:
     """See `MatchStore.repetitions`."""
     names = tuple(sorted(set(digests)))
@@ -211,37 +212,43 @@ def repetitions(
     ends = [np.asarray(held[name]) for name in ("low", "high")]
     low, high = (place_of[np.searchsorted(keys.numbers, end)] for end in ends)
     stored, reach = (np.asarray(held[name], dtype=np.int32) for name in ("stored", "reach"))
-    prefix = np.minimum(stored, below).astype(np.int32)
+    prefix = np.clip(stored - first, 0, count).astype(np.int32)
     scattered: dict[tuple[int, int], frozenset[int]] = {}
     # As many matches as the greatest repetition tells: then there is no gap.
-    gaps = np.flatnonzero(stored != reach)
-    found = _stored_of(connection, np.asarray(held["pair"])[gaps], below)
+    gaps = np.flatnonzero((stored != reach) & (reach > first))
+    found = _stored_of(connection, np.asarray(held["pair"])[gaps], first, count)
     for k, have in zip(gaps.tolist(), found, strict=True):
-        prefix[k] = next(r for r in range(below + 1) if r not in have)
+        prefix[k] = next(r for r in range(count + 1) if r not in have)
         beyond = frozenset(r for r in have if r > prefix[k])
         if beyond:
             scattered[int(low[k]), int(high[k])] = beyond
     return StoredRepetitions(names, low, high, prefix, scattered)
 
 
-def _stored_of(connection: Connection, pairs: NDArray[Any], below: int) -> Iterable[set[int]]:
-    """The stored repetitions below `below` of each of these pairs, from the rows."""
+def _stored_of(
+    connection: Connection, pairs: NDArray[Any], first: int, count: int
+) -> Iterable[set[int]]:
+    """Which of `count` repetitions are stored for each of these pairs, from the rows.
+
+    They are counted from `first`.
+    """
     if not len(pairs):
         return []
-    rows = connection.execute(
+    stored = connection.execute(
         """
-        select pair, list(repetition) from matches
-        where pair in (select unnest(?::integer[])) and repetition < ? group by pair
+        select pair, list(repetition - $first) from matches
+        where pair in (select unnest($pairs::integer[]))
+          and repetition >= $first and repetition < $first + $count group by pair
         """,
-        [pairs.tolist(), below],
+        {"pairs": pairs.tolist(), "first": first, "count": count},
     ).fetchall()
-    found = {pair: set(stored) for pair, stored in rows}
+    found = {pair: set(repetitions) for pair, repetitions in stored}
     return [found.get(pair, set()) for pair in pairs.tolist()]
 
 
 def counts(connection: Connection) -> tuple[GameCount, ...]:
     """See `MatchStore.counts`."""
-    rows = connection.execute(
+    found = connection.execute(
         """
         select g.name, g.version, g.matches,
                (select count(*) from pairs as p where p.game = g.game),
@@ -252,16 +259,98 @@ def counts(connection: Connection) -> tuple[GameCount, ...]:
         from games as g order by g.name, g.version
         """
     ).fetchall()
-    return tuple(GameCount(*row) for row in rows)
+    return tuple(GameCount(*row) for row in found)
+
+
+def sharing(connection: Connection, game: str, version: int) -> dict[str, Sharing]:
+    """See `MatchStore.sharing`."""
+    found = connection.execute(
+        """
+        with sums as (
+            select p.low, p.high, i.matches, i.do_overs,
+                   i.wall not in (select unnest(?::varchar[])) as sandboxed,
+                   ends_with(i.wall, ?) as shared
+            from isolation as i join pairs as p using (pair) join games as g using (game)
+            where g.name = ? and g.version = ?
+        ), mine as (
+            select low as policy, * exclude (low, high) from sums
+            union all select high, * exclude (low, high) from sums where low <> high
+        )
+        select digest, (coalesce(sum(matches) filter (where sandboxed), 0))::bigint,
+               (coalesce(sum(matches) filter (where sandboxed and shared), 0))::bigint,
+               sum(do_overs)::bigint
+        from mine join policies using (policy) group by digest
+        """,
+        [list(TRUSTED), LOCKSTEP, game, version],
+    ).fetchall()
+    return {digest: Sharing(*counts) for digest, *counts in found}
+
+
+def trends(
+    connection: Connection, game: str, version: int, slices: int
+) -> dict[str, tuple[float, ...]]:
+    """See `MatchStore.trends`."""
+    found = connection.execute(
+        f"""
+        with mine as (
+            select p.low, p.high, m.return_low, row_number() over () as place
+            from matches as m join pairs as p using (pair) join games as g using (game)
+            where g.name = $game and g.version = $version and p.low <> p.high
+              and m.repetition < {SELECTING}
+        ), sums as (
+            select low, high,
+                   place * $slices // (select count(*) + 1 from mine) as slice,
+                   sum(return_low) as total, count(*) as matches
+            from mine group by all
+        ), sides as (
+            select low as policy, slice, total, matches from sums
+            union all select high, slice, 0.0 - total, matches from sums
+        )
+        select digest, slice::integer as slice, sum(total) as total, sum(matches)::double as matches
+        from sides join policies using (policy) group by digest, slice
+        """,
+        {"game": game, "version": version, "slices": slices},
+    ).fetchnumpy()
+    names, whose = np.unique(np.asarray(found["digest"]), return_inverse=True)
+    sums = np.zeros((2, len(names), slices))
+    sums[:, whose, np.asarray(found["slice"])] = found["total"], found["matches"]
+    running, played = np.cumsum(sums, axis=2)
+    means = running / np.maximum(played, 1)
+    return {
+        str(name): tuple(row[met > 0].tolist())
+        for name, row, met in zip(names.tolist(), means, played, strict=True)
+    }
+
+
+def costs(connection: Connection, game: str, version: int, digest: str) -> Costs:
+    """See `MatchStore.costs`.
+
+    A policy that plays natively is not timed alone: its processor time is stored as 0.
+    """
+    (row,) = connection.execute(
+        """
+        with me as (select policy from policies where digest = $digest), mine as (
+            select p.pair, p.low = me.policy as is_low
+            from pairs as p join games as g using (game), me
+            where g.name = $game and g.version = $version
+              and (p.low = me.policy or p.high = me.policy)
+        )
+        select count(*),
+               count(*) filter (where fault_seat is not null
+                                and (fault_seat = repetition % 2) = is_low),
+               avg(nullif(if(is_low, cpu_micros_low, cpu_micros_high), 0)), avg(micros)
+        from matches join mine using (pair)
+        """,
+        {"game": game, "version": version, "digest": digest},
+    ).fetchall()
+    return Costs(*row)
 
 
 def fingerprint(connection: Connection, game: str, version: int) -> str:
     """See `MatchStore.fingerprint`."""
-    token, stored = connection.execute(
-        """
-        select token, coalesce((select matches from games where name = ? and version = ?), 0)
-        from store
-        """,
+    ((token,),) = connection.execute("select token from store").fetchall()
+    ((stored,),) = connection.execute(
+        "select coalesce(sum(matches), 0)::bigint from games where name = ? and version = ?",
         [game, version],
-    ).fetchone()
+    ).fetchall()
     return f"{token}:{stored}"

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 
+from arena.errors import UnknownGame
 from arena.games import game as game_of_name
 from arena.games.protocol import Game
 from arena.store import append as appending
+from arena.store import audits as auditing
+from arena.store import exact, queries, rows
 from arena.store import export as exporting
-from arena.store import queries
+from arena.store.catalog import Connection
 from arena.store.database import Database
-from arena.store.schema import Connection
-from arena.store.values import GameCount, MatchRow, StoredRepetitions
-from arena.values import Match, Result
+from arena.store.values import (
+    Audit,
+    AuditCount,
+    Costs,
+    GameCount,
+    MatchRow,
+    Sharing,
+    StoredRepetitions,
+    Verdict,
+)
+from arena.values import SELECTING, Match, Result
 
 TIMEOUT_SECONDS = 60.0
 
@@ -49,7 +60,10 @@ class MatchStore:
         self._game_named = game_named
 
     def reading(self) -> AbstractContextManager[Connection]:
-        """A read-only DuckDB connection for questions of your own; keep it short."""
+        """A read-only DuckDB connection for questions of your own; keep it short.
+
+        It reaches no other file, loads no extension, and its settings cannot be changed.
+        """
         return self._database.reading()
 
     def writing(self) -> AbstractContextManager[Connection]:
@@ -87,6 +101,7 @@ class MatchStore:
         Raises:
           ValueError: it is not an id, or the match was played by rules of another version.
           UnknownGame: it was played at a game that this installation does not have.
+          StoreCorrupt: what is stored makes no sense.
         """
         _check_digits(match_id, exactly=True)
         with self.reading() as connection:
@@ -99,7 +114,10 @@ class MatchStore:
                 f"match {match_id} was played by version {packed.match.game_version} of the rules "
                 f"of {game.name}; this installation has version {game.version} and cannot tell it"
             )
-        return replace(packed, moves=game.unpack(packed.moves))
+        try:
+            return replace(packed, moves=game.unpack(packed.moves))
+        except ValueError as error:
+            raise rows.senseless(match_id, str(error)) from error
 
     def find(self, prefix: str, limit: int = 20) -> list[Match]:
         """Stored matches whose id begins with some hexadecimal digits, in id order.
@@ -138,6 +156,9 @@ class MatchStore:
           newest_first: the last stored first.
           limit: how many at most.
           offset: how many to leave out first.
+
+        Raises:
+          StoreCorrupt: a row is not what its id says, or makes no sense; the message names it.
         """
         with self.reading() as connection:
             return queries.matches(
@@ -157,7 +178,9 @@ class MatchStore:
     ) -> pa.Table:
         """Sums over the stored matches of each pair of policies, in each half of its deals.
 
-        Cost grows with the number of pairs, not of matches.  Halves are deals of even and of odd
+        Matches that chose among candidates (`arena.values.SELECTING`) do not count.  Cost grows
+        with the number of pairs, not of matches; only of pairs that have matches which do not
+        count are the others summed up anew.  Halves are deals of even and of odd
         number (repetitions, where the game has no deals), for cross-fitting.
 
         Args:
@@ -175,33 +198,59 @@ class MatchStore:
           game's unit.
         """
         with self.reading() as connection:
-            return queries.pair_stats(connection, game, version, among)
+            return queries.pair_stats(connection, game, version, self._span(game), among)
+
+    def exact_pair_stats(
+        self, game: Game, wanted: Mapping[tuple[str, str], int], first: int = 0
+    ) -> pa.Table:
+        """The same sums over exactly the wanted matches, as far as they are stored.
+
+        Args:
+          game: what was played.
+          wanted: pairs of digests, in either order, to numbers of matches.
+          first: the repetition that they begin with; n matches are first .. first + n - 1.
+
+        Returns:
+          As `pair_stats`, without `total_squares` and `seconds`.
+        """
+        span = 2 if game.has_deals else 1
+        with self.reading() as connection:
+            return exact.exact_pair_stats(connection, game.name, game.version, span, wanted, first)
+
+    def _span(self, game: str) -> int:
+        """Matches of a deal; of a game that this installation does not have, as most have it."""
+        try:
+            return 2 if self._game_named(game).has_deals else 1
+        except UnknownGame:
+            return 2
 
     def returns_in_id_order(
         self, game: str, version: int, max_repetition: int | None = None
     ) -> pa.Table:
-        """Every return, in the order of match ids: no order of play can influence a rating.
+        """Every return that counts, by match ids: no order of play can influence a rating.
 
         Args:
           game: name of the game.
           version: of its rules.
-          max_repetition: only repetitions up to this one, inclusive.
+          max_repetition: only repetitions up to this one, inclusive; by default all but those that
+            chose among candidates (`arena.values.SELECTING`).
 
         Returns:
           Columns `low`, `high` (digests, dictionary-encoded) and `return_low`.
         """
         with self.reading() as connection:
-            return queries.returns_in_id_order(connection, game, version, max_repetition)
+            last = SELECTING - 1 if max_repetition is None else max_repetition
+            return queries.returns_in_id_order(connection, game, version, last)
 
     def repetitions(
-        self, game: str, version: int, digests: Collection[str], below: int
+        self, game: str, version: int, digests: Collection[str], count: int, first: int = 0
     ) -> StoredRepetitions:
-        """Which repetitions 0..below-1 are stored for the pairs of some policies.
+        """Which of so many repetitions, from `first` on, are stored for the pairs of some policies.
 
         Rows are looked at only for pairs whose stored repetitions have a gap.
         """
         with self.reading() as connection:
-            return queries.repetitions(connection, game, version, digests, below)
+            return queries.repetitions(connection, game, version, digests, count, first)
 
     def counts(self) -> tuple[GameCount, ...]:
         """How much is stored, for each game and version."""
@@ -216,8 +265,89 @@ class MatchStore:
         with self.reading() as connection:
             return queries.fingerprint(connection, game, version)
 
+    def sharing(self, game: str, version: int) -> dict[str, Sharing]:
+        """Of each policy that played: how its matches were isolated, and how many were done over.
+
+        Cost grows with the number of pairs, not of matches.
+        """
+        with self.reading() as connection:
+            return queries.sharing(connection, game, version)
+
+    def trends(self, game: str, version: int, slices: int) -> dict[str, tuple[float, ...]]:
+        """Of each policy: its mean return after each slice of the stored matches, in their order.
+
+        Slices in which it had not played yet are left out, so that there may be fewer.
+        """
+        with self.reading() as connection:
+            return queries.trends(connection, game, version, slices)
+
+    def costs(self, game: str, version: int, digest: str) -> Costs:
+        """What the matches of a policy took."""
+        with self.reading() as connection:
+            return queries.costs(connection, game, version, digest)
+
+    def record_audits(self, audits: Sequence[Audit]) -> int:
+        """Stores audits in one transaction.
+
+        An audit is known by its match and its time: recording it again changes nothing.
+
+        Returns:
+          How many were new.
+
+        Raises:
+          ValueError: an audit is of a match that is not stored, or contradicts itself.
+          StoreError: nothing was stored.
+        """
+        incoming = auditing.incoming_table(audits)
+        if not incoming.num_rows:
+            return 0
+        with self.writing() as connection:
+            return auditing.record(connection, incoming)
+
+    def audits(
+        self,
+        *,
+        game: str | None = None,
+        of: str | None = None,
+        verdicts: Collection[Verdict] | None = None,
+        limit: int | None = None,
+    ) -> list[Audit]:
+        """Recorded audits, the last recorded first.
+
+        Args:
+          game: only of this game.
+          of: only of matches of this policy, whether it is the suspect or not.
+          verdicts: only these.
+          limit: how many at most.
+        """
+        with self.reading() as connection:
+            return auditing.audits(connection, game=game, of=of, verdicts=verdicts, limit=limit)
+
+    def audit_counts(self, game: str, version: int) -> dict[str, AuditCount]:
+        """What the audits of each policy came to; a policy that was never audited is not listed."""
+        with self.reading() as connection:
+            return auditing.audit_counts(connection, game, version)
+
+    def unaudited(
+        self, game: str, version: int, limit: int, *, sandboxed_only: bool = False
+    ) -> list[MatchRow]:
+        """The newest matches of which no audit is recorded, the last stored first.
+
+        Args:
+          game: name of the game.
+          version: of its rules.
+          limit: how many at most.
+          sandboxed_only: only matches that were played behind a sandbox's wall.
+        """
+        with self.reading() as connection:
+            return auditing.unaudited(
+                connection, game, version, sandboxed_only=sandboxed_only, limit=limit
+            )
+
     def export(self, folder: Path) -> tuple[Path, ...]:
         """Writes `matches.parquet` (without moves) and `pairs.parquet` into a folder.
+
+        The first has all matches, the second sums of those that count, as `pair_stats` has them.
 
         The folder is made where it is missing; files of those names are replaced, each at once.
         Writers wait until it is done.
@@ -226,7 +356,7 @@ class MatchStore:
           The files.
         """
         with self.reading() as connection:
-            return exporting.export(connection, folder)
+            return exporting.export(connection, folder, self._span)
 
 
 def _check_digits(digits: str, *, exactly: bool) -> None:

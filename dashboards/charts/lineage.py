@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from operator import itemgetter
 
-from dashboards import theme
-from dashboards.text import short_ref
+from arena.figures import colours
+from arena.figures.text import short_ref
 from registry.values import PolicyVersion
 
 STYLES = ("solid", "dashed", "dotted")
@@ -47,13 +47,13 @@ def lineage_graph(family: Family, focus: str, dark: bool) -> str:
         "digraph lineage {",
         'rankdir=LR; bgcolor="transparent"; nodesep=0.12; ranksep=0.25;',
         f'node [shape=box, style="rounded,filled", fontname="sans-serif", fontsize=12, '
-        f'color="{theme.GREY}", fillcolor="{paper}", fontcolor="{ink}", margin="0.08,0.04", '
+        f'color="{colours.GREY}", fillcolor="{paper}", fontcolor="{ink}", margin="0.08,0.04", '
         "height=0.3];",
-        f'edge [color="{theme.GREY}", arrowsize=0.6];',
+        f'edge [color="{colours.GREY}", arrowsize=0.6];',
     ]
     author = next((f"{one.author}/" for one in family.versions if one.digest == focus), "")
     for version in family.versions:
-        style = f', fillcolor="{theme.BLUE}", fontcolor="#FFFFFF"'
+        style = f', fillcolor="{colours.BLUE}", fontcolor="#FFFFFF"'
         name = short_ref(version.ref).removeprefix(author)
         lines.append(
             f"{_quoted(version.digest)} [label={_quoted(name)}"

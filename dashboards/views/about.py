@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib.metadata import version
 
+import pyarrow as pa
 import streamlit as st
 
 from arena.games import GAMES
 from arena.games.protocol import Game
 from dashboards import data
-from dashboards.text import demoted, in_markdown, readable
+from dashboards.text import demoted, in_markdown
+from registry import shown
+from registry.values import Season
 
 PACKAGES = ("policy-arena", "open_spiel", "duckdb", "numpy", "scipy", "streamlit")
 
@@ -32,6 +35,7 @@ def show(game: Game) -> None:
 
 def _measures(game: Game) -> None:
     population = data.population_of(game)
+    exactly = "; for policies of kind tabular, exactly" if game.states else ""
     st.markdown(
         f"A match of {in_markdown(game.title)} returns {game.unit}; what one side wins the other "
         "loses. $u(\\pi, b)$ is the mean return of policy $\\pi$ against $b$, estimated from "
@@ -56,7 +60,7 @@ def _measures(game: Game) -> None:
         "- **Rating** is TrueSkill's conservative estimate. It sees who won, not by how much, and "
         "is provisional; the official rank is by AggScore.\n"
         "- **NashConv** is what both players together gain by best responses. In the meta-game, "
-        "over its policies only; for tabular Leduc policies, exactly.\n"
+        f"over its policies only{exactly}.\n"
         "- **Forfeits**: a policy that crashes, breaks the rules or exceeds its limits loses the "
         "rest of the match."
     )
@@ -66,14 +70,14 @@ def _measures(game: Game) -> None:
 
 
 def _machine() -> None:
-    opening = data.desk().opening
+    opening = data.submissions().opening
     st.subheader("Sandbox", anchor=False)
     if opening.open:
-        st.text(f"Submitted policies run behind: {readable(opening.wall)}")
+        st.text(f"Submitted policies run behind: {shown(opening.wall)}")
     elif opening.open is None:
         st.text("Looking which sandbox works here; open this page again in a few seconds.")
     else:
-        st.text(f"No policies are taken from pages: {readable(opening.reason)}")
+        st.text(f"No policies are taken from pages: {shown(opening.reason)}")
     st.markdown("The wall of every match is stored with it. `arena doctor` examines this machine.")
     st.subheader("Stored", anchor=False)
     counts = data.home().store.counts()
@@ -93,8 +97,29 @@ def _machine() -> None:
     else:
         first = next(iter(GAMES))
         st.info(f"Nothing was played yet: run  `arena play --game {first}`")
+    st.subheader("Seasons", anchor=False)
+    st.markdown(
+        "All seeds and deals of a season follow from a secret key. Its commitment is fixed from "
+        "the start; once the season is closed (`arena seed reveal`) everybody can check it."
+    )
+    st.dataframe(_seasons(data.home().registry.seasons()), hide_index=True)
     st.subheader("Versions", anchor=False)
     st.markdown(_table(("Package", "Version"), [(name, version(name)) for name in PACKAGES]))
+
+
+def _seasons(seasons: Sequence[Season]) -> pa.Table:
+    return pa.table(
+        {
+            "Season": [one.number for one in seasons],
+            "Opened": [one.opened for one in seasons],
+            "Closed": pa.array([one.closed for one in seasons], pa.timestamp("us", "UTC")),
+            "Commitment": [one.commitment for one in seasons],
+            "Key": [
+                one.key.hex() if one.closed and one.key else "given" if one.given else "secret"
+                for one in seasons
+            ],
+        }
+    )
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -7,13 +7,15 @@ from collections.abc import Sequence
 import pyarrow as pa
 import streamlit as st
 
+from arena.figures.text import number
 from dashboards import run_data
-from dashboards.text import in_markdown, number, readable
+from dashboards.text import in_markdown
 from dashboards.tiles import tiles
 from oracle.models.budget import Spent
 from oracle.models.journal import Call
 from population.oracles import GRAMMAR
 from population.report.facts import RunFacts
+from registry import shown
 
 
 def cost_of(spent: Spent) -> str:
@@ -70,7 +72,7 @@ def _every(found: Sequence[Call]) -> None:
         pa.table(
             {
                 "Call": [call.request.key for call in found],
-                "Model": [readable(call.reply.model or call.model) for call in found],
+                "Model": [shown(call.reply.model or call.model) for call in found],
                 "Finish": [call.reply.finish.value for call in found],
                 "Read": [call.reply.prompt_tokens for call in found],
                 "Written": [call.reply.output_tokens for call in found],
@@ -123,9 +125,9 @@ def _one(run: str, found: Sequence[Call]) -> None:
         st.markdown("**Prompt**")
         if call.request.system:
             with st.expander("System"):
-                st.code(readable(call.request.system), language=None, wrap_lines=True)
-        st.code(readable(call.request.prompt), language=None, wrap_lines=True, height=520)
+                st.code(shown(call.request.system), language=None, wrap_lines=True)
+        st.code(shown(call.sent), language=None, wrap_lines=True, height=520)
     with answered:
         st.markdown("**Reply**")
-        said = readable(reply.text) or "(nothing)"
+        said = shown(reply.text) or "(nothing)"
         st.code(said, language=None, wrap_lines=True, height=520)

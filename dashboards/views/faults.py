@@ -9,11 +9,13 @@ from dataclasses import dataclass
 import pyarrow as pa
 import streamlit as st
 
+from arena.figures.text import signed
 from arena.games.protocol import Game
 from arena.store.values import MatchRow
 from arena.values import Termination
 from dashboards import data, navigate
-from dashboards.text import in_markdown, readable, signed
+from dashboards.text import in_markdown
+from registry import shown
 from registry.values import PolicyVersion
 
 READ = 2_000
@@ -92,7 +94,7 @@ def faults(game: Game, version: PolicyVersion) -> None:
         pa.table(
             {
                 "Times": [len(one.rows) for one in failures],
-                "Message": [readable(one.error) or "(no message)" for one in failures],
+                "Message": [shown(one.error) or "(no message)" for one in failures],
                 "Line": [one.line for one in failures],
                 "What": [one.what.value for one in failures],
                 "Last stored (UTC)": [one.rows[0].played_at for one in failures],
@@ -119,12 +121,12 @@ def faults(game: Game, version: PolicyVersion) -> None:
 def _failure(game: Game, failure: Failure, called: Mapping[str, str]) -> None:
     """One error in full, and links to matches that it ended."""
     newest = failure.rows[0]
-    st.code(readable(newest.fault_message) or "(no message)", language=None, wrap_lines=True)
-    shown = failure.rows[:LINKED]
-    many = "" if len(shown) == len(failure.rows) else f", the newest {len(shown)}"
+    st.code(shown(newest.fault_message) or "(no message)", language=None, wrap_lines=True)
+    linked = failure.rows[:LINKED]
+    many = "" if len(linked) == len(failure.rows) else f", the newest {len(linked)}"
     st.caption(f"Matches that ended so{many}; each link opens its replay at the fault:")
     with st.container(horizontal=True):
-        for row in shown:
+        for row in linked:
             seat = row.fault_seat or 0
             link = navigate.address("replay", game=game.name, match=row.id)
             told = f"{called[row.seats[1 - seat]]} ({signed(row.returns[seat], 0)})"

@@ -10,10 +10,12 @@ import streamlit as st
 
 from arena.analysis.estimates import Estimate
 from arena.analysis.leaderboard import RankBy, Row
+from arena.figures import colours
+from arena.figures.intervals import Line, Reference, comparable, fitting, intervals
+from arena.figures.text import number, short_ref, signed
 from arena.games.protocol import Game
-from dashboards import data, navigate, theme
-from dashboards.charts.intervals import Line, Reference, comparable, fitting, intervals
-from dashboards.text import in_markdown, number, short_ref, signed
+from dashboards import data, navigate
+from dashboards.text import in_markdown
 from population.paper import methods
 from registry.values import PolicyVersion
 
@@ -144,7 +146,7 @@ def _chart(game: Game, by: RankBy, rows: Sequence[Row], bands: Mapping[str, int]
         Line(
             f"{_rank(row)}  {short_ref(row.ref)}",
             estimate,
-            theme.SERIES[(bands.get(row.digest, 1) - 1) % len(theme.SERIES)],
+            colours.SERIES[(bands.get(row.digest, 1) - 1) % len(colours.SERIES)],
         )
         for row, estimate in scored[:CHARTED]
     ]

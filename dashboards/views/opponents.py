@@ -8,11 +8,13 @@ import pyarrow as pa
 import streamlit as st
 
 from arena.analysis.metrics import AgainstOpponent
+from arena.figures import colours
+from arena.figures.intervals import Line, intervals
+from arena.figures.text import number, short_ref, signed
 from arena.games.protocol import Game
 from arena.store.values import MatchRow
-from dashboards import data, navigate, theme
-from dashboards.charts.intervals import Line, intervals
-from dashboards.text import in_code, in_markdown, number, short_ref, signed
+from dashboards import data, navigate
+from dashboards.text import in_code, in_markdown
 from dashboards.tiles import tiles
 from dashboards.views.watching import matches_to_watch
 from registry.values import PolicyVersion
@@ -45,7 +47,7 @@ def results(game: Game, version: PolicyVersion) -> None:
         Line(
             short_ref(called[one.digest]),
             one.payoff,
-            theme.GAIN if one.payoff.value > 0 else theme.LOSS,
+            colours.GAIN if one.payoff.value > 0 else colours.LOSS,
         )
         for one in met[:CHARTED]
         if one.payoff

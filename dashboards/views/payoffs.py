@@ -10,12 +10,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import streamlit as st
 
+from arena.figures.heatmap import MOST_LABELS, clustered, payoff_heatmap
+from arena.figures.text import number, signed
 from arena.games.protocol import Game
 from arena.payoffs import PayoffTable
-from dashboards import data
-from dashboards.charts.heatmap import MOST_LABELS, clustered, payoff_heatmap
+from dashboards import data, theme
 from dashboards.charts.pointing import pointed
-from dashboards.text import in_markdown, number, signed
+from dashboards.text import in_markdown
 from dashboards.tiles import tiles
 from dashboards.views.watching import matches_to_watch
 
@@ -104,7 +105,7 @@ def _map_and_pair(game: Game, table: PayoffTable, names: Sequence[str]) -> None:
             st.session_state[keys[0]], st.session_state[keys[1]] = names[row], names[column]
 
     pointed(
-        payoff_heatmap(table, names, game.unit, height=_height(len(names))),
+        payoff_heatmap(table, names, game.unit, height=_height(len(names)), dark=theme.is_dark()),
         key="payoffs_map",
         on_pick=choose,
     )

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from typing import Literal
 
 import pyarrow as pa
 import streamlit as st
 
+from arena.conduct import conduct_of, in_words
+from arena.figures.text import interval, number
 from arena.games.protocol import Game
 from arena.kinds.mixture import weights_of
-from arena.source_check import docstring_of
+from arena.source_check import difference, docstring_of
 from arena.values import short
 from dashboards import data, navigate, run_data, theme
 from dashboards.charts.lineage import line_styles, lineage_graph
-from dashboards.text import in_code, in_markdown, interval, number, readable
+from dashboards.text import in_code, in_markdown
 from dashboards.tiles import tiles
 from dashboards.views import faults, opponents
 from dashboards.views.watching import matches_to_watch
 from population.records import RunRecord
-from registry import AmbiguousRef, MalformedName, UnknownPolicy
+from registry import AmbiguousRef, MalformedName, UnknownPolicy, shown
 from registry.values import PolicyVersion, Status
 
 Colour = Literal["green", "gray", "orange", "red"]
@@ -99,9 +100,9 @@ def _heading(game: Game, version: PolicyVersion) -> None:
             if alias.digest == version.digest:
                 st.badge(in_markdown(alias.name), icon=":material/bookmark:", color="violet")
     if version.status_reason:
-        st.text(readable(version.status_reason))
+        st.text(shown(version.status_reason))
     if version.description:
-        st.text(readable(version.description))
+        st.text(shown(version.description))
     labels = [
         f"{in_markdown(key)} \\= {in_markdown(value)}" for key, value in version.labels.items()
     ]
@@ -199,7 +200,7 @@ def _source(game: Game, version: PolicyVersion) -> None:
     if version.kind == "python":
         docstring = docstring_of(version.payload, game.contract.class_name)
     if docstring:
-        st.text(readable(docstring))
+        st.text(shown(docstring))
     python = version.kind == "python"
     st.download_button(
         "Download",
@@ -214,18 +215,14 @@ def _source(game: Game, version: PolicyVersion) -> None:
     against = st.selectbox("Compare with", ["nothing", *labels]) if labels else "nothing"
     if against != "nothing":
         other = others[labels.index(str(against))][1]
-        difference = "\n".join(
-            difflib.unified_diff(
-                readable(_shown(other)).splitlines(),
-                readable(_shown(version)).splitlines(),
-                other.ref,
-                version.ref,
-                lineterm="",
-            )
-        )
-        st.code(difference or "no difference", language="diff", line_numbers=True)
+        texts = shown(_shown(other)), shown(_shown(version))
+        changes = difference(*texts, names=(other.ref, version.ref))
+        if changes is None:
+            st.info("They differ in too many places to be compared line by line.")
+            return
+        st.code(changes or "no difference", language="diff", line_numbers=True)
         return
-    st.code(readable(_shown(version)), language="python" if python else "json", line_numbers=True)
+    st.code(shown(_shown(version)), language="python" if python else "json", line_numbers=True)
 
 
 def _shown(version: PolicyVersion) -> str:
@@ -298,6 +295,7 @@ def _lineage(game: Game, version: PolicyVersion) -> None:
         st.info("No parents or children are registered: it was written from scratch.")
     facts = {key: str(value) for key, value in sorted(version.provenance.items())}
     facts["digest"] = version.digest
+    facts |= in_words(conduct_of(data.home(), version, game.version))
     clones: tuple[PolicyVersion, ...] = ()
     if version.code_digest:
         clones = data.home().registry.find(version.game, code_digest=version.code_digest)
@@ -305,7 +303,7 @@ def _lineage(game: Game, version: PolicyVersion) -> None:
     if others:
         facts["same code as"] = ", ".join(others)
     st.dataframe(
-        pa.table({"What": list(facts), "Value": [readable(text) for text in facts.values()]}),
+        pa.table({"What": list(facts), "Value": [shown(text) for text in facts.values()]}),
         hide_index=True,
     )
 

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
 
+import pyarrow as pa
 import streamlit as st
+from streamlit.elements.lib.column_types import ColumnConfig
 
+from arena.figures.score import running_score
+from arena.figures.text import signed
+from arena.games.parts import Event, Forfeit, Telling
 from arena.games.protocol import Game
 from arena.replay import Stored, stored_match
 from arena.values import short
 from dashboards import data, navigate
 from dashboards.charts.pointing import pointed
-from dashboards.charts.score import Forfeit, running_score
-from dashboards.text import in_markdown, readable, signed
+from dashboards.text import in_markdown
 from dashboards.tiles import tiles
-from dashboards.views import hands, throws
 from dashboards.views.watching import matches_to_watch
+from registry import shown
 
 LISTED = 200
 
@@ -96,17 +99,17 @@ def _heading(stored: Stored) -> None:
             )
     forfeit = forfeit_of(stored)
     if forfeit:
-        step, lost = step_of(game), abs(forfeit.end - score_at_fault(stored))
+        step, lost = game.step, abs(forfeit.end - score_at_fault(stored))
         st.warning(
             f"Seat {forfeit.seat}, {in_markdown(stored.versions[forfeit.seat].ref)}, forfeited in "
             f"{step} {forfeit.step:,} of {game.length:,}: {forfeit.why}. The rest of the match is "
             f"lost to it: {lost:,.0f} {game.unit}."
         )
-        st.code(readable(result.fault_message) or "(no message)", language=None)
-    played = len(_completed(stored))
+        st.code(shown(result.fault_message) or "(no message)", language=None)
+    played = len(stored.account.totals)
     tiles(
         {
-            f"{step_of(game).capitalize()}s played": f"{played:,}"
+            f"{game.step.capitalize()}s played": f"{played:,}"
             if played == game.length
             else f"{played:,} of {game.length:,}",
             "End": result.termination.value,
@@ -133,20 +136,10 @@ def _link(stored: Stored) -> None:
     box.code(f"arena replay {short(match)} --verify", language="bash")
 
 
-def step_of(game: Game) -> str:
-    """What one step of a match is called."""
-    return "throw" if game.name == "rrps" else "hand"
-
-
-def _completed(stored: Stored) -> list[Mapping[str, Any]]:
-    """The throws or hands that count; a hand that was forfeited while it was played does not."""
-    return [event for event in stored.account.events if event.get("outcome") != "UNFINISHED"]
-
-
 def score_at_fault(stored: Stored) -> float:
     """Score of seat 0 after the last step that was completed."""
-    completed = _completed(stored)
-    return float(completed[-1]["total"]) if completed else 0.0
+    totals = stored.account.totals
+    return totals[-1] if totals else 0.0
 
 
 def forfeit_of(stored: Stored) -> Forfeit | None:
@@ -155,19 +148,46 @@ def forfeit_of(stored: Stored) -> Forfeit | None:
     if result.fault_seat is None:
         return None
     # After the last hand a policy is told how it ended, and can fail once more.
-    step = min(len(_completed(stored)) + 1, steps)
+    step = min(len(stored.account.totals) + 1, steps)
     return Forfeit(step, result.fault_seat, result.termination.value, steps, result.returns[0])
+
+
+def lost_at(match: str, seat: int) -> int:
+    """The throw or hand from which a stored match was lost to a seat.
+
+    Its forfeit; else where the score began to fall furthest, as that seat sees it.
+    """
+    stored = _stored(str(data.home().path), match)
+    forfeit = forfeit_of(stored)
+    if forfeit is not None and forfeit.seat == seat:
+        return forfeit.step
+    sign = 1.0 if seat == 0 else -1.0
+    return deepest_fall([sign * total for total in stored.account.totals])
+
+
+def deepest_fall(scores: Sequence[float]) -> int:
+    """The step (1 is the first) with which the deepest fall of a running score began."""
+    best, since, deepest, began = 0.0, 1, 0.0, 1
+    for step, score in enumerate(scores, 1):
+        if best - score > deepest:
+            deepest, began = best - score, since
+        if score >= best:
+            best, since = score, step + 1
+    return began
 
 
 @st.fragment
 def _moves(stored: Stored) -> None:
     """The score, and what happened at one point of the match."""
-    events, forfeit, step = stored.account.events, forfeit_of(stored), step_of(stored.game)
+    events, forfeit, step = stored.account.events, forfeit_of(stored), stored.game.step
     if not events:
         st.info("The match was forfeited before anything was played.")
     last = max(len(events), forfeit.step if forfeit else 1)
-    key = f"at_{stored.result.match.id}"
-    st.session_state.setdefault(key, forfeit.step if forfeit else 1)
+    asked = navigate.asked("at")
+    key = f"at_{stored.result.match.id}_{asked}"
+    if key not in st.session_state:
+        first = int(asked) if asked.isdecimal() and len(asked) < 9 else 0
+        st.session_state[key] = min(first or (forfeit.step if forfeit else 1), last)
 
     def go(to: int) -> None:
         st.session_state[key] = min(max(to, 1), last)
@@ -179,7 +199,7 @@ def _moves(stored: Stored) -> None:
         go(column)
 
     at = int(st.session_state[key])
-    width = throws.WINDOW if step == "throw" else 1
+    width = stored.game.telling.window
     if last > 1:
         with st.container(horizontal=True, vertical_alignment="bottom"):
             earlier, later = ":material/chevron_left:", ":material/chevron_right:"
@@ -191,7 +211,7 @@ def _moves(stored: Stored) -> None:
                 st.button("To the fault", icon=icon, on_click=go, args=(forfeit.step,))
     pointed(
         running_score(
-            [event["total"] for event in _completed(stored)],
+            stored.account.totals,
             step,
             stored.game.unit,
             at=at,
@@ -202,7 +222,31 @@ def _moves(stored: Stored) -> None:
         on_pick=jump,
     )
     names = (stored.versions[0].ref, stored.versions[1].ref)
-    if step == "throw":
-        throws.draw(events, at, names, forfeit)
-    else:
-        hands.draw(events, at, names, forfeit)
+    telling = stored.game.telling
+    st.html(telling.picture(events, at, names, forfeit))
+    if events:
+        _habits(telling, events, names)
+        if telling.window == 1:
+            with st.expander(f"All {step}s", icon=":material/list:"):
+                rows = [telling.row(event) for event in events]
+                st.dataframe(pa.Table.from_pylist(rows), hide_index=True)
+
+
+def _habits(telling: Telling, events: Sequence[Event], names: tuple[str, str]) -> None:
+    st.subheader("What each side did", anchor=False)
+    for seat, column in enumerate(st.columns(2)):
+        found = telling.habits(events, seat)
+        with column:
+            st.markdown(f"**Seat {seat}**, {in_markdown(names[seat])}")
+            st.dataframe(
+                pa.Table.from_pylist(list(found.rows)),
+                hide_index=True,
+                column_config={name: _share(alone=len(found.shares) == 1) for name in found.shares},
+            )
+
+
+def _share(*, alone: bool) -> ColumnConfig:
+    """How a column of percents is drawn: as bars where it is the only one."""
+    if not alone:
+        return st.column_config.NumberColumn(format="%.0f %%")
+    return st.column_config.ProgressColumn(format="%.0f %%", min_value=0.0, max_value=100.0)

@@ -5,23 +5,26 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from math import nan
 
+import numpy as np
 import pyarrow as pa
 import streamlit as st
 
-from arena.analysis.estimates import Estimate
+from arena.analysis.estimates import Estimate, around
+from arena.figures.heatmap import payoff_heatmap
+from arena.figures.text import interval, number
 from arena.games.protocol import Game
 from dashboards import data, navigate, run_data, theme
-from dashboards.charts.heatmap import payoff_heatmap
 from dashboards.charts.pointing import pointed
-from dashboards.charts.runs import attempt_tree, ladder, over_iterations, sigma_area
 from dashboards.comparing import METRICS, points_of
-from dashboards.news import FRESH_LOOKS, Phase, ago
-from dashboards.text import in_code, in_markdown, interval, number, readable
+from dashboards.liveness import FRESH_LOOKS, Phase, ago
+from dashboards.text import in_code, in_markdown
 from dashboards.tiles import tiles
 from dashboards.views import calls
+from population.figures import attempt_tree, ladder, over_iterations, sigma_area
 from population.paper import reference_lines
 from population.records import Iteration, RunRecord
 from population.report.facts import RunFacts, sigmas_of
+from registry import shown
 
 PARTS = ("Meta-strategy", "Against the population", "Payoffs", "Refinement", "Model calls")
 _ICONS = {
@@ -76,23 +79,26 @@ def _pause(phase: Phase) -> float | None:
 
 def _tell(record: RunRecord, phase: Phase) -> None:
     """What is going on with a run, and how to go on with it."""
-    news = run_data.news(record)
-    if news is not None:
-        silent = ago((datetime.now(UTC) - news.last).total_seconds())
-        since = f"{news.last:%Y-%m-%d %H:%M:%S} UTC"
+    alive = run_data.liveness(record)
+    if alive is not None:
+        silent = ago((datetime.now(UTC) - alive.last).total_seconds())
+        since = f"{alive.last:%Y-%m-%d %H:%M:%S} UTC"
     if record.note:
-        st.text(readable(record.note))
+        st.text(shown(record.note))
+    again = f"`csro resume {record.name}`"
+    if record.config.oracle.custom:
+        again = "The script that began it, which calls `population.run_csro`,"
     match phase:
-        case Phase.WORKING if news is not None:
-            st.caption(f"Being worked on; the latest news is {silent} old. This page follows it.")
-        case Phase.LEFT if news is not None:
+        case Phase.WORKING if alive is not None:
+            st.caption(f"Being worked on; last heard of {silent} ago. This page follows it.")
+        case Phase.LEFT if alive is not None:
             st.warning(
-                f"Nobody works on it: no news since {since}, {silent} ago.  "
-                f"`csro resume {record.name}`  goes on where it was left.",
+                f"Nobody works on it: not heard of since {since}, {silent} ago.  "
+                f"{again}  goes on where it was left.",
                 icon=":material/motion_photos_off:",
             )
         case Phase.STOPPED:
-            st.info(f"`csro resume {record.name}`  goes on.", icon=":material/pause:")
+            st.info(f"{again}  goes on.", icon=":material/pause:")
         case _:
             pass
 
@@ -145,7 +151,7 @@ def _sigma(game: Game, facts: RunFacts) -> None:
                 "Policy": [member.ref for member in members],
                 "Weight": [100.0 * weights.get(one.digest, 0.0) for one in members],
                 "Made from": [member.parent for member in members],
-                "Idea": [readable(member.description) for member in members],
+                "Idea": [shown(member.description) for member in members],
             }
         ),
         hide_index=True,
@@ -183,7 +189,8 @@ def _against_population(facts: RunFacts) -> None:
         "more matches with each opponent. Grey: AggScores as published."
     )
     if facts.scores:
-        against = sorted(zip(facts.scores.against, facts.measured.bots, strict=True))
+        returns = [one.value for one in facts.scores.against]
+        against = sorted(zip(returns, facts.measured.bots, strict=True))
         mean = "Mean return of the meta-strategy"
         st.dataframe(
             pa.table(
@@ -215,11 +222,13 @@ def _payoffs(facts: RunFacts) -> None:
             [member.label for member in shown],
             facts.game.unit,
             height=min(120 + 14 * len(shown), 620),
+            dark=theme.is_dark(),
         ),
         key="run_payoffs",
     )
     iterations = [step.iteration for step in facts.steps]
-    joined = [(float(one.k), _interval(one)) for one in iterations if one.u is not None]
+    deals = facts.record.config.matches.evaluation // (2 if facts.game.has_deals else 1)
+    joined = [(float(one.k), _interval(one, deals)) for one in iterations if one.u is not None]
     before = [
         (float(one.k), Estimate(one.sigma.exploitability, nan, nan, nan)) for one in iterations
     ]
@@ -238,10 +247,10 @@ def _payoffs(facts: RunFacts) -> None:
     )
 
 
-def _interval(one: Iteration) -> Estimate:
-    """The newcomer's return with its 95 % interval, of the normal distribution."""
+def _interval(one: Iteration, deals: int) -> Estimate:
+    """The newcomer's return with its 95 % interval; `deals`: that it rests on, about."""
     u, stderr = one.u or 0.0, one.stderr if one.stderr is not None else nan
-    return Estimate(u, stderr, u - 1.96 * stderr, u + 1.96 * stderr)
+    return around(np.array([u]), np.array([stderr]), np.array([deals - 1.0]))[0]
 
 
 def _refinement(facts: RunFacts) -> None:
@@ -298,9 +307,7 @@ def _refinement(facts: RunFacts) -> None:
                 {
                     "Attempt": [one.number for one in failed],
                     "Rejected": [one.failure.kind.value if one.failure else "" for one in failed],
-                    "Reason": [
-                        readable(one.failure.reason) if one.failure else "" for one in failed
-                    ],
+                    "Reason": [shown(one.failure.reason) if one.failure else "" for one in failed],
                 }
             ),
             hide_index=True,

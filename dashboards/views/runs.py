@@ -12,7 +12,6 @@ import streamlit as st
 from arena.games.protocol import Game
 from dashboards import navigate, run_data
 from dashboards.charts.pointing import pointed
-from dashboards.charts.runs import over_iterations
 from dashboards.comparing import (
     METRICS,
     Points,
@@ -25,6 +24,7 @@ from dashboards.comparing import (
 from dashboards.text import in_code, in_markdown
 from dashboards.views import run
 from population.comparison import OurRow
+from population.figures import over_iterations
 from population.paper import Figure, PaperRow, methods, reference_lines
 from population.paper import variants as paper_variants
 from population.records import RunRecord
@@ -75,11 +75,12 @@ def _all(game: Game, found: Sequence[RunRecord]) -> None:
     _list(game, found)
     _compare(game, found)
     _by_variant(game, found)
+    rows = [_published(row) for row in (*methods(game.name), *paper_variants(game.name))]
+    if not rows:
+        return
     with st.expander("As published", icon=":material/article:"):
         st.dataframe(
-            pa.Table.from_pylist(
-                [_published(row) for row in (*methods(game.name), *paper_variants(game.name))]
-            ),
+            pa.Table.from_pylist(rows),
             hide_index=True,
             placeholder="-",
             column_config=_decimals(),

@@ -1,29 +1,50 @@
-"""Hand in a policy, and watch what becomes of it."""
+"""Hand in a policy, and find the tickets of those that were handed in."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import dataclass
 
 import streamlit as st
 
 from arena.games.protocol import Game
-from arena.house.starters import STARTERS
+from arena.house.population import default_population
 from arena.source_check import MAX_BYTES
 from dashboards import data, navigate
-from dashboards.desk import OVER, Entry, Refused, Stage, Ticket
-from dashboards.settings import Submitting
-from dashboards.text import demoted, in_markdown, number, readable, signed
-from dashboards.tiles import tiles
-from registry import MalformedName
-from registry.naming import check_name
+from dashboards.budgets import duration
+from dashboards.intake import DESCRIPTION_CHARS, Refused
+from dashboards.settings import Settings, Submitting
+from dashboards.text import demoted, in_markdown
+from dashboards.tickets import Entry, Ticket
+from dashboards.views import ticket as ticket_page
+from registry import shown
 
-_TICKET = "ticket"
-DESCRIPTION_CHARS = 2_000
-WORST = 5
+NAME_CHARS, TOKEN_CHARS = 200, 100
+"""What the fields take; which names there can be, the registry says."""
+_DRAFT = "_draft"
+_STYLE = """<style>
+[class*="st-key-source_"] textarea { font-family: monospace; font-size: 0.85rem; }
+.st-key-upload [data-testid="stFileUploaderDropzoneInstructions"] { display: none; }
+</style>"""
+"""Code in a face of fixed width.  The uploader counts in whole MB, and would promise too much."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What a visit handed in last: it can be mended and handed in again."""
+
+    game: str
+    name: str
+    token: str
+    description: str
+    source: str
 
 
 def show(game: Game) -> None:
-    """Draws the page."""
+    """Draws the page: of a ticket, where the address names one, else the form."""
+    asked = navigate.asked(ticket_page.TICKET)
+    if asked:
+        ticket_page.show(game, asked)
+        return
     contract = game.contract
     st.caption(
         f"One Python file that defines the class `{contract.class_name}`. It is checked, tried "
@@ -32,11 +53,9 @@ def show(game: Game) -> None:
     _help(game)
     if not _is_open():
         return
+    _limits(game, data.settings())
     _form(game)
-    ticket = data.desk().ticket(st.session_state.get(_TICKET, 0))
-    if ticket is not None:
-        st.divider()
-        _progress(game, ticket.number)
+    _mine()
 
 
 @st.fragment
@@ -48,21 +67,16 @@ def _help(game: Game) -> None:
         return
     rules, starter = box.tabs(["Rules", "Starter"])
     rules.markdown(demoted(game.rules))
-    source = _starter(game)
+    source = game.starter.source
     starter.code(source, language="python", line_numbers=True)
     starter.download_button(
         "Download", source, file_name=f"{game.name}_starter.py", on_click="ignore"
     )
 
 
-def _starter(game: Game) -> str:
-    path = next(one.path for one in STARTERS.values() if one.game == game.name)
-    return Path(path).read_text(encoding="utf-8")
-
-
 def _is_open() -> bool:
     """Says whether policies are taken, and else why not and what to do."""
-    opening = data.desk().opening
+    opening = data.submissions().opening
     if opening.open is None:
         _wait_for_opening()
         return False
@@ -70,7 +84,7 @@ def _is_open() -> bool:
         st.caption(f"Sandbox: {in_markdown(opening.wall)}")
         return True
     st.warning("Policies cannot be submitted from this page.", icon=":material/lock:")
-    st.text(readable(opening.reason))
+    st.text(shown(opening.reason))
     if data.settings().submitting is Submitting.GVISOR:
         st.text(
             "Pages take strangers' code only behind gVisor. `arena doctor` says how to set it up. "
@@ -84,31 +98,57 @@ def _is_open() -> bool:
 @st.fragment(run_every=0.5)
 def _wait_for_opening() -> None:
     st.info("Looking which sandbox works here …", icon=":material/hourglass_top:")
-    if data.desk().opening.open is not None:
+    if data.submissions().opening.open is not None:
         st.rerun()
 
 
+def _limits(game: Game, settings: Settings) -> None:
+    opponents = len(default_population(game.name).digests)
+    budget = settings.budget
+    st.caption(
+        f"A file may have {MAX_BYTES:,} bytes. A policy plays {settings.matches} matches with each "
+        f"of {opponents} opponents, or fewer if these would take more than "
+        f"{duration(budget.submission)} of a processor; all policies of an author may take "
+        f"{duration(budget.day)} a day. Authors take turns. A check alone needs no name and costs "
+        "nothing."
+    )
+
+
 def _form(game: Game) -> None:
+    draft: Draft = st.session_state.get(_DRAFT, Draft("", "", "", "", ""))
+    source = draft.source if draft.game == game.name else game.starter.source
+    st.html(_STYLE)
     with st.form(f"submit_{game.name}", border=False):
         left, right = st.columns(2)
-        name = left.text_input("Name", placeholder="author/name", max_chars=129)
-        description = right.text_input("Idea, in a line (optional)", max_chars=DESCRIPTION_CHARS)
-        pasted = st.text_area(
-            "Source", height=260, max_chars=MAX_BYTES, placeholder="Paste it here …"
+        name = left.text_input("Name", draft.name, placeholder="author/name", max_chars=NAME_CHARS)
+        token = right.text_input(
+            "Token of the author",
+            draft.token,
+            type="password",
+            placeholder="empty for an author who is new",
+            max_chars=TOKEN_CHARS,
+            autocomplete="off",
+            help="The first submission under a free name claims it and shows its token, once.",
         )
-        uploaded = st.file_uploader("or upload a file", type=["py"], max_upload_size=1)
+        description = st.text_input(
+            "Idea, in a line (optional)", draft.description, max_chars=DESCRIPTION_CHARS
+        )
+        pasted = st.text_area("Source", source, height=320, key=f"source_{game.name}")
+        uploaded = st.file_uploader(
+            f"or upload a file of at most {MAX_BYTES:,} bytes",
+            type=["py"],
+            max_upload_size=1,
+            key="upload",
+        )
         with st.container(horizontal=True):
             submitted = st.form_submit_button("Submit", type="primary", icon=":material/upload:")
             checked = st.form_submit_button("Only check", icon=":material/fact_check:")
     if not (submitted or checked):
         return
-    source = _text(uploaded.getvalue()) if uploaded is not None else pasted
-    if source is None:
-        return
-    if not source.strip():
-        st.error("There is no source: paste it, or upload a file.")
-        return
-    _hand_in(Entry(game, name.strip(), source, description.strip(), keep=bool(submitted)))
+    text = _text(uploaded.getvalue()) if uploaded is not None else pasted
+    if text is not None:
+        draft = Draft(game.name, name.strip(), token.strip(), description.strip(), text)
+        _hand_in(draft, keep=submitted)
 
 
 def _text(content: bytes) -> str | None:
@@ -122,104 +162,60 @@ def _text(content: bytes) -> str | None:
         return None
 
 
-def _hand_in(entry: Entry) -> None:
-    desk = data.desk()
-    before = desk.ticket(st.session_state.get(_TICKET, 0))
-    if before is not None and before.stage not in OVER:
-        st.error("Your submission before is still being worked on; wait for it.")
+def _hand_in(draft: Draft, *, keep: bool) -> None:
+    """Takes it in and goes to its ticket, or says why not."""
+    if keep and not draft.name:
+        st.error("A policy that is registered needs a name: author/name, such as ada/copycat.")
+        return
+    entry = Entry(draft.game, draft.source, draft.name if keep else "", draft.description)
+    try:
+        receipt = data.submissions().submit(entry, draft.token)
+    except Refused as refused:
+        st.error(in_markdown(shown(str(refused))))
+        return
+    if receipt.token:
+        st.session_state[ticket_page.TOKEN] = (receipt.ticket, receipt.token)
+        draft = Draft(draft.game, draft.name, receipt.token, draft.description, draft.source)
+    st.session_state[_DRAFT] = draft
+    st.query_params[ticket_page.TICKET] = receipt.ticket
+    st.rerun()
+
+
+@st.fragment
+def _mine() -> None:
+    """An author's tickets, for whoever shows the token."""
+    title = "My submissions"
+    box = st.expander(title, icon=":material/history:", key="submit_mine", on_change="rerun")
+    if not box.open:
+        return
+    draft: Draft = st.session_state.get(_DRAFT, Draft("", "", "", "", ""))
+    with box, st.form("mine", border=False):
+        left, right = st.columns(2)
+        author = left.text_input("Author", draft.name.partition("/")[0], max_chars=NAME_CHARS)
+        token = right.text_input(
+            "Token",
+            draft.token,
+            type="password",
+            max_chars=TOKEN_CHARS,
+            autocomplete="off",
+        )
+        asked = st.form_submit_button("Show them", icon=":material/list:")
+    if not asked:
         return
     try:
-        if entry.keep:
-            check_name(entry.name)
-        st.session_state[_TICKET] = desk.submit(entry)
-    except (MalformedName, Refused) as error:
-        st.error(in_markdown(str(error)))
-
-
-def _progress(game: Game, number_: int) -> None:
-    """What became of the submission; looks again every second until it is over."""
-    ticket = data.desk().ticket(number_)
-    running = ticket is not None and ticket.stage not in OVER
-
-    @st.fragment(run_every=1.0 if running else None)
-    def watch() -> None:
-        now = data.desk().ticket(number_)
-        if now is None:
-            return
-        _state(game, now)
-        if running and now.stage in OVER:
-            st.rerun()
-
-    watch()
-
-
-def _state(game: Game, ticket: Ticket) -> None:
-    match ticket.stage:
-        case Stage.WAITING:
-            ahead = data.desk().ahead_of(ticket.number)
-            st.info(f"Waiting; {ahead} before yours.", icon=":material/hourglass_top:")
-        case Stage.CHECKING:
-            st.info("Checked, and tried in the sandbox …", icon=":material/fact_check:")
-        case Stage.PLAYING:
-            share = ticket.played / max(ticket.wanted, 1)
-            st.progress(min(share, 1.0), f"{ticket.played:,} of {ticket.wanted:,} matches")
-        case Stage.REJECTED if ticket.rejection is not None:
-            where = f", line {ticket.rejection.line}" if ticket.rejection.line else ""
-            st.error(
-                f"Rejected: {in_markdown(ticket.rejection.kind)}{where}", icon=":material/block:"
-            )
-            st.code(readable(ticket.rejection.message), language=None, wrap_lines=True)
-        case Stage.FAILED:
-            st.error(
-                "Something of the arena's own failed; your policy may be fine. Try again later.",
-                icon=":material/error:",
-            )
-            st.code(readable(ticket.problem), language=None, wrap_lines=True)
-        case Stage.DONE if ticket.version is None:
-            st.success("It passes all checks. Nothing was stored.", icon=":material/check:")
-        case _:
-            _verdict(game, ticket)
-
-
-def _verdict(game: Game, ticket: Ticket) -> None:
-    """Place and worst opponents of an accepted policy."""
-    version = ticket.version
-    if version is None:
+        found = data.submissions().mine(author.strip(), token)
+    except Refused as refused:
+        box.error(in_markdown(shown(str(refused))))
         return
-    ref = in_markdown(version.ref)
-    if ticket.created:
-        st.success(f"Registered as {ref}.", icon=":material/check:")
+    if found:
+        box.markdown("\n".join(map(_line, found)))
     else:
-        st.info(f"The same content was registered before, as {ref}.")
-    played = game if game.name == version.game else None
-    if played is None:
-        st.info("It plays the other game; switch to see its place.")
-        return
-    rows = data.board(game)
-    row = next((row for row in rows if row.digest == version.digest), None)
-    if row is None:
-        st.info(f"It is {version.status.value}, and not on the leaderboard.")
-        return
-    ranked = sum(one.rank is not None for one in rows)
-    tied = f" ({row.rank_low} to {row.rank_high})" if row.rank_low != row.rank_high else ""
-    tiles(
-        {
-            "Rank": f"{row.rank or '-'} of {ranked}",
-            "AggScore": number(row.agg_score.value if row.agg_score else None),
-            "PopReturn": number(row.pop_return.value if row.pop_return else None),
-            "PopExpl": number(row.pop_expl.value if row.pop_expl else None),
-            "Forfeits": f"{row.forfeits:,}",
-        },
-        {"Rank": tied.strip()} if tied else None,
-    )
-    result = data.evaluated(game, version.digest)
-    met = sorted(
-        (one.payoff.value, one.digest)
-        for one in result.per_opponent
-        if one.payoff and not one.itself
-    )[:WORST]
-    called = data.names([digest for _, digest in met], game)
-    worst = ", ".join(f"{in_markdown(called[digest])} ({signed(mean)})" for mean, digest in met)
-    st.markdown(f"**Worst opponents:** {worst}")
-    if st.button("Open its page", icon=":material/arrow_forward:"):
-        navigate.go("policy", game=game.name, policy=version.ref)
+        box.info("Nothing was handed in under this name through these pages.")
+
+
+def _line(ticket: Ticket) -> str:
+    link = navigate.address("submit", game=ticket.game, ticket=ticket.id)
+    played = f", {ticket.played:,} of {ticket.wanted:,} matches" if ticket.wanted else ""
+    name = in_markdown(shown(ticket.name))
+    when = f"{ticket.created:%Y-%m-%d %H:%M} UTC"
+    return f"- [{name}]({link}) · {when} · {ticket.game} · {ticket.stage.value}{played}"

@@ -119,7 +119,7 @@ def from_json(text: str) -> Genome:
     try:
         document: dict[str, Any] = json.loads(text)
         genome: Genome = GRAMMARS[document.pop("game")].parse(document)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise NotGrammarMade(f"not a genome: {error!r}") from error
     return genome
 

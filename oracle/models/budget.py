@@ -156,7 +156,10 @@ class Budget:
                 return f"the limit of {self.max_tokens:,} tokens is reached"
         if self.max_cost is not None and not free:
             if spent.unpriced:
-                return "a call's cost is unknown, so the limit on cost cannot be kept"
+                return (
+                    "a call's cost is unknown, so the limit on cost cannot be kept: give the "
+                    "model's price (--price PROMPT/OUTPUT)"
+                )
             if spent.known_cost + waiting * spent.dearest >= self.max_cost:
                 return f"the limit of ${self.max_cost:g} is reached"
         return ""

@@ -12,6 +12,8 @@ ArenaError
 └── ModelError
     ├── ModelUnavailable    the server did not answer, for longer than we may wait
     ├── CallRefused         the server will not answer however often it is asked
+    │   └── PromptRefused   it will not answer this question; it may answer another
+    ├── ModelRefuses        too many questions in a row were refused
     └── TranscriptExhausted a transcript has no further reply
 """
 
@@ -56,6 +58,14 @@ class ModelUnavailable(ModelError):
 
 class CallRefused(ModelError):
     """The server refuses the call; asking again changes nothing (key, model name, request)."""
+
+
+class PromptRefused(CallRefused):
+    """The server refuses this question as it stands.  Asked in another way it may be answered."""
+
+
+class ModelRefuses(ModelError):
+    """Too many questions in a row got no answer.  What was done is kept; the run can go on."""
 
 
 class TranscriptExhausted(ModelError):

@@ -5,22 +5,28 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 import sys
 import threading
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from oracle.models.errors import CallRefused, MissingKey, ModelUnavailable
+from oracle.models.alias import priced_by_who_answered
+from oracle.models.catalogue import context_of, default_model, price_of
+from oracle.models.chat_completions import REFUSES, read_refusal
+from oracle.models.errors import CallRefused, MissingKey, ModelUnavailable, PromptRefused
 from oracle.models.options import LOOK_UP_SECONDS, ServerOptions, without_secrets
-from oracle.models.prices import Price, price_of
+from oracle.models.prices import Price
 from oracle.models.protocol import Finish, Reply, Request
+from oracle.models.reasoning import answer_in
 from oracle.models.retry import RETRYABLE, Caller, Transient, retry_after, retry_info
+from oracle.models.told import Told
+from oracle.models.window import PromptTooLong, Window, ask_in_forms
 
 if TYPE_CHECKING:
     from google import genai
     from google.genai import types
 
-DEFAULT_MODEL = "gemini-2.5-pro"
 KEYS = ("GOOGLE_API_KEY", "GEMINI_API_KEY")
 """Where the key is looked for, in the SDK's order."""
 MAX_PARTS = 8
@@ -40,6 +46,8 @@ _BLOCKED = frozenset(
     }
 )
 _CUT_OFF = frozenset({"MAX_TOKENS", "CONTINUATION"})
+_KEY_REFUSED = re.compile(r"\bAPI[ _]key\b", re.IGNORECASE)
+"""A key that is not valid is answered with 400, as a bad request is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,22 +63,25 @@ class GeminiModel:
 
     def __init__(
         self,
-        model: str = DEFAULT_MODEL,
+        model: str = "",
         options: ServerOptions | None = None,
         caller: Caller | None = None,
     ) -> None:
         """Names a model; asks nothing yet.
 
         Args:
-          model: Google's name for it.
+          model: Google's name for it; "" for the one that is asked by default.
           options: how to reach it.
           caller: makes the attempts; one after the options where it is None.
         """
-        self.name = f"gemini:{model}"
-        self._model = model
+        self._model = model or default_model("gemini")
+        self.name = f"gemini:{self._model}"
         self._options = options or ServerOptions()
-        self.price: Price | None = self._options.price or price_of(model)
+        self.price: Price | None = self._options.price or price_of(self._model)
         self._caller = caller or Caller(self._options.retry, self._options.concurrency)
+        self._told = Told()
+        tokens = self._options.context_tokens or context_of(self._model)
+        self._window = Window(self.name, self._told, tokens, silent=False)
         self._client: genai.Client | None = None
         self._lock = threading.Lock()
 
@@ -83,29 +94,30 @@ class GeminiModel:
           CallRefused: the server will not answer this.
         """
         self.connect()
-        part = self._part(request, None)
+        reply = ask_in_forms(self._window, request, lambda form: self._answer(request, form))
+        return replace(reply, model=reply.model or self._model, text=answer_in(reply.text))
+
+    def _answer(self, request: Request, form: str) -> Reply:
+        """The reply to one form of a question, its parts put together."""
+        part = self._part(request, form, None)
         reply = part.reply
         for _ in range(MAX_PARTS - 1):
             if part.token is None or _full(reply, request):
                 break
             try:
-                part = self._part(request, part.token)
-            except (ModelUnavailable, CallRefused):
+                part = self._part(request, form, part.token)
+            except (ModelUnavailable, CallRefused, PromptTooLong):
                 break  # the first parts are paid for: they are worth having, as a cut-off reply
             reply = _joined(reply, part.reply)
         return reply
 
-    def _part(self, request: Request, token: bytes | None) -> Part:
+    def _part(self, request: Request, form: str, token: bytes | None) -> Part:
         """One part of a reply; the first, or the one behind a token."""
         config = _config(request, token)
-        answered = self._caller.call(request.key, lambda: self._attempt(request.prompt, config))
+        answered = self._caller.call(request.key, lambda: self._attempt(form, config))
         part = answered.value
-        reply = replace(
-            part.reply.priced(self.price),
-            model=part.reply.model or self._model,
-            attempts=answered.attempts,
-            seconds=answered.seconds,
-        )
+        reply = replace(part.reply, attempts=answered.attempts, seconds=answered.seconds)
+        reply = priced_by_who_answered(reply, self.name, self._options.price, self._told)
         return Part(reply, part.token)
 
     def _attempt(self, prompt: str, config: types.GenerateContentConfig) -> Part:
@@ -161,6 +173,13 @@ class GeminiModel:
                 self._client = self._new_client()
             return self._client
 
+    def close(self) -> None:
+        """Ends its connections.  It can still be asked, and then opens others."""
+        with self._lock:
+            client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
     def _new_client(self) -> genai.Client:
         key = next((os.environ[name] for name in KEYS if os.environ.get(name)), None)
         if key is None:
@@ -190,6 +209,7 @@ def _config(request: Request, token: bytes | None) -> types.GenerateContentConfi
         temperature=request.temperature,
         max_output_tokens=request.max_output_tokens,
         seed=None if request.seed is None else request.seed % 2**31,  # an int32 on the wire
+        thinking_config=_thinking(request.thinking),
         response_mime_type="application/json" if structured else None,
         response_json_schema=dict(request.schema) if request.schema is not None else None,
         automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
@@ -200,6 +220,14 @@ def _config(request: Request, token: bytes | None) -> types.GenerateContentConfi
         # On a strange answer the SDK's own reading raises TypeErrors, or warns: we read it.
         should_return_http_response=True,
     )
+
+
+def _thinking(level: str | None) -> types.ThinkingConfig | None:
+    from google.genai import types
+
+    if level is None:
+        return None
+    return types.ThinkingConfig(thinking_level=types.ThinkingLevel(level.upper()))
 
 
 def read_answer(answer: Any) -> Part:
@@ -282,21 +310,8 @@ def _full(reply: Reply, request: Request) -> bool:
 
 
 def _joined(reply: Reply, further: Reply) -> Reply:
-    def total(one: int | None, other: int | None) -> int | None:
-        return None if one is None or other is None else one + other
-
-    known = reply.cost is not None and further.cost is not None
-    return replace(
-        further,
-        text=reply.text + further.text,
-        prompt_tokens=total(reply.prompt_tokens, further.prompt_tokens),
-        output_tokens=total(reply.output_tokens, further.output_tokens),
-        thought_tokens=reply.thought_tokens + further.thought_tokens,
-        cost=(reply.cost or 0.0) + (further.cost or 0.0) if known else None,
-        attempts=reply.attempts + further.attempts,
-        seconds=reply.seconds + further.seconds,
-        origin=reply.origin,
-    )
+    """Two parts as one; each was paid for with the whole prompt."""
+    return replace(further.paid_with(reply), text=reply.text + further.text, origin=reply.origin)
 
 
 def _sorted_out(error: Exception) -> Exception:
@@ -307,6 +322,11 @@ def _sorted_out(error: Exception) -> Exception:
     text = without_secrets(str(message or "no message")[:500], KEYS)
     reason = f"the server answered {said}: {text}"
     if code not in RETRYABLE:
+        refusal = read_refusal(code or 0, getattr(error, "details", None), text)
+        if refusal.too_long:
+            return PromptTooLong(text[:200], refusal.limit)
+        if code in REFUSES and not _KEY_REFUSED.search(text):
+            return PromptRefused(f"{reason}; check the request and the model's options")
         return CallRefused(f"{reason}; check the key, the model's name and the request")
     headers = getattr(getattr(error, "response", None), "headers", None) or {}
     delay = retry_info(getattr(error, "details", None))

@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Protocol
 
 from oracle.models.budget import Budget, Spent
-from oracle.models.errors import JournalUnusable
+from oracle.models.errors import JournalUnusable, ModelRefuses, PromptRefused
 from oracle.models.prices import Price
 from oracle.models.protocol import Model, Reply, Request
 from oracle.models.recorded import RecordedModel
 
+REFUSALS_IN_A_ROW = 9
+"""So many questions that nothing answers end the session: three drafts, each asked three times."""
 _PATIENCE_SECONDS = 60.0
 _TABLE = """
 create table if not exists model_call (
@@ -50,6 +52,11 @@ class Call:
     reply: Reply
     created: datetime
 
+    @property
+    def sent(self) -> str:
+        """The question as it was sent: shortened, where the server could not read all of it."""
+        return self.reply.sent or self.request.prompt
+
 
 class Journal(Protocol):
     """Where the calls of one run are kept.  A call is identified by key, question and model."""
@@ -72,6 +79,12 @@ class JournaledModel:
 
     A request that was answered before is answered from the journal: nothing is asked and nothing
     is paid.  Two threads that ask the same at once pay once.
+
+    A question that the provider withholds an answer to, that is answered by nothing, or that the
+    server cannot read is stored like any other: asked again as it stands it would be refused
+    again.  One that the server turns down with an error is not stored.  After too many of either
+    in a row, without an answer in between, nothing more is asked; what comes from the journal does
+    not count, so a run that goes on gets as many tries again.
     """
 
     def __init__(self, model: Model, journal: Journal, budget: Budget | None = None) -> None:
@@ -90,6 +103,7 @@ class JournaledModel:
         self._budget = budget or Budget()
         self._budget.check(model)
         self._asking: dict[tuple[str, str], threading.Lock] = {}
+        self._refusals = 0
         self._lock = threading.Lock()
         if isinstance(model, RecordedModel):
             model.mark_used(call.reply.origin for call in journal.calls())
@@ -115,6 +129,7 @@ class JournaledModel:
         Raises:
           BudgetSpent: the answer is not stored, and nothing more may be spent.
           ModelError: as the model's `generate`; nothing is stored.
+          ModelRefuses: too many questions in a row were refused; this reply is stored.
           JournalUnusable: the journal cannot be read or written.
         """
         with self._lock:
@@ -123,14 +138,35 @@ class JournaledModel:
             stored = self._journal.find(request, self.name)
             return self._ask(request) if stored is None else stored
 
+    def close(self) -> None:
+        """Ends the model's connections."""
+        self._model.close()
+
     def _ask(self, request: Request) -> Reply:
         self._budget.admit(self.price)
         reply = None
         try:
             reply = self._model.generate(request)
+        except PromptRefused as error:
+            self._count(str(error))
+            raise
         finally:
             self._budget.settle(reply)
-        return self._journal.store(request, self.name, reply)
+        stored = self._journal.store(request, self.name, reply)
+        failure = reply.failure
+        self._count(failure.reason if reply.refused and failure else "")
+        return stored
+
+    def _count(self, reason: str) -> None:
+        """Counts a refusal, or forgets those before an answer (no reason)."""
+        with self._lock:
+            self._refusals = self._refusals + 1 if reason else 0
+            number = self._refusals
+        if number >= REFUSALS_IN_A_ROW:
+            raise ModelRefuses(
+                f"{self.name} answered none of the last {number} questions; of the last one: "
+                f"{reason}.  Resume to try others, or ask another model"
+            )
 
 
 class SqliteJournal:
@@ -202,6 +238,11 @@ class SqliteJournal:
             )
             for request, model, reply, created in rows
         )
+
+    def forget(self) -> None:
+        """Deletes all calls of this scope."""
+        with self._connected() as connection:
+            connection.execute("delete from model_call where scope = ?", (self._scope,))
 
     def _found(self, connection: sqlite3.Connection, request: Request, model: str) -> Reply | None:
         row = connection.execute(

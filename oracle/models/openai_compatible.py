@@ -1,19 +1,29 @@
-"""Any server that speaks OpenAI's chat completions: OpenAI, Ollama, vLLM, llama.cpp, LM Studio."""
+"""Any server that speaks OpenAI's chat completions: OpenAI, Ollama, vLLM, llama.cpp, LM Studio.
+
+Such servers differ in what they take.  A field that a question can do without is left out, for as
+long as the client lives, once a server has refused it by name; a prompt that a server cannot read
+whole is shortened (`oracle.models.window`).  Both are told.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import threading
-from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from oracle.models.errors import CallRefused, MissingKey, MissingPackage
+from oracle.models.alias import priced_by_who_answered
+from oracle.models.catalogue import context_of, price_of
+from oracle.models.chat_completions import REFUSES, Refusal, read_answer, read_refusal
+from oracle.models.errors import CallRefused, MissingKey, MissingPackage, PromptRefused
 from oracle.models.options import LOOK_UP_SECONDS, ServerOptions, without_secrets
-from oracle.models.prices import Price, price_of
+from oracle.models.prices import Price
 from oracle.models.protocol import Finish, Reply, Request
 from oracle.models.retry import RETRYABLE, Caller, Transient, retry_after
+from oracle.models.told import Told
+from oracle.models.window import PromptTooLong, Window, ask_in_forms
 
 if TYPE_CHECKING:
     import openai
@@ -22,6 +32,16 @@ KEY = "OPENAI_API_KEY"
 URL = "OPENAI_BASE_URL"
 _NO_KEY = "none"
 """Sent to a server of one's own that wants no key: the SDK insists on one."""
+_NEWER = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
+"""The two names of the limit on output: OpenAI's models refuse the first, others the second."""
+
+
+class _FieldRefused(Exception):
+    """The server names fields that it does not take, and that the question can do without."""
+
+    def __init__(self, fields: tuple[str, ...], reason: str) -> None:
+        super().__init__(reason)
+        self.fields = fields
 
 
 class OpenAIModel:
@@ -45,6 +65,12 @@ class OpenAIModel:
         listed = None if self._url else price_of(model)
         self.price: Price | None = self._options.price or listed
         self._caller = caller or Caller(self._options.retry, self._options.concurrency)
+        self._told = Told()
+        known = None if self._url else context_of(model)
+        tokens = self._options.context_tokens or known
+        # OpenAI itself refuses what it cannot read.
+        self._window = Window(self.name, self._told, tokens, silent=bool(self._url))
+        self._refused: frozenset[str] = frozenset()
         self._client: openai.OpenAI | None = None
         self._lock = threading.Lock()
 
@@ -58,47 +84,67 @@ class OpenAIModel:
           CallRefused: the server will not answer this.
         """
         client = self.connect()
-        answered = self._caller.call(request.key, lambda: self._attempt(client, request))
-        read = answered.value
-        return replace(
-            read.priced(self.price),
-            model=read.model or self._model,
-            attempts=answered.attempts,
-            seconds=answered.seconds,
+        reply = ask_in_forms(
+            self._window, request, lambda form: self._answer(client, request, form)
         )
+        return replace(reply, model=reply.model or self._model)
 
-    def _attempt(self, client: openai.OpenAI, request: Request) -> Reply:
+    def _answer(self, client: openai.OpenAI, request: Request, form: str) -> Reply:
+        """The reply to one form of a question, without the fields that the server refuses."""
+        earlier = 0
+        while True:
+            asked = self._asked(request, form)
+            attempt = partial(self._attempt, client, asked)
+            try:
+                answered = self._caller.call(request.key, attempt)
+            except _FieldRefused as refusal:
+                earlier += 1
+                self._leave_out(refusal)
+                continue
+            reply = replace(
+                answered.value, attempts=answered.attempts + earlier, seconds=answered.seconds
+            )
+            return priced_by_who_answered(
+                reply, self.name, self._options.price, self._told, listed=not self._url
+            )
+
+    def _attempt(self, client: openai.OpenAI, asked: dict[str, Any]) -> Reply:
         import openai
 
         try:
             # The text of the answer: servers differ, and the SDK's own reading checks nothing.
-            answer = client.chat.completions.with_raw_response.create(**self._asked(request))
+            answer = client.chat.completions.with_raw_response.create(**asked)
             return read_answer(json.loads(answer.text))
         except openai.APIStatusError as error:
-            raise _sorted_out(error) from None
+            return _refused(error, asked)
         except openai.APIConnectionError as error:  # timeouts included
             raise _lost(error) from None
         except (ValueError, RecursionError) as error:
             said = without_secrets(str(error).partition("\n")[0][:200], (KEY,))
             raise Transient(f"the server's answer cannot be read: {said}") from None
 
-    def _asked(self, request: Request) -> dict[str, Any]:
-        messages = [{"role": "user", "content": request.prompt}]
+    def _asked(self, request: Request, form: str) -> dict[str, Any]:
+        messages = [{"role": "user", "content": form}]
         if request.system:
             messages.insert(0, {"role": "system", "content": request.system})
-        asked: dict[str, Any] = {"model": self._model, "messages": messages}
-        if request.temperature is not None:
-            asked["temperature"] = request.temperature
-        if request.seed is not None:
-            asked["seed"] = request.seed % 2**31
-        if request.max_output_tokens is not None:
-            # OpenAI's reasoning models refuse the old name; most other servers know only that.
-            name = "max_tokens" if self._url else "max_completion_tokens"
-            asked[name] = request.max_output_tokens
-        if request.schema is not None:
-            schema = {"name": "answer", "schema": dict(request.schema)}
-            asked["response_format"] = {"type": "json_schema", "json_schema": schema}
-        return asked
+        # Others than OpenAI know the limit on output by its first name.
+        limit = "max_tokens" if self._url else "max_completion_tokens"
+        optional: dict[str, Any] = {
+            "temperature": request.temperature,
+            "seed": None if request.seed is None else request.seed % 2**31,
+            _NEWER[limit] if limit in self._refused else limit: request.max_output_tokens,
+            "reasoning_effort": request.thinking,
+            "response_format": None if request.schema is None else _format(request.schema),
+        }
+        wanted = {name: value for name, value in optional.items() if value is not None}
+        kept = {name: value for name, value in wanted.items() if name not in self._refused}
+        return {"model": self._model, "messages": messages, **kept}
+
+    def _leave_out(self, refusal: _FieldRefused) -> None:
+        with self._lock:
+            self._refused |= frozenset(refusal.fields)
+        for name in refusal.fields:
+            self._told.once(name, f"{self.name} does not take {name}, left out: {refusal}")
 
     def look_up(self) -> None:
         """Asks the server once whether it knows the key and the model; nothing is generated.
@@ -150,6 +196,13 @@ class OpenAIModel:
                 self._client = self._new_client()
             return self._client
 
+    def close(self) -> None:
+        """Ends its connections.  It can still be asked, and then opens others."""
+        with self._lock:
+            client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
     def _new_client(self) -> openai.OpenAI:
         try:
             import openai
@@ -170,11 +223,37 @@ class OpenAIModel:
         )
 
 
+def _format(schema: Any) -> dict[str, Any]:
+    answer = {"name": "answer", "schema": dict(schema)}
+    return {"type": "json_schema", "json_schema": answer}
+
+
 def _names(answer: Any) -> list[str]:
     """Names in a list of models; none where it is no such list."""
     rows = answer.get("data") if isinstance(answer, dict) else None
     found = [row.get("id") for row in (rows if isinstance(rows, list) else ()) if type(row) is dict]
     return [name for name in found if isinstance(name, str)]
+
+
+def _refused(error: openai.APIStatusError, asked: dict[str, Any]) -> Reply:
+    """What an error of the API means: a withheld reply, or else it is raised as one of ours."""
+    refusal = _read(error)
+    said = without_secrets(refusal.message[:200], (KEY,))
+    if refusal.too_long:
+        if refusal.wants_shorter_answer and not _NEWER.keys().isdisjoint(asked):
+            raise _FieldRefused(tuple(_NEWER), said) from None
+        raise PromptTooLong(said, refusal.limit) from None
+    if fields := refusal.of(asked):
+        raise _FieldRefused(fields, said) from None
+    if refusal.by_policy:
+        word = refusal.code or str(error.status_code)
+        detail = f"{word}: {said}"
+        return Reply("", Finish.BLOCKED, detail, prompt_tokens=0, output_tokens=0, cost=0.0)
+    raise _sorted_out(error) from None
+
+
+def _read(error: openai.APIStatusError) -> Refusal:
+    return read_refusal(error.status_code, error.body, str(error.message))
 
 
 def _lost(error: openai.APIConnectionError) -> Transient:
@@ -190,59 +269,6 @@ def _sorted_out(error: openai.APIStatusError) -> Exception:
     # Out of credit is reported as 429 too; no waiting helps.
     if error.status_code in RETRYABLE and error.code != "insufficient_quota":
         return Transient(reason, retry_after(error.response.headers.get("retry-after")))
+    if error.status_code in REFUSES:
+        return PromptRefused(f"{reason}; check the request and the model's options")
     return CallRefused(f"{reason}; check the key, the model's name and the request")
-
-
-def read_answer(answer: Any) -> Reply:
-    """A chat completion as a reply without its cost.
-
-    Raises:
-      ValueError: it is none.
-    """
-    if not isinstance(answer, dict) or not isinstance(answer.get("choices"), list):
-        raise ValueError("it is no chat completion")
-    counts = _counts(answer.get("usage"))
-    model, origin = (answer.get(name) for name in ("model", "id"))
-    reply = replace(
-        counts,
-        model=model if isinstance(model, str) else "",
-        origin=origin if isinstance(origin, str) else "",
-    )
-    if not answer["choices"]:
-        return reply
-    choice = answer["choices"][0]
-    message = choice.get("message") if isinstance(choice, dict) else None
-    if not isinstance(message, dict):
-        raise ValueError("its first choice has no message")
-    text, reason = message.get("content"), choice.get("finish_reason")
-    text = text if isinstance(text, str) else ""
-    reason = reason if isinstance(reason, str) else ""
-    if message.get("refusal"):
-        return replace(reply, text=text, finish=Finish.BLOCKED, detail="refusal")
-    return replace(reply, text=text, finish=_finish(reason), detail=reason)
-
-
-def _finish(reason: str) -> Finish:
-    if reason == "content_filter":
-        return Finish.BLOCKED
-    return Finish.CUT_OFF if reason == "length" else Finish.STOPPED
-
-
-def _counts(usage: object) -> Reply:
-    """Tokens of a reply; reasoning is a part of the completion's tokens in this protocol."""
-    if not isinstance(usage, Mapping):
-        return Reply("")
-    details = usage.get("completion_tokens_details")
-    thought = _count(details, "reasoning_tokens") or 0
-    written = _count(usage, "completion_tokens")
-    return Reply(
-        "",
-        prompt_tokens=_count(usage, "prompt_tokens"),
-        output_tokens=None if written is None else max(0, written - thought),
-        thought_tokens=thought,
-    )
-
-
-def _count(numbers: object, name: str) -> int | None:
-    value = numbers.get(name) if isinstance(numbers, Mapping) else None
-    return value if type(value) is int and value >= 0 else None

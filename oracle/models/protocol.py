@@ -36,6 +36,9 @@ class Request:
       max_output_tokens: None leaves it to the provider; thinking counts against it.
       schema: JSON schema of the answer where structured output is wanted.
       seed: for providers that take one; None leaves it to them.
+      thinking: level of thinking that is asked for, such as "low"; None leaves it to the provider.
+      shorter: the same question with less and less in it, for a server that cannot read all of
+        it.  What was asked is the question itself, so neither digest nor document has them.
     """
 
     key: str
@@ -45,17 +48,22 @@ class Request:
     max_output_tokens: int | None = None
     schema: Mapping[str, Any] | None = None
     seed: int | None = None
+    thinking: str | None = None
+    shorter: tuple[str, ...] = ()
 
     @property
     def digest(self) -> str:
         """64 hex digits over everything but the key: equal digests are equal questions."""
         asked = {name: value for name, value in self.to_document().items() if name != "key"}
+        if self.thinking is None:
+            del asked["thinking"]  # as it was before there was such a field: old journals answer
         text = json.dumps(asked, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
 
     def to_document(self) -> dict[str, Any]:
         """As plain JSON values."""
-        document = {field.name: getattr(self, field.name) for field in fields(self)}
+        names = [field.name for field in fields(self) if field.name != "shorter"]
+        document = {name: getattr(self, name) for name in names}
         return document | {"schema": None if self.schema is None else dict(self.schema)}
 
     @classmethod
@@ -80,6 +88,8 @@ class Reply:
       attempts: calls that it took, the one that was answered included.
       seconds: from the first attempt to the answer, waits included.
       origin: the provider's identifier of the reply, "" where there is none.
+      sent: the shorter question that was sent in place of the request's own, "" where that was.
+      unread: whether the server could not read all that was sent, even of the shortest question.
     """
 
     text: str
@@ -93,6 +103,8 @@ class Reply:
     attempts: int = 1
     seconds: float = 0.0
     origin: str = ""
+    sent: str = ""
+    unread: bool = False
 
     @property
     def cut_off(self) -> bool:
@@ -113,6 +125,8 @@ class Reply:
         A reply that was cut off may still hold a whole program: see `cut_off`.
         """
         said = f" ({self.detail})" if self.detail else ""
+        if self.unread:
+            return Failure(Rejected.TOO_LONG, f"the server cannot read so long a prompt{said}")
         if self.finish is Finish.BLOCKED:
             return Failure(Rejected.BLOCKED, f"the model's provider withheld the reply{said}")
         if self.text.strip():
@@ -123,6 +137,29 @@ class Reply:
                 f"the output limit was reached before any answer{said}; think less, answer briefly",
             )
         return Failure(Rejected.EMPTY, f"the reply was empty{said}; answer with text")
+
+    @property
+    def refused(self) -> bool:
+        """Whether there is no answer to the question at all, for whatever reason."""
+        kinds = (Rejected.BLOCKED, Rejected.EMPTY, Rejected.TOO_LONG)
+        return self.failure is not None and self.failure.kind in kinds
+
+    def paid_with(self, earlier: Reply) -> Reply:
+        """The same reply, with what an earlier one to the same question cost added."""
+
+        def total(one: int | None, other: int | None) -> int | None:
+            return None if one is None or other is None else one + other
+
+        known = self.cost is not None and earlier.cost is not None
+        return replace(
+            self,
+            prompt_tokens=total(self.prompt_tokens, earlier.prompt_tokens),
+            output_tokens=total(self.output_tokens, earlier.output_tokens),
+            thought_tokens=self.thought_tokens + earlier.thought_tokens,
+            cost=(self.cost or 0.0) + (earlier.cost or 0.0) if known else None,
+            attempts=self.attempts + earlier.attempts,
+            seconds=self.seconds + earlier.seconds,
+        )
 
     def priced(self, price: Price | None) -> Reply:
         """The same reply with its cost at this price; thinking is paid like output."""
@@ -144,7 +181,7 @@ class Model(Protocol):
 
     @property
     def name(self) -> str:
-        """Such as gemini:gemini-2.5-pro; says nothing secret."""
+        """Such as gemini:gemini-3.8-flash; says nothing secret."""
         ...
 
     @property
@@ -158,7 +195,12 @@ class Model(Protocol):
         Raises:
           ModelUnavailable: the server did not answer, for longer than we may wait.
           CallRefused: the server will not answer this.
+          ModelRefuses: it refused too many questions in a row.
           TranscriptExhausted: there is nothing left to replay.
           BudgetSpent: nothing more may be spent.
         """
+        ...
+
+    def close(self) -> None:
+        """Ends its connections.  It can still be asked, and then opens others."""
         ...

@@ -74,6 +74,9 @@ class RecordedModel:
             origin = min(self._unused, key=lambda o: _distance(self._unused[o], request))
             return self._unused.pop(origin).reply
 
+    def close(self) -> None:
+        """Has nothing to close."""
+
 
 def transcript(calls: Iterable[tuple[Request, Reply]]) -> str:
     """Calls as a transcript, to be replayed in the same order."""

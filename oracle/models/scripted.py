@@ -66,6 +66,9 @@ class ScriptedModel:
             answer = self._spoken(request, answer)
         return replace(answer, model=answer.model or self.name)
 
+    def close(self) -> None:
+        """Has nothing to close."""
+
     def _spoken(self, request: Request, text: str) -> Reply:
         prompt = len(request.system.split()) + len(request.prompt.split())
         reply = Reply(text, prompt_tokens=prompt, output_tokens=len(text.split()))

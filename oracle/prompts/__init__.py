@@ -7,9 +7,12 @@ import hashlib
 from importlib.resources import files
 from string import Template
 
-VERSION = 1
+VERSION = 2
 """Rises whenever a text changes, so that runs can say which prompts they used."""
 NAMES = (
+    "angle",
+    "angles_fresh",
+    "angles_revision",
     "describe",
     "describe_role",
     "edit_request",
@@ -17,15 +20,22 @@ NAMES = (
     "inspirations",
     "interface",
     "leaked",
+    "left_out",
     "mend",
     "opponents_code",
     "opponents_description",
     "opponents_none",
+    "opponents_unshown",
+    "played",
     "program_request",
     "program_so_far",
+    "refused",
     "refused_change",
     "repair",
     "role",
+    "situation_many",
+    "situation_one",
+    "unplayed",
 )
 
 
@@ -33,6 +43,12 @@ NAMES = (
 def text_of(name: str) -> str:
     """A template's text as it is stored."""
     return files(__name__).joinpath(f"{name}.md").read_text(encoding="utf-8")
+
+
+@functools.cache
+def lines_of(name: str) -> tuple[str, ...]:
+    """The lines of a text that is a list."""
+    return tuple(line.strip() for line in text_of(name).splitlines() if line.strip())
 
 
 def fill(name: str, **values: object) -> str:

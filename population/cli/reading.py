@@ -19,12 +19,14 @@ from arena.cli.session import (
     progress_bar,
     session_options,
 )
-from arena.cli.standings import document_of, estimated
-from arena.cli.walls import open_reported_wall, sandbox_options
+from arena.cli.standings import document_of
+from arena.cli.walls import sandbox_options
+from arena.games import GAMES
 from arena.games import game as game_named
 from arena.games.protocol import Game
-from arena.home import Home
 from arena.house.population import default_population
+from arena.local import Arena
+from arena.printed import estimated, marked
 from population import paper
 from population.comparison import OurRow, best_single, our_rows
 from population.matches import Matches
@@ -61,8 +63,8 @@ workers_option = click.option(
 @session_options
 def list_(session: Session, game: Game | None) -> None:
     """Lists runs, oldest first."""
-    home = session.home()
-    runs = Runs(home.path)
+    session.arena()
+    runs = Runs(session.home_path)
     records = runs.all(game.name if game else None)
     done = {record.name: runs.done(record.name) for record in records}
 
@@ -80,7 +82,7 @@ def list_(session: Session, game: Game | None) -> None:
             )
         out.print(table)
         if not records:
-            out.print("no runs yet; start one:  csro run --game rrps")
+            out.print("no runs yet; start one:  csro run --game GAME")
 
     session.answer({"runs": [_summary(one, done[one.name]) for one in records]}, human)
 
@@ -101,36 +103,28 @@ def _summary(record: RunRecord, done: int) -> dict[str, Any]:
 
 
 def evaluate_runs(
-    home: Home,
-    runs: Runs,
-    records: Sequence[RunRecord],
-    matches: Matches,
-    *,
-    count: int,
-    steps: int,
+    arena: Arena, runs: Runs, records: Sequence[RunRecord], *, count: int, steps: int
 ) -> None:
     """Plays the runs' meta-strategies and best single policies against the evaluation population.
 
     Args:
-      home: of the tournament.
+      arena: of the tournament.
       runs: in it.
       records: which of them.
-      matches: plays.
       count: matches a bot of the last meta-strategy, and of the best single policy.
       steps: matches a bot of the meta-strategies before it; 0 for none.
     """
-    with open_reported_wall(matches.wall):
-        pass  # it is opened to be named; the workers open their own
+    notice(f"sandbox: {arena.wall}")
     for record in records:
         sigmas = sigmas_of(record, runs.iterations(record.name))
-        population = default_population(record.config.game)
+        game, population = game_named(record.config.game), default_population(record.config.game)
         with progress_bar(f"{record.name} against {population.name}") as progress:
-            matches.progress = progress
+            matches = Matches(arena, game, record.config.vouched, progress)
             measure(matches, to_measure(sigmas[-1:], count), population)
             if steps:
                 measure(matches, to_measure(sigmas[:-1], steps), population)
             seen = list(to_measure(sigmas if steps else sigmas[-1:], 0))
-            best = best_single(measured(home, matches.game, seen, population))
+            best = best_single(measured(arena, game, seen, population))
             if best is not None:
                 measure(matches, {best[0]: count}, population)
 
@@ -155,14 +149,12 @@ def report(
     wall: WallChoice,
 ) -> None:
     """Tells about RUN: a summary here, a page with --html, tables with --csv."""
-    home = session.home()
-    runs = Runs(home.path)
-    record = runs.get(run_name)
-    if count is not None:
-        game = game_named(record.config.game)
-        with Matches(home, game, workers, wall) as matches:
-            evaluate_runs(home, runs, [record], matches, count=count, steps=steps)
-    facts = gather(home, runs, run_name)
+    with session.arena(wall, workers) as arena:
+        runs = Runs(session.home_path)
+        record = runs.get(run_name)
+        if count is not None:
+            evaluate_runs(arena, runs, [record], count=count, steps=steps)
+        facts = gather(arena, runs, run_name)
     written = list(write_tables(facts, csv)) if csv else []
     if html is not None:
         html.parent.mkdir(parents=True, exist_ok=True)
@@ -231,7 +223,7 @@ def _say(out: Console, facts: RunFacts, written: Sequence[Path]) -> None:
             str(len(one.attempts)),
             ", ".join(f"{n} {kind}" for kind, n in step.rejected.items()),
             f"{step.spent.tokens:,}",
-            estimated(step.scores.agg_score if step.scores else None),
+            marked(estimated(step.scores.agg_score if step.scores else None)),
         )
     out.print(table)
     if facts.scores is None:
@@ -247,20 +239,20 @@ def _say_scores(out: Console, facts: RunFacts, scores: Scores) -> None:
         f"meta-strategy {facts.mixture} against {facts.measured.population}, "
         f"{scores.matches} matches a bot or more"
     )
-    out.print(f"  PopReturn  {estimated(scores.pop_return)}")
-    out.print(f"  PopExpl    {estimated(scores.pop_expl)}")
-    out.print(f"  AggScore   {estimated(scores.agg_score)}")
+    out.print(f"  PopReturn  {marked(estimated(scores.pop_return))}")
+    out.print(f"  PopExpl    {marked(estimated(scores.pop_expl))}")
+    out.print(f"  AggScore   {marked(estimated(scores.agg_score))}")
     if facts.best is not None:
         labels = {member.digest: member.label for member in facts.members}
         digest, best = facts.best
         out.print(
             f"  best single policy {labels[digest]}, {best.matches} matches a bot: "
-            f"AggScore {estimated(best.agg_score)}"
+            f"AggScore {marked(estimated(best.agg_score))}"
         )
 
 
 @click.command()
-@click.argument("game", type=GameType(), metavar="rrps|leduc")
+@click.argument("game", type=GameType(), metavar="|".join(GAMES))
 @evaluate_option
 @steps_option
 @workers_option
@@ -271,13 +263,12 @@ def table(
 ) -> None:
     """Prints the paper's table of a game with our finished runs beside it."""
     published = (*paper.methods(game.name), *paper.variants(game.name))
-    home = session.home()
-    runs = Runs(home.path)
-    finished = [one for one in runs.all(game.name) if one.state is RunState.FINISHED]
-    if count is not None:
-        with Matches(home, game, workers, wall) as matches:
-            evaluate_runs(home, runs, finished, matches, count=count, steps=steps)
-    ours = our_rows((record, _known(home, game, record)) for record in finished)
+    with session.arena(wall, workers) as arena:
+        runs = Runs(session.home_path)
+        finished = [one for one in runs.all(game.name) if one.state is RunState.FINISHED]
+        if count is not None:
+            evaluate_runs(arena, runs, finished, count=count, steps=steps)
+        ours = our_rows((record, _known(arena, game, record)) for record in finished)
     document = {
         "game": game.name,
         "unit": f"{game.unit} per match",
@@ -289,9 +280,9 @@ def table(
         notice(f"{name} was not measured yet: csro report {name} --evaluate 100")
 
 
-def _known(home: Home, game: Game, record: RunRecord) -> Measured:
+def _known(arena: Arena, game: Game, record: RunRecord) -> Measured:
     assert record.final is not None  # it is finished
-    return measured(home, game, list(record.final.weights), default_population(game.name))
+    return measured(arena, game, list(record.final.weights), default_population(game.name))
 
 
 def _published(row: paper.PaperRow) -> dict[str, Any]:

@@ -2,47 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import wraps
 from typing import Any
 
 import click
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from arena.analysis.meta_strategy import DEFAULT_SOLVER, SOLVERS
-from arena.cli.session import Session, game_option, notice, session_options, terminal
-from arena.cli.walls import open_reported_wall, sandbox_options
+from arena.cli.session import (
+    Session,
+    game_option,
+    notice,
+    optional_game,
+    session_options,
+    terminal,
+)
+from arena.cli.walls import sandbox_options
+from arena.errors import UsageFault
 from arena.games import game as game_named
 from arena.games.protocol import Game
-from oracle.models.errors import BudgetSpent, ModelError
-from population.config import ORACLES, Budget, OracleChoice, RunConfig, default_budget
-from population.csro import Csro, Result
+from arena.local import Arena
+from oracle.models.options import Asking
+from population.cli.asking import (
+    asking_options,
+    pace_options,
+    refuse_idle,
+    refuse_others,
+    show_call,
+    show_calls,
+    show_first,
+)
+from population.cli.telling import answer, told_again
+from population.config import ORACLES, Measuring, OracleChoice, RunConfig, default_measuring
+from population.csro import Csro
+from population.logbook import Logbook, at_work
 from population.matches import Matches
-from population.members import initial_member
+from population.members import named_initial
 from population.oracles import (
     GRAMMAR,
     Spending,
     check_model,
-    first_prompt,
+    check_writer,
     full_model_name,
     model_by_default,
     workshop,
 )
 from population.records import Iteration, RunRecord, RunState
 from population.runs import Runs
-from sandbox.choose import KINDS, WallChoice
+from sandbox.choose import WallChoice
 
 
-def oracle_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options that choose the oracle, as one `oracle` argument."""
+def oracle_options(function: Callable[..., Any], usual: str = "linear") -> Callable[..., Any]:
+    """Adds the options that choose the oracle, the usual one by default, as `oracle`."""
 
     @click.option(
         "--oracle",
         "name",
-        default="linear",
+        default=usual,
         show_default=True,
         type=click.Choice(ORACLES),
         help="How best responses are searched for.",
@@ -81,6 +100,7 @@ def oracle_options(function: Callable[..., Any]) -> Callable[..., Any]:
         type=click.IntRange(1),
         help="N: candidates of best-of-n.",
     )
+    @asking_options
     @wraps(function)
     def run(
         name: str,
@@ -89,10 +109,11 @@ def oracle_options(function: Callable[..., Any]) -> Callable[..., Any]:
         shown: str,
         refinements: int,
         drafts: int,
+        asking: Asking,
         **kwargs: Any,
     ) -> Any:
         chosen = full_model_name(model) if model else model_by_default()
-        oracle = OracleChoice(name, chosen, opponents, shown, refinements, drafts)
+        oracle = OracleChoice(name, chosen, opponents, shown, refinements, drafts, asking)
         return function(oracle=oracle, **kwargs)
 
     return run
@@ -176,36 +197,39 @@ def run(
 
     The same options give the same run.  Interrupt it, or kill it: `csro resume RUN` goes on.
     """
-    usual = default_budget(game.name)
-    matches = Budget(payoff_matches or usual.payoff, evaluation_matches or usual.evaluation)
+    usual = default_measuring(game.name)
+    matches = Measuring(payoff_matches or usual.payoff, evaluation_matches or usual.evaluation)
     config = RunConfig(game.name, oracle, iterations, seed, solver, initial, matches)
     if dry_run:
-        show_prompt(session, config)
+        show_first(session, config)
         return
-    home = session.home()
-    runs = Runs(home.path)
-    name = run_name or name_for(config)
-    finished = {one.name for one in runs.all() if one.state is RunState.FINISHED}
-    if name not in finished:
-        wall = ready(oracle, spending, wall)
-    record = runs.start(name, config)
-    work(session, runs, record, Matches(home, game, workers, wall), spending)
+    refuse_idle(oracle)
+    check_writer(config)
+    with session.arena(wall, workers, new=True) as arena:
+        runs = Runs(session.home_path)
+        name = run_name or name_for(config)
+        finished = {one.name for one in runs.all() if one.state is RunState.FINISHED}
+        if initial:
+            named_initial(arena, game, initial)  # before anything is stored under the run's name
+        if name not in finished:
+            ready(arena, oracle, spending)
+        work(session, runs, runs.start(name, config), arena, spending)
 
 
-def ready(oracle: OracleChoice, spending: Spending, wall: WallChoice) -> WallChoice:
+def ready(arena: Arena, oracle: OracleChoice, spending: Spending) -> None:
     """Tries the model and the sandbox before a run stores or plays anything; says which they are.
 
-    Returns:
-      The sandbox that works, where the choice was left open.
+    Raises:
+      ModelError, SandboxError: one of them does not work.
     """
-    check_model(oracle, spending)
+    remarks = check_model(oracle, spending)
     if oracle.model == GRAMMAR:
         notice("model: grammar (programs are made from a grammar; no key is used)")
     else:
         notice(f"model: {oracle.model}")
-    with open_reported_wall(wall) as box:
-        kind = box.name.partition("/")[0]
-    return replace(wall, kind=kind) if kind in KINDS else wall
+    for remark in remarks:
+        notice(f"  {remark}")
+    notice(f"sandbox: {arena.wall}")
 
 
 def name_for(config: RunConfig) -> str:
@@ -217,70 +241,51 @@ def name_for(config: RunConfig) -> str:
 @click.command()
 @click.argument("run_name", metavar="RUN")
 @click.option("--workers", default=0, type=click.IntRange(0), help="Processes; 0: one per core.")
+@pace_options
 @spending_options
 @sandbox_options
 @session_options
 def resume(
-    session: Session, run_name: str, workers: int, spending: Spending, wall: WallChoice
+    session: Session,
+    run_name: str,
+    workers: int,
+    pace: Mapping[str, Any],
+    spending: Spending,
+    wall: WallChoice,
 ) -> None:
     """Goes on with RUN from wherever it was left; a finished run is only told again."""
-    home = session.home()
-    runs = Runs(home.path)
-    record = runs.get(run_name)
-    game = game_named(record.config.game)
-    if record.state is not RunState.FINISHED:
-        wall = ready(record.config.oracle, spending, wall)
-    work(session, runs, record, Matches(home, game, workers, wall), spending)
+    with session.arena(wall, workers) as arena:
+        runs = Runs(session.home_path)
+        record = at_pace(runs.get(run_name), pace)
+        if record.state is RunState.FINISHED:
+            answer(session, record, told_again(arena, runs, run_name), {})
+        else:
+            ready(arena, record.config.oracle, spending)
+            work(session, runs, record, arena, spending)
 
 
-def work(
-    session: Session, runs: Runs, record: RunRecord, matches: Matches, spending: Spending
-) -> None:
+def at_pace(record: RunRecord, pace: Mapping[str, Any]) -> RunRecord:
+    """A run as it goes on with another time-out or number of calls at once."""
+    oracle = record.config.oracle
+    changed = replace(oracle, asking=replace(oracle.asking, **pace))
+    return replace(record, config=replace(record.config, oracle=changed))
+
+
+def work(session: Session, runs: Runs, record: RunRecord, arena: Arena, spending: Spending) -> None:
     """Runs or resumes, with progress on stderr, and answers."""
-    with (
-        runs.working_on(record.name),
-        bars(record) as watcher,
-        matches,
-    ):
-        matches.progress = watcher.plays
-        runs.note(record.name, RunState.UNFINISHED)
+    with at_work(runs, record.name), bars(record) as watcher:
+        config = record.config
+        matches = Matches(arena, game_named(config.game), config.vouched, watcher.plays)
+        log = Logbook(record.name, config.iterations, runs, matches, watcher)
         shop = workshop(runs, record, spending)
         lineage_of = shop.authorship.lineage_of
-        csro = Csro(record.name, record.config, shop.oracle, lineage_of, matches, runs, watcher)
         try:
-            result = csro.run()
-        except (BudgetSpent, ModelError) as stop:
-            runs.note(record.name, RunState.STOPPED, str(stop))
-            raise
-    document = {"run": record.name, **document_of(result), "walls": dict(matches.spent.walls)}
+            result = Csro(record.name, config, shop.oracle, lineage_of, matches, log).run()
+        finally:
+            shop.close()
     for wall, number in sorted(matches.spent.walls.items()):
         notice(f"{number:,} matches played behind: {wall}")
-    session.answer(document, lambda out: say(out, record, result))
-
-
-def document_of(result: Result) -> dict[str, Any]:
-    """A run's result for JSON."""
-    labels = {member.digest: member.label for member in result.members}
-    return {
-        "ref": result.mixture.ref,
-        "digest": result.mixture.digest,
-        "members": [{"label": m.label, "digest": m.digest} for m in result.members],
-        "sigma": {labels[d]: weight for d, weight in result.sigma.support.items()},
-        "exploitability": result.sigma.exploitability,
-    }
-
-
-def say(out: Console, record: RunRecord, result: Result) -> None:
-    """A run's result for people."""
-    labels = {member.digest: member.label for member in result.members}
-    out.print(f"[bold green]finished[/]  {record.name}: {len(result.members)} members")
-    out.print(f"meta-strategy  [bold]{result.mixture.ref}[/]")
-    for digest, weight in result.sigma.support.items():
-        out.print(f"  {weight:6.1%}  {labels[digest]}  {digest[:12]}")
-    out.print(
-        f"measure it:  csro report {record.name} --evaluate 100   "
-        f"or  arena evaluate {result.mixture.ref} --game {record.config.game}"
-    )
+    answer(session, record, result, matches.spent.walls)
 
 
 class Bars:
@@ -292,11 +297,11 @@ class Bars:
         self._matches = progress.add_task("matches", total=None)
 
     def begins(self, k: int, iterations: int) -> None:
-        """See `population.csro.Watcher`."""
+        """See `population.logbook.Watcher`."""
         self._progress.update(self._run, completed=k - 1, total=iterations)
 
     def ends(self, iteration: Iteration) -> None:
-        """See `population.csro.Watcher`."""
+        """See `population.logbook.Watcher`."""
         failed = sum(attempt.failure is not None for attempt in iteration.attempts)
         found = "nothing joins" if iteration.u is None else f"u = {iteration.u:+.1f}"
         error = "" if iteration.stderr is None else f" (stderr {iteration.stderr:.1f})"
@@ -324,24 +329,38 @@ def bars(record: RunRecord) -> Iterator[Bars]:
         yield Bars(progress, record.name, record.config.iterations)
 
 
-def show_prompt(session: Session, config: RunConfig) -> None:
-    """Prints what would be sent first."""
-    home = session.home()
-    first = first_prompt(config, initial_member(home, game_named(config.game), config))
-    document = {"system": first.system, "prompt": first.text, "digest": first.digest}
-    session.answer(document, lambda out: click.echo(f"{first.system}\n\n{first.text}"))
-    size = len(first.system) + len(first.text)
-    notice(f"model: {config.oracle.model}; {size:,} characters; nothing was sent")
-
-
 @click.command()
-@game_option
+@optional_game
 @oracle_options
 @click.option("--initial", default="", metavar="REF", help="First policy [default: a plain one].")
+@click.option("--run", "run_name", metavar="RUN", help="Show what this run has asked instead.")
+@click.option("--call", "key", metavar="KEY", help="Of the run: one call, such as k03/a02, or k03.")
 @session_options
-def prompt(session: Session, game: Game, oracle: OracleChoice, initial: str) -> None:
-    """Prints the first prompt that a run with these options would send; nothing is sent."""
-    show_prompt(session, RunConfig(game.name, oracle, initial=initial))
+def prompt(
+    session: Session,
+    game: Game | None,
+    oracle: OracleChoice,
+    initial: str,
+    run_name: str | None,
+    key: str | None,
+) -> None:
+    """Prints prompts; nothing is sent.
+
+    With --game the first one that a run with these options would send; with --run a list of all
+    that RUN has sent, and with --call one of them, or the first of an iteration (k03).
+    """
+    if (game is None) == (run_name is None):
+        raise UsageFault("give either --game, with a run's options, or --run RUN")
+    if run_name is None and key is not None:
+        raise UsageFault("--call names a call of a run: give --run RUN too")
+    if game is not None:
+        show_first(session, RunConfig(game.name, oracle, initial=initial))
+        return
+    refuse_others("run_name", "key")
+    if key is None:
+        show_calls(session, str(run_name))
+    else:
+        show_call(session, str(run_name), key)
 
 
 COMMANDS: tuple[click.Command, ...] = (run, resume, prompt)

@@ -8,14 +8,13 @@ from itertools import combinations
 
 from arena.games import game as game_named
 from arena.games.protocol import Game
-from arena.home import Home
 from arena.house.population import Population, default_population
 from arena.payoffs import PayoffTable
+from arena.seam import Tournament
 from oracle.models.budget import Spent
 from population.comparison import best_single
 from population.members import label_of
 from population.oracles import journal_of
-from population.payoff import exact_payoffs
 from population.records import Iteration, RunRecord, Sigma
 from population.runs import Runs
 from population.scores import Measured, Scores, measured
@@ -100,11 +99,13 @@ def sigmas_of(record: RunRecord, iterations: tuple[Iteration, ...]) -> list[Sigm
     return [*found, record.final] if record.final else found
 
 
-def gather(home: Home, runs: Runs, name: str, population: Population | None = None) -> RunFacts:
+def gather(
+    arena: Tournament, runs: Runs, name: str, population: Population | None = None
+) -> RunFacts:
     """Reads all about a run; plays nothing.
 
     Args:
-      home: where its policies and matches are.
+      arena: where its policies and matches are.
       runs: where it is recorded.
       name: of the run.
       population: what the meta-strategies are measured on; by default the game's.
@@ -116,22 +117,22 @@ def gather(home: Home, runs: Runs, name: str, population: Population | None = No
     game = game_named(record.config.game)
     iterations = runs.iterations(name)
     joined = members_of(record, iterations)
-    known = measured(home, game, list(joined), population or default_population(game.name))
+    known = measured(arena, game, list(joined), population or default_population(game.name))
     usage = usage_of(journal_of(runs, name).calls())
     sigmas = sigmas_of(record, iterations)
     pairs = dict.fromkeys(combinations(joined, 2), record.config.matches.payoff)
     return RunFacts(
         record=record,
         game=game,
-        members=_members(home, joined, iterations),
+        members=_members(arena, joined, iterations),
         steps=tuple(_step(iteration, known, usage) for iteration in iterations),
-        payoffs=exact_payoffs(home.store, game, tuple(joined), pairs),
+        payoffs=arena.exact_payoffs(game, tuple(joined), pairs),
         sigma=sigmas[-1] if sigmas else None,
         measured=known,
         scores=known.of(sigmas[-1].weights) if sigmas else None,
         best=best_single(known),
         usage=usage,
-        mixture=_ref(home, record.mixture),
+        mixture=_ref(arena, record.mixture),
     )
 
 
@@ -145,11 +146,11 @@ def members_of(record: RunRecord, iterations: tuple[Iteration, ...]) -> dict[str
 
 
 def _members(
-    home: Home, joined: dict[str, str], iterations: tuple[Iteration, ...]
+    arena: Tournament, joined: dict[str, str], iterations: tuple[Iteration, ...]
 ) -> tuple[MemberFacts, ...]:
     parents = {one.accepted: _parent(one) for one in iterations if one.accepted}
     wanted = {*joined, *filter(None, parents.values())}
-    versions = home.registry.by_digests(sorted(wanted))
+    versions = arena.versions(wanted)
     return tuple(
         MemberFacts(
             digest=digest,
@@ -183,5 +184,5 @@ def _step(iteration: Iteration, known: Measured, usage: Usage) -> Step:
     )
 
 
-def _ref(home: Home, digest: str) -> str:
-    return home.registry.by_digests([digest])[digest].ref if digest else ""
+def _ref(arena: Tournament, digest: str) -> str:
+    return arena.versions([digest])[digest].ref if digest else ""

@@ -1,53 +1,59 @@
-"""The report as one HTML page that needs nothing else.
+"""The report as one HTML page that needs nothing else, from the template `page.html.j2`.
 
-Names, descriptions, sources and reasons come from programs and models: each is escaped where it
-enters the page, and the page forbids scripts altogether.
+Names, descriptions, sources and reasons come from programs and models: the template escapes all
+that is filled in, figures escape what they are made of, and the page forbids scripts altogether.
 """
 
 from __future__ import annotations
 
-import difflib
-import math
-from collections.abc import Iterable, Sequence
-from html import escape
+from collections.abc import Mapping
 from importlib.resources import files
+from typing import Any
 
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+
+from arena.figures import colours
+from arena.figures.heatmap import payoff_heatmap
+from arena.figures.intervals import Line, intervals
+from arena.figures.text import number
+from arena.source_check import difference
 from oracle.models.budget import Spent
-from oracle.values import Attempt
+from population.figures import ladder, over_iterations, sigma_area
 from population.paper import reference_lines
-from population.report.facts import MemberFacts, RunFacts, Step
-from population.report.svg import Dot, Line, bars, heat_map, line_chart, scatter
+from population.report.facts import MemberFacts, RunFacts, Step, sigmas_of
 from population.scores import Scores
 
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
-_COLOURS = ("var(--one)", "var(--two)", "var(--three)")
+METRICS = {"PopReturn": "pop_return", "PopExpl": "pop_expl", "AggScore": "agg_score"}
+"""What is drawn over iterations, and the field of `Scores` that has it."""
+
+_REASON = 400
+"""Characters of a reason that are shown."""
 
 
 def page(facts: RunFacts) -> str:
     """The whole page."""
-    style = (files("population.report") / "style.css.txt").read_text(encoding="utf-8")
-    sections = [
-        _head(facts),
-        _section("Against the evaluation population", _over_iterations(facts)),
-        _section("Iterations", _iterations(facts)),
-        _section("Refinement ladder", _ladder(facts)),
-        _section("Payoffs among the members, and sigma", _payoffs(facts)),
-        _section("Returns per evaluation bot", _per_bot(facts)),
-        _section("Policies", "".join(_member(member) for member in facts.members)),
-    ]
-    title = escape(f"CSRO run {facts.record.name}")
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{title}</title><style>{style}</style></head><body><main>"
-        f"{''.join(sections)}</main></body></html>\n"
+    here = files("population.report")
+    texts = Environment(autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True)
+    template = texts.from_string((here / "page.html.j2").read_text(encoding="utf-8"))
+    style = (here / "page.css").read_text(encoding="utf-8")
+    return template.render(
+        name=facts.record.name,
+        style=Markup(style),
+        unit=f"{facts.game.unit} per match",
+        tiles=_tiles(facts).items(),
+        population=facts.measured.population,
+        matches=f"{facts.scores.matches:,}" if facts.scores else "",
+        results=_results(facts),
+        over_iterations=Markup(_over_iterations(facts)),
+        iterations=[_iteration(step) for step in facts.steps],
+        attempts=Markup(_attempts(facts)),
+        rejected=_rejected(facts),
+        payoffs=Markup(_payoffs(facts)),
+        sigma=Markup(_sigma(facts)),
+        per_bot=Markup(_per_bot(facts)),
+        members=[_member(member) for member in facts.members],
     )
-
-
-def number(value: float | None, digits: int = 1) -> str:
-    """A number for a table; a dash where there is none."""
-    return "-" if value is None or not math.isfinite(value) else f"{value:.{digits}f}"
 
 
 def cost(spent: Spent) -> str:
@@ -57,67 +63,37 @@ def cost(spent: Spent) -> str:
     return "unknown" if spent.cost is None else f"${spent.cost:.4f}"
 
 
-def _section(title: str, body: str) -> str:
-    return f"<section><h2>{escape(title)}</h2>{body}</section>"
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table of texts, all of them escaped."""
-    top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
-    body = "".join(
-        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows
-    )
-    return f"<div class='wide'><table><tr>{top}</tr>{body}</table></div>"
-
-
-def _head(facts: RunFacts) -> str:
+def _tiles(facts: RunFacts) -> dict[str, str]:
     record, config = facts.record, facts.record.config
     total = facts.usage.total
-    tiles = [
-        ("game", facts.game.title),
-        ("oracle", config.variant),
-        ("seed", str(config.seed)),
-        ("iterations", f"{len(facts.steps)} of {config.iterations}"),
-        ("state", f"{record.state.value} {record.note}".strip()),
-        ("meta-strategy", facts.mixture or "not yet"),
-        ("model calls", f"{total.calls:,}" if total.calls else "none"),
-        ("tokens", f"{total.tokens:,}" if total.calls else "none"),
-        ("cost", cost(total)),
-        ("wall time", f"{sum(s.iteration.effort.seconds for s in facts.steps):,.0f} s"),
-    ]
-    cells = "".join(
-        f"<div><dt>{escape(key)}</dt><dd>{escape(value)}</dd></div>" for key, value in tiles
-    )
-    return f"<h1>CSRO run {escape(record.name)}</h1><dl>{cells}</dl>{_result(facts)}"
+    return {
+        "game": facts.game.title,
+        "oracle": config.variant,
+        "seed": str(config.seed),
+        "iterations": f"{len(facts.steps)} of {config.iterations}",
+        "state": f"{record.state.value} {record.note}".strip(),
+        "meta-strategy": facts.mixture or "not yet",
+        "model calls": f"{total.calls:,}" if total.calls else "none",
+        "tokens": f"{total.tokens:,}" if total.calls else "none",
+        "cost": cost(total),
+        "wall time": f"{sum(s.iteration.effort.seconds for s in facts.steps):,.0f} s",
+    }
 
 
-def _result(facts: RunFacts) -> str:
+def _results(facts: RunFacts) -> list[tuple[str, ...]]:
     if facts.scores is None:
-        return (
-            "<p class='note'>The members were not played against the evaluation population yet: "
-            f"<code>csro report {escape(facts.record.name)} --evaluate 100</code></p>"
-        )
+        return []
     labels = {member.digest: member.label for member in facts.members}
-    rows = [("meta-strategy", facts.scores)]
+    rows = [_scored("meta-strategy", facts.scores)]
     if facts.best is not None:
-        rows.append((f"best single policy ({labels[facts.best[0]]})", facts.best[1]))
-    head = ("", "PopReturn", "PopExpl", "AggScore", "AggScore, 95 %")
-    table = _table(head, (_scored(name, scores) for name, scores in rows))
-    return (
-        f"{table}<p class='note'>{escape(facts.measured.population)}, at least "
-        f"{facts.scores.matches:,} matches of the meta-strategy with each bot; "
-        f"{escape(facts.game.unit)} per match.</p>"
-    )
+        rows.append(_scored(f"best single policy ({labels[facts.best[0]]})", facts.best[1]))
+    return rows
 
 
 def _scored(name: str, scores: Scores) -> tuple[str, ...]:
     agg = scores.agg_score
     values = (scores.pop_return.value, scores.pop_expl.value, agg.value)
-    return (
-        name,
-        *(number(value) for value in values),
-        f"{number(agg.low)} to {number(agg.high)}",
-    )
+    return (name, *map(number, values), f"{number(agg.low)} to {number(agg.high)}")
 
 
 def _over_iterations(facts: RunFacts) -> str:
@@ -125,40 +101,15 @@ def _over_iterations(facts: RunFacts) -> str:
     points = [(step.iteration.k - 1, step.scores) for step in facts.steps]
     if facts.record.final is not None:
         points.append((len(facts.steps), facts.scores))
-    known = [(x, scores) for x, scores in points if scores is not None]
+    known = [(float(x), scores) for x, scores in points if scores is not None]
     if not known:
-        return "<p class='note'>Nothing was measured yet.</p>"
-    x = [float(place) for place, _ in known]
-    lines = [
-        Line(
-            name,
-            x,
-            [getattr(scores, field).value for _, scores in known],
-            colour,
-            [1.96 * getattr(scores, field).stderr for _, scores in known],
-        )
-        for (name, field), colour in zip(
-            (("PopReturn", "pop_return"), ("PopExpl", "pop_expl"), ("AggScore", "agg_score")),
-            _COLOURS,
-            strict=True,
-        )
-    ]
-    return line_chart(
-        lines,
-        reference_lines(facts.game.name),
-        x_title="policies added",
-        unit=f"{facts.game.unit} per match",
-        title="PopReturn, PopExpl and AggScore of the meta-strategy over iterations",
-        height=360,
-    )
-
-
-def _iterations(facts: RunFacts) -> str:
-    head = (
-        *("k", "u", "stderr", "attempts", "rejected", "repairs", "exploitability"),
-        *("calls", "tokens", "cost", "matches", "seconds"),
-    )
-    return _table(head, (_iteration(step) for step in facts.steps))
+        return ""
+    series = {
+        f"{name} (95 %)": [(x, getattr(scores, field)) for x, scores in known]
+        for name, field in METRICS.items()
+    }
+    unit = f"{facts.game.unit} a match"
+    return over_iterations(series, unit, reference_lines(facts.game.name)).alone()
 
 
 def _iteration(step: Step) -> tuple[str, ...]:
@@ -180,90 +131,70 @@ def _iteration(step: Step) -> tuple[str, ...]:
     )
 
 
-def _ladder(facts: RunFacts) -> str:
-    dots = [
-        _dot(step.iteration.k, place, len(step.iteration.attempts), attempt)
+def _attempts(facts: RunFacts) -> str:
+    iterations = [step.iteration for step in facts.steps]
+    if not any(one.attempts for one in iterations):
+        return ""
+    return ladder(iterations, facts.game.unit).alone()
+
+
+def _rejected(facts: RunFacts) -> list[tuple[str, ...]]:
+    return [
+        (
+            str(step.iteration.k),
+            str(attempt.number),
+            attempt.failure.kind.value,
+            attempt.failure.reason[:_REASON],
+        )
         for step in facts.steps
-        for place, attempt in enumerate(step.iteration.attempts)
+        for attempt in step.iteration.attempts
+        if attempt.failure is not None
     ]
-    if not dots:
-        return "<p class='note'>Nothing was tried yet.</p>"
-    return (
-        scatter(
-            dots,
-            x_title="iteration",
-            unit=f"u, {facts.game.unit} per match",
-            title="Every attempt of every iteration: expected return against sigma",
-        )
-        + "<p class='note'>Full: became the best of its iteration when it was tried. Hollow: "
-        "scored, not kept. Cross at the foot: no valid program, so no score.</p>"
-    )
-
-
-def _dot(k: int, place: int, attempts: int, attempt: Attempt) -> Dot:
-    x = k + 0.8 * (place / max(1, attempts - 1) - 0.5) if attempts > 1 else float(k)
-    if attempt.score is None:
-        reason = (
-            f"{attempt.failure.kind.value}: {attempt.failure.reason}" if attempt.failure else ""
-        )
-        return Dot(
-            x, math.nan, "cross", f"attempt {attempt.number}: {reason[:400]}{_mended(attempt)}"
-        )
-    told = f"attempt {attempt.number}: u = {attempt.score.u:+.1f} ({attempt.score.stderr:.1f})"
-    shape = "full" if attempt.kept else "hollow"
-    return Dot(x, attempt.score.u, shape, f"{told}{_mended(attempt)}")
-
-
-def _mended(attempt: Attempt) -> str:
-    """How many replies of the model it took, where the first was malformed."""
-    return f"; malformed replies before it: {attempt.repairs}" if attempt.repairs else ""
 
 
 def _payoffs(facts: RunFacts) -> str:
-    if not facts.members:
-        return "<p class='note'>The run has no member yet.</p>"
-    weights = facts.sigma.weights if facts.sigma else {}
-    notes = [
-        f"{weights[member.digest]:.1%}" if weights.get(member.digest, 0.0) > 0 else ""
-        for member in facts.members
-    ]
+    if len(facts.members) < 2:
+        return ""
     labels = [member.label for member in facts.members]
-    drawn = heat_map(
-        facts.payoffs.mean.tolist(), labels, notes, title="Mean return of row against column"
-    )
-    return f"{drawn}<p class='note'>Behind each row: its weight in sigma.</p>"
+    height = min(120 + 14 * len(labels), 620)
+    return payoff_heatmap(facts.payoffs, labels, facts.game.unit, height=height).alone()
+
+
+def _sigma(facts: RunFacts) -> str:
+    sigmas = sigmas_of(facts.record, tuple(step.iteration for step in facts.steps))
+    labels = {member.digest: member.label for member in facts.members}
+    return sigma_area(sigmas, labels).alone() if sigmas else ""
 
 
 def _per_bot(facts: RunFacts) -> str:
     if facts.scores is None:
-        return "<p class='note'>Nothing was measured yet.</p>"
-    pairs = zip(facts.measured.bots, facts.scores.against, strict=True)
-    ranked = sorted(pairs, key=lambda pair: pair[1])
-    return bars(
-        [name.removeprefix("house/") for name, _ in ranked],
-        [value for _, value in ranked],
-        unit=f"{facts.game.unit} per match",
-        title="Mean return of the meta-strategy against each evaluation bot",
+        return ""
+    found = sorted(
+        zip(facts.measured.bots, facts.scores.against, strict=True), key=lambda one: one[1].value
     )
+    lines = [
+        Line(bot.removeprefix("house/"), one, colours.GAIN if one.value > 0 else colours.LOSS)
+        for bot, one in found
+    ]
+    return intervals(lines, f"mean return, {facts.game.unit} a match (95 % interval)")
 
 
-def _member(member: MemberFacts) -> str:
-    told = f"{member.label} · {member.ref}"
-    parts = [f"<p>{escape(member.description)}</p>"]
-    if member.parent_source and member.parent_source != member.source:
-        parts.append(
-            f"<details><summary>changes from {escape(member.parent)}</summary>"
-            f"<pre>{_diff(member.parent_source, member.source)}</pre></details>"
-        )
-    parts.append(f"<details><summary>source</summary><pre>{escape(member.source)}</pre></details>")
-    return f"<article><h3>{escape(told)}</h3>{''.join(parts)}</article>"
+def _member(member: MemberFacts) -> Mapping[str, Any]:
+    changed = bool(member.parent_source) and member.parent_source != member.source
+    return {
+        "label": member.label,
+        "ref": member.ref,
+        "description": member.description,
+        "source": member.source,
+        "parent": member.parent,
+        "changes": _changes(member.parent_source, member.source) if changed else [],
+    }
 
 
-def _diff(before: str, after: str) -> str:
-    """A unified diff, each line marked by what it is."""
-    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=2)
+def _changes(before: str, after: str) -> list[tuple[str, str]]:
+    """A unified diff: what each line is, and the line."""
+    changes = difference(before, after, context=2)
+    if changes is None:
+        return [("same", "too many to be told line by line")]
     marks = {"+": "added", "-": "removed", "@": "place"}
-    return "\n".join(
-        f'<span class="{marks.get(line[:1], "same")}">{escape(line)}</span>'
-        for line in list(lines)[2:]
-    )
+    return [(marks.get(line[:1], "same"), line) for line in changes.split("\n")[2:]]

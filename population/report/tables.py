@@ -16,7 +16,7 @@ def write_tables(facts: RunFacts, folder: Path) -> tuple[Path, ...]:
     """
     folder.mkdir(parents=True, exist_ok=True)
     labels = {member.digest: member.label for member in facts.members}
-    facts.payoffs.to_csv(folder / "payoffs.csv", names=labels)
+    facts.payoffs.named(labels).to_csv(folder / "payoffs.csv")
     return (
         _write(folder / "iterations.csv", _ITERATION, (_iteration(step) for step in facts.steps)),
         _write(folder / "attempts.csv", _ATTEMPT, _attempts(facts)),

@@ -88,9 +88,9 @@ PRELOADED_NUMPY = (
 )
 
 
-def wants_numpy(source: str) -> bool:
+def wants_numpy(source: bytes) -> bool:
     """Whether a source may import numpy; such programs get workers that have it loaded.
 
     The word has to appear: numpy costs every worker 25 MB and two milliseconds.
     """
-    return "numpy" in source
+    return b"numpy" in source

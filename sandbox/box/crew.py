@@ -5,162 +5,65 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import struct
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
-from . import control
-from .allowance import Allowance, BoxBroken, WorkerFault
-from .allowed import wants_numpy
-from .budget import resident_bytes
-from .frames import BROKE_PROTOCOL, DIED, TIMED_OUT
+from .births import Zygote
+from .box_memory import resident_bytes
+from .children import Burial
+from .frames import BROKE_PROTOCOL, DIED, LOAD_FAILED, TIMED_OUT
+from .hired import Worker
+from .limits import BoxBroken, Limits, WorkerFault
+from .nursery import Nursery
 from .watch import Watch
-from .worker import ASK_TEXT, HEADER_LENGTH, SEALED, TEXT_HEADER
-from .zygote import FORKS_AT_ONCE
+from .worker import ASK_TEXT, LENGTH, SEALED, TEXT_HEADER
 
 _TEXT_SECONDS = 1.0
-
-
-class Zygotes:
-    """The zygote without and, once a program wants it, the one with numpy."""
-
-    def __init__(self, plain: socket.socket) -> None:
-        self._plain = plain
-        self._numpy: socket.socket | None = None
-
-    @staticmethod
-    def _ask(channel: socket.socket, request: dict[str, Any], descriptors: Sequence[int]) -> Any:
-        try:
-            control.send(channel, request, descriptors)
-            answered = control.receive(channel)
-        except OSError as error:
-            raise BoxBroken(f"the zygote does not answer: {error}") from error
-        if answered is None:
-            raise BoxBroken("the zygote ended")
-        return answered[0]
-
-    def learn(self, name: str, source: str) -> None:
-        """Tells the zygotes a game's table."""
-        for channel in filter(None, (self._plain, self._numpy)):
-            self._ask(channel, {"do": "table", "name": name, "source": source}, ())
-
-    def channel(self, *, numpy: bool) -> socket.socket:
-        """The zygote to fork from."""
-        if not numpy:
-            return self._plain
-        if self._numpy is None:
-            ours, theirs = control.pair()
-            self._ask(self._plain, {"do": "numpy"}, (theirs.fileno(),))
-            theirs.close()
-            self._numpy = ours
-        return self._numpy
-
-    def fork(
-        self, channel: socket.socket, pipes: Sequence[tuple[int, int]], **wanted: Any
-    ) -> list[int]:
-        """One worker for each (read, write) pair of descriptors; returns process numbers."""
-        pids: list[int] = []
-        for start in range(0, len(pipes), FORKS_AT_ONCE):
-            some = pipes[start : start + FORKS_AT_ONCE]
-            descriptors = [descriptor for pair in some for descriptor in pair]
-            pids += self._ask(channel, {"do": "fork", **wanted}, descriptors)
-        return pids
-
-    def reap(self, channel: socket.socket, pids: Sequence[int]) -> list[tuple[int, float]]:
-        """Kills and buries; returns (wait status, processor seconds) of each."""
-        ends = self._ask(channel, {"do": "reap", "pids": list(pids)}, ())
-        return [(status, cpu) for status, cpu, _ in ends]
-
-
-class Worker:
-    """One sealed process as the referee sees it.
-
-    Attributes:
-      zygote: channel to the zygote that it was forked from.
-      seats: flat numbers of the seats that it plays.
-      pid: its process number.
-      verdict: why the watch killed it, if it did.
-      gone: it was buried.
-      crowded_out: the watch killed it because all workers together held too much memory.
-      resident_before: bytes that it shared with its zygote when it was forked.
-      call_seconds: processor time for one tick of all its instances.
-      playing: it is loaded, so the limits of the match hold.
-      waited: seconds that the referee has waited for it.
-      cpu_total: processor seconds in all, once it is buried.
-      cpu_before, starved_before, crowd_before: clocks when its matches began.
-    """
-
-    def __init__(self, zygote: socket.socket, seats: tuple[int, ...]) -> None:
-        self.zygote = zygote
-        self.seats = seats
-        self.far_read, self.down = os.pipe()
-        self.up, self.far_write = os.pipe()
-        self.pid = 0
-        self.verdict: WorkerFault | None = None
-        self.gone = False
-        self.crowded_out = False
-        self.resident_before = 0
-        self.call_seconds = 0.0
-        self.playing = False
-        self.status = 0
-        self.waited = 0.0
-        self.cpu_total = 0.0
-        self.cpu_before = 0.0
-        self.starved_before: float | None = None
-        self.crowd_before = 0.0
-
-    def forked(self, pid: int) -> None:
-        """The far ends are the worker's now."""
-        self.pid = pid
-        os.close(self.far_read)
-        os.close(self.far_write)
-
-    def close(self) -> None:
-        """Gives back the descriptors."""
-        ends = (self.up, self.down)
-        for descriptor in ends if self.pid else (*ends, self.far_read, self.far_write):
-            os.close(descriptor)
 
 
 class Crew:
     """All workers of matches that are played together.
 
     Args:
-      zygotes: where workers come from.
-      allowance: limits of one instance.
+      nursery: where workers come from.
+      limits: limits of one instance.
       watch: kills workers that exceed them.
+      charged: the watch also ends workers that together hold more than the box has; see
+        `BoxMemory`.
     """
 
-    def __init__(self, zygotes: Zygotes, allowance: Allowance, watch: Watch) -> None:
-        self._zygotes = zygotes
+    def __init__(self, nursery: Nursery, limits: Limits, watch: Watch, *, charged: bool) -> None:
+        self._nursery = nursery
         self._watch = watch
-        self.allowance = allowance
+        self._charged = charged
+        self.limits = limits
         self.workers: list[Worker] = []
 
-    def hire(self, table: str, wanted: Sequence[tuple[str, tuple[int, ...]]]) -> list[Worker]:
-        """Forks one worker for each (source, seats), in that order."""
+    def hire(self, wanted: Sequence[tuple[Zygote, tuple[int, ...]]]) -> list[Worker]:
+        """Forks one worker for each (zygote, seats), in that order."""
+        limits = self.limits
         hired = []
-        for source, seats in wanted:
-            worker = Worker(self._zygotes.channel(numpy=wants_numpy(source)), seats)
-            worker.call_seconds = self.allowance.shared(self.allowance.act_seconds, len(seats))
+        alike: dict[tuple[Zygote, int], list[Worker]] = {}
+        for zygote, seats in wanted:
+            call_seconds = limits.shared(limits.act_seconds, max(len(seats), 1))
+            worker = Worker(zygote, seats, call_seconds)
             self.workers.append(worker)
             hired.append(worker)
-        alike: dict[tuple[socket.socket, int], list[Worker]] = {}
-        for worker in hired:
-            alike.setdefault((worker.zygote, len(worker.seats)), []).append(worker)
+            alike.setdefault((zygote, worker.instances), []).append(worker)
         for (zygote, instances), workers in alike.items():
-            pids = self._zygotes.fork(
+            pids = self._nursery.bear(
                 zygote,
                 [(worker.far_read, worker.far_write) for worker in workers],
-                table=table,
-                memory_bytes=self.allowance.memory_bytes(instances),
-                cpu_seconds=self.allowance.kernel_cpu(instances),
+                limits.memory_bytes(instances),
+                limits.kernel_cpu(instances),
             )
             for worker, pid in zip(workers, pids, strict=True):
-                worker.forked(pid)
-                worker.resident_before = resident_bytes(pid)  # no policy has run in it yet
-        self._watch.guard(self.workers, self.allowance)
+                worker.born(pid)
+                if self._charged:
+                    worker.resident_before = resident_bytes(pid)  # no policy has run in it yet
+        self._watch.guard(self.workers, limits, charged=self._charged)
         return hired
 
     def give_job(self, worker: Worker, header: dict[str, Any], body: bytes) -> None:
@@ -170,10 +73,10 @@ class Crew:
           BoxBroken: the worker did not get that far, which cannot be the policy's doing.
         """
         try:
-            said = self._read(worker, 1024, self.allowance.load_seconds)
+            said = self._read(worker, 1024, self.limits.load_seconds)
             sealed = said == SEALED
             text = json.dumps({**header, "bytes": len(body)}).encode()
-            rest = memoryview(HEADER_LENGTH.pack(len(text)) + text + body)
+            rest = memoryview(LENGTH.pack(len(text)) + text + body)
             while sealed and rest:
                 rest = rest[os.write(worker.down, rest) :]
         except (OSError, WorkerFault) as error:
@@ -182,38 +85,46 @@ class Crew:
             raise BoxBroken(f"a worker could not be sealed: {said.decode('utf-8', 'replace')}")
         os.set_blocking(worker.down, False)  # a policy that stops reading must not stop us
 
+    def compiled(self, worker: Worker, most: int) -> tuple[int, bytes]:
+        """Waits for a worker that compiles: (0, marshalled code) or (fault code, text).
+
+        Raises:
+          WorkerFault: it took too long or ended.
+        """
+        head = self._read(worker, TEXT_HEADER.size, self.limits.load_seconds)
+        while len(head) < TEXT_HEADER.size:
+            head += self._read(worker, TEXT_HEADER.size - len(head), _TEXT_SECONDS)
+        code, size = TEXT_HEADER.unpack(head)
+        if size > most:
+            text = f"the program compiles to {size} bytes; {most} are allowed"
+            return LOAD_FAILED, text.encode()
+        parts, missing = [], size
+        while missing:
+            parts.append(self._read(worker, min(missing, 1 << 20), _TEXT_SECONDS))
+            missing -= len(parts[-1])
+        return code, b"".join(parts)
+
     def loaded(self, worker: Worker) -> bytes:
         """Waits until a worker has loaded its program: one code for each instance.
 
         Raises:
           WorkerFault: it took too long or ended.
         """
-        instances = len(worker.seats)
-        limit = self.allowance.shared(self.allowance.load_seconds, instances)
+        instances = worker.instances
+        limit = self.limits.shared(self.limits.load_seconds, instances)
         codes = self._read(worker, instances + 1, limit)
         if len(codes) != instances:
             raise self._broke(codes, f"{instances} bytes while loading")
         self._watch.start_match(worker)
         return codes
 
-    def ask(self, worker: Worker, frame: bytes) -> None:
-        """Sends a worker the messages of a tick.
+    def write_rest(self, worker: Worker, rest: bytes) -> None:
+        """Writes what of a large frame did not fit, while the worker reads.
 
         Raises:
-          WorkerFault: it left so many frames unread that there is no room for another.
+          OSError: the worker is gone.
         """
-        try:
-            sent = os.write(worker.down, frame)
-            if sent < len(frame):  # a small pipe; the worker reads while the rest is written
-                self._write_rest(worker, frame[sent:])
-        except BlockingIOError:
-            text = "the policy's process stopped reading its messages"
-            raise WorkerFault(BROKE_PROTOCOL, text) from None
-        except OSError:
-            pass  # it is gone; reading its answer says how
-
-    def _write_rest(self, worker: Worker, rest: bytes) -> None:
-        self._watch.waiting = (worker, worker.call_seconds)
+        self._watch.waiting = worker.due
         self._watch.steps += 1
         os.set_blocking(worker.down, True)
         try:
@@ -223,19 +134,9 @@ class Crew:
             os.set_blocking(worker.down, False)
             self._watch.waiting = None
 
-    def answer(self, worker: Worker, size: int, mark: int) -> bytes:
-        """The replies to a tick that was sent already, without their mark.
-
-        Raises:
-          WorkerFault: no proper reply came in time.
-        """
-        watch = self._watch
-        watch.waiting = (worker, worker.call_seconds)
-        watch.steps += 1
-        reply = os.read(worker.up, size + 2)
-        if len(reply) != size + 1 or reply[0] != mark:
-            raise self._broke(reply, f"{size} replies") if reply else self._ended(worker)
-        return reply[1:]
+    def no_answer(self, worker: Worker, reply: bytes) -> WorkerFault:
+        """What is wrong with a worker whose reply to a tick is not what it has to be."""
+        return self._broke(reply, f"{worker.instances} replies") if reply else self._ended(worker)
 
     def rest(self) -> None:
         """Nobody is waited for until the next answer is read."""
@@ -249,9 +150,9 @@ class Crew:
           index: number of the instance in its worker.
           width: bytes of a message of the game.
         """
-        most = 8 * self.allowance.message_chars
+        most = 8 * self.limits.message_chars
         try:
-            request = bytes((ASK_TEXT,)) + index.to_bytes(len(worker.seats) * width, "little")
+            request = bytes((ASK_TEXT,)) + index.to_bytes(worker.instances * width, "little")
             os.write(worker.down, request)
             head = self._read(worker, TEXT_HEADER.size, _TEXT_SECONDS)
             kind, size = TEXT_HEADER.unpack(head)
@@ -262,27 +163,34 @@ class Crew:
                 text += self._read(worker, size - len(text), _TEXT_SECONDS)
         except (WorkerFault, OSError, struct.error) as error:
             return f"(its own account of the error could not be had: {error})"
-        return text.decode("utf-8", "replace")[: self.allowance.message_chars]
+        return text.decode("utf-8", "replace")[: self.limits.message_chars]
 
     def dismiss(self, workers: Sequence[Worker]) -> None:
-        """Kills workers and notes how they ended and what they used."""
-        by_zygote: dict[socket.socket, list[Worker]] = {}
-        for worker in workers:
-            if worker.gone:
-                continue
-            self._watch.release(worker)
-            worker.close()
-            if worker.pid:
-                by_zygote.setdefault(worker.zygote, []).append(worker)
-        for zygote, some in by_zygote.items():
-            ends = self._zygotes.reap(zygote, [worker.pid for worker in some])
-            for worker, (status, cpu) in zip(some, ends, strict=True):
-                worker.status, worker.cpu_total = status, cpu
+        """Kills workers, buries them, and notes how they ended and what they used."""
+        killed = [worker for worker in workers if not worker.closed]
+        with self._watch.paused():  # it must not touch a process number that may be given away
+            for worker in killed:
+                worker.close()
+                if worker.pid and not worker.gone:
+                    with suppress(ProcessLookupError):
+                        os.kill(worker.pid, signal.SIGKILL)
+            for worker in killed:
+                while worker.pid and not worker.gone:
+                    self._note(worker.zygote.bury())
+                worker.gone = True
+
+    def _note(self, burial: Burial) -> None:
+        """One of our workers has ended; it need not be the one that we wait for."""
+        for worker in self.workers:
+            if worker.pid == burial.pid and not worker.gone:
+                worker.burial, worker.gone = burial, True
+                worker.cpu_total = burial.cpu_seconds
+                self._nursery.buried(worker.pid)
 
     def dismiss_all(self) -> None:
         """Kills every worker that is left."""
         self.rest()
-        self._watch.guard((), None)
+        self._watch.guard((), None, charged=False)
         self.dismiss(self.workers)
 
     def _read(self, worker: Worker, size: int, cpu_limit: float) -> bytes:
@@ -304,15 +212,16 @@ class Crew:
         self.dismiss([worker])
         if worker.verdict is not None:
             return worker.verdict
-        limit = self.allowance.match_cpu(len(worker.seats))
+        limit = self.limits.match_cpu(worker.instances)
         if worker.cpu_total - worker.cpu_before > limit:
             return WorkerFault(TIMED_OUT, f"the match took more than {limit:g} s of processor time")
-        if os.WIFEXITED(worker.status):
-            how = f"ended with exit code {os.WEXITSTATUS(worker.status)}"
-        elif os.WTERMSIG(worker.status) == signal.SIGKILL:
+        burial = worker.burial
+        if burial is None or (not burial.exited and burial.status == signal.SIGKILL):
             how = "closed its channel or was killed"  # by `dismiss` at the latest
+        elif burial.exited:
+            how = f"ended with exit code {burial.status}"
         else:
-            how = f"ended by {_signal_name(os.WTERMSIG(worker.status))}"
+            how = f"ended by {_signal_name(burial.status)}"
         return WorkerFault(DIED, f"the policy's process {how}")
 
     @staticmethod

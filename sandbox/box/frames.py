@@ -13,7 +13,7 @@ import os
 import struct
 from typing import Any
 
-VERSION = 1
+VERSION = 2
 """Of this protocol; host and box must agree."""
 
 HEADER = struct.Struct("<IB")
@@ -24,17 +24,16 @@ LARGEST_BODY = 256 * 1024 * 1024
 class Kind(enum.IntEnum):
     """Kinds of frames: below 16 from the host, above from the box."""
 
-    TABLE = 1
-    PLAY = 2
-    CHECK = 3
+    START = 1
+    TABLE = 2
+    PLAY = 3
     REPLIES = 4
 
     READY = 16
     TICK = 17
     OUTCOMES = 18
-    VERDICT = 19
-    ALIVE = 20
-    BROKEN = 21
+    ALIVE = 19
+    BROKEN = 20
 
 
 # Messages and replies of the game tables (see arena/games/protocol.py).
@@ -65,8 +64,9 @@ FAULT_NAMES = {
 }
 """Fault code to the value of `sandbox.values.FaultKind`."""
 
-WORKER_WIDE = frozenset({TIMED_OUT, STALLED, DIED, BROKE_PROTOCOL, OUT_OF_MEMORY})
-"""Faults of a whole worker: in a block that is not isolated they settle nothing."""
+WORKER_WIDE = frozenset({TIMED_OUT, STALLED, DIED, OUT_OF_MEMORY})
+"""What the referee or the kernel ends a whole worker for.  Where several matches share it, that
+settles none of them.  Whatever a living worker says or breaks is final."""
 
 
 class FrameError(Exception):
@@ -112,7 +112,12 @@ def unpack_header(header: bytes) -> tuple[int, int]:
     return length, kind
 
 
-def _read_exactly(fd: int, size: int) -> bytes:
+def read_exactly(fd: int, size: int) -> bytes:
+    """So many bytes from a blocking descriptor.
+
+    Raises:
+      FrameError: the stream ended.
+    """
     parts = []
     while size:
         part = os.read(fd, min(size, 1 << 20))
@@ -129,8 +134,8 @@ def read_frame(fd: int) -> tuple[int, bytes]:
     Raises:
       FrameError: the stream ended, or what came is no frame.
     """
-    length, kind = unpack_header(_read_exactly(fd, HEADER.size))
-    return kind, _read_exactly(fd, length)
+    length, kind = unpack_header(read_exactly(fd, HEADER.size))
+    return kind, read_exactly(fd, length)
 
 
 def write_frame(fd: int, kind: int, body: bytes = b"") -> None:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import operator
-import struct
-import types
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .allowance import Allowance, BoxBroken, WorkerFault
-from .crew import Crew, Worker, Zygotes
+from .crew import Crew
 from .frames import (
     BROKE_PROTOCOL,
     DIED,
@@ -22,15 +20,16 @@ from .frames import (
     NONE,
     OUT_OF_MEMORY,
     RAISED,
-    STALLED,
     TIMED_OUT,
     WORKER_WIDE,
 )
-from .players import Player
+from .limits import WorkerFault
+from .nursery import Nursery
+from .occupants import EXTERNAL, Occupant
+from .programs import Programs
+from .seating import GENERIC_LOAD_TEXT, Block, Seated, Seating
 from .watch import Watch
 
-EXTERNAL = -1
-INSTANCES_PER_WORKER = 256
 _MARKS = [bytes([mark]) for mark in range(256)]
 _FROM_WORKER = bytes(
     code
@@ -47,42 +46,15 @@ _GENERIC_TEXTS = {
     MALFORMED: "the policy returned something that is not exactly a str",
     RAISED: "the policy raised an exception",
     OUT_OF_MEMORY: "the policy asked for more memory than it may have",
-    LOAD_FAILED: "the policy could not be loaded",
+    LOAD_FAILED: GENERIC_LOAD_TEXT,
     BROKE_PROTOCOL: "the policy's process sent a code that only the referee may use",
 }
-
-
-@dataclass(frozen=True)
-class Job:
-    """Matches to be played together.
-
-    Attributes:
-      table: the game's table module.
-      table_name: what the zygotes call it.
-      class_name: the class that programs define.
-      methods: its required methods with their numbers of arguments.
-      programs: sources.
-      matches: (deal seed, (program, seed) of seat 0, (program, seed) of seat 1).
-      isolate: a worker of its own for every seat.
-      allowance: limits of one instance.
-    """
-
-    table: types.ModuleType
-    table_name: str
-    class_name: str
-    methods: Sequence[tuple[str, int]]
-    programs: Sequence[str]
-    matches: Sequence[tuple[int, tuple[int, int], tuple[int, int]]]
-    isolate: bool
-    allowance: Allowance
+_STOPPED_READING = "the policy's process stopped reading its messages"
 
 
 @dataclass(frozen=True)
 class MatchEnd:
-    """What came of one match: (seat, fault name, text) or None, and the rest as in `Outcome`.
-
-    Also an isolated match is not final where other matches filled the box's memory.
-    """
+    """What came of one match: (seat, fault name, text) or None, and the rest as in `Outcome`."""
 
     moves: bytes
     fault: tuple[int, str, str] | None
@@ -91,152 +63,41 @@ class MatchEnd:
 
 
 class Sitting:
-    """The matches of one job around one table.
+    """The matches of one block around one table.
 
     Args:
-      job: what is to be played.
-      zygotes: where workers come from.
+      block: what is to be played.
+      nursery: where workers come from.
       watch: holds workers to their time.
-      ask_host: plays all external seats of the job: messages in, replies out.
+      programs: what was compiled already.
+      ask_host: plays all external seats of the block: messages in, replies out.
     """
 
     def __init__(
         self,
-        job: Job,
-        zygotes: Zygotes,
+        block: Block,
+        nursery: Nursery,
         watch: Watch,
+        programs: Programs,
         ask_host: Callable[[bytes], bytes],
     ) -> None:
-        self._job = job
+        self._block = block
         self._ask_host = ask_host
-        self._width: int = job.table.MESSAGE_BYTES
-        self._table = job.table.Table([match[0] for match in job.matches])
-        self._plans = [seat for match in job.matches for seat in match[1:]]
-        self._crew = Crew(zygotes, job.allowance, watch)
-        self._texts: dict[int, str] = {}
-        self._load_failed: set[int] = set()
-        self._players: list[Player] = []
-        self._messages = b""
+        self._width: int = block.table.MESSAGE_BYTES
+        self._table = block.table.Table([match[0] for match in block.matches])
+        self._watch = watch
+        self._crew = Crew(nursery, block.limits, watch, charged=not block.isolate)
+        self._seating = Seating(block, nursery, self._crew, programs)
+        self._seated = Seated()
 
     def play(self) -> list[MatchEnd]:
         """Plays to the end."""
         try:
-            pending = self._seat_everyone()
-            self._run(pending)
+            self._seated = self._seating.seat_everyone()
+            self._run(dict(self._seated.codes))
         finally:
             self._crew.dismiss_all()
         return self._ends()
-
-    def load_only(self) -> tuple[str, str] | None:
-        """Loads the programs; returns (fault name, text) of the first that fails, or None."""
-        try:
-            codes = self._seat_everyone()
-        finally:
-            self._crew.dismiss_all()
-        if not codes:
-            return None
-        seat = min(codes)
-        return FAULT_NAMES[codes[seat]], self._texts[seat]
-
-    def _groups(self) -> list[tuple[int, tuple[int, ...]]]:
-        """(program, flat seats) of each worker and of the host, ordered by first seat."""
-        by_program: dict[int, list[int]] = {}
-        for flat, (program, _) in enumerate(self._plans):
-            by_program.setdefault(program, []).append(flat)
-        groups: list[tuple[int, tuple[int, ...]]] = []
-        for program, seats in by_program.items():
-            if program == EXTERNAL:
-                groups.append((program, tuple(seats)))
-                continue
-            size = 1 if self._job.isolate else INSTANCES_PER_WORKER
-            groups += [
-                (program, tuple(seats[start : start + size]))
-                for start in range(0, len(seats), size)
-            ]
-        return sorted(groups, key=operator.itemgetter(1))
-
-    def _seat_everyone(self) -> dict[int, int]:
-        """Hires and loads the workers; returns the fault codes of seats that failed to load."""
-        job = self._job
-        groups = self._groups()
-        codes: dict[int, int] = {}
-        wanted: list[tuple[int, tuple[int, ...]]] = []
-        for program, seats in groups:
-            if program == EXTERNAL:
-                continue
-            size = len(job.programs[program].encode("utf-8", "surrogatepass"))
-            if size > job.allowance.source_bytes:
-                text = f"the source has {size} bytes; {job.allowance.source_bytes} are allowed"
-                self._load_fails(seats, text)
-                codes.update(dict.fromkeys(seats, LOAD_FAILED))
-            else:
-                wanted.append((program, seats))
-        hired = self._crew.hire(
-            job.table_name, [(job.programs[program], seats) for program, seats in wanted]
-        )
-        for worker, (program, _) in zip(hired, wanted, strict=True):
-            self._give_job(worker, job.programs[program])
-        by_seats = {worker.seats: worker for worker in hired}
-        for _, seats in groups:
-            worker_here = by_seats.get(seats)
-            self._players.append(Player(seats, self._width, worker_here))
-            if worker_here is not None:
-                codes.update(self._load(worker_here))
-        for player in self._players:
-            if player.worker is not None and player.worker.gone:
-                player.lose_worker()
-        return codes
-
-    def _give_job(self, worker: Worker, source: str) -> None:
-        header = {
-            "class_name": self._job.class_name,
-            "methods": list(self._job.methods),
-            "message_chars": self._job.allowance.message_chars,
-            "instances": len(worker.seats),
-        }
-        seeds = struct.pack(
-            f"<{len(worker.seats)}Q", *(self._plans[seat][1] for seat in worker.seats)
-        )
-        try:
-            self._crew.give_job(worker, header, seeds + source.encode("utf-8", "surrogatepass"))
-        except WorkerFault as fault:
-            raise BoxBroken(f"a worker did not get as far as its seal: {fault.text}") from fault
-
-    def _load_fails(self, seats: Sequence[int], text: str) -> None:
-        self._load_failed.update(seats)
-        self._texts.update(dict.fromkeys(seats, text))
-
-    def _load(self, worker: Worker) -> dict[int, int]:
-        """Waits for one worker; returns the codes of its seats that failed."""
-        try:
-            codes = self._crew.loaded(worker)
-        except WorkerFault as fault:
-            self._crew.dismiss([worker])
-            slow = fault.code in (TIMED_OUT, STALLED)
-            if slow and len(worker.seats) == 1:
-                self._load_fails(worker.seats, f"loading it took too long: {fault.text}")
-                return dict.fromkeys(worker.seats, LOAD_FAILED)
-            text = f"while it was loaded, {fault.text}"
-            self._texts.update(dict.fromkeys(worker.seats, text))
-            return dict.fromkeys(worker.seats, fault.code)
-        failed: dict[int, int] = {}
-        text = ""
-        for index, (seat, code) in enumerate(zip(worker.seats, codes, strict=True)):
-            if not code:
-                continue
-            failed[seat] = code if code in (LOAD_FAILED, OUT_OF_MEMORY) else BROKE_PROTOCOL
-            if code == LOAD_FAILED:
-                self._load_failed.add(seat)
-            if (index == 0 or not codes[0]) and not worker.gone:  # else they all failed alike
-                text = self._crew.text(worker, index, self._width)
-            self._texts[seat] = text or _GENERIC_TEXTS[failed[seat]]
-        if worker.gone:  # it ended while it gave account of a failure
-            for seat in worker.seats:
-                failed.setdefault(seat, DIED)
-                self._texts.setdefault(seat, text)
-        elif len(failed) == len(worker.seats):
-            self._crew.dismiss([worker])
-        return failed
 
     def _run(self, pending: dict[int, int]) -> None:
         """Ticks until the table is done.
@@ -244,8 +105,8 @@ class Sitting:
         Args:
           pending: fault codes to hand to the table with the next replies.
         """
-        table, width, players = self._table, self._width, self._players
-        order = [seat for player in players for seat in player.seats]
+        table, width = self._table, self._width
+        order = [seat for occupant in self._seated.occupants for seat in occupant.seats]
         in_order = order == list(range(len(order)))
         place = {seat: position for position, seat in enumerate(order)}
         scatter = operator.itemgetter(*(place[seat] for seat in range(len(order))))
@@ -254,58 +115,86 @@ class Sitting:
             messages = table.messages()
             heads = messages if width == 1 else messages[::width]
             mark = 1 + tick % 255
-            self._ask(messages, mark, pending)
-            joined = b"".join([self._answer(player, mark, pending) for player in players])
-            self._crew.rest()
+            self._ask(messages, mark, pending, somebody_idles=IDLE in heads)
+            joined = self._answers(messages, mark, pending)
             replies = joined if in_order else bytes(scatter(joined))
-            replies = self._only_asked(heads, replies)
+            if IDLE in heads:
+                replies = self._only_asked(heads, replies)
             if pending or replies.translate(None, _NO_FAULT):
                 replies = self._with_faults(replies, pending)
             table.advance(replies)
             tick += 1
 
-    def _ask(self, messages: bytes, mark: int, pending: dict[int, int]) -> None:
+    def _ask(
+        self, messages: bytes, mark: int, pending: dict[int, int], *, somebody_idles: bool
+    ) -> None:
         """Sends every worker its messages, so that they all compute while one is waited for."""
-        width, prefix = self._width, _MARKS[mark]
-        self._messages = messages
-        for player in self._players:
-            worker = player.worker
+        write, prefix, width = os.write, _MARKS[mark], self._width
+        for occupant in self._seated.occupants:
+            worker = occupant.worker
             if worker is None:
                 continue
-            frame = player.gather(messages)
-            player.asked = (frame if width == 1 else frame[::width]) != player.all_idle
-            if player.asked:
-                try:
-                    self._crew.ask(worker, prefix + frame)
-                except WorkerFault as fault:
-                    self._lose(player, fault, pending)
+            frame = prefix + occupant.gather(messages)
+            if somebody_idles and frame[1::width] == occupant.all_idle:
+                occupant.asked = False
+                continue
+            occupant.asked = True
+            try:
+                sent = write(worker.down, frame)
+                if sent < len(frame):  # a small pipe; the worker reads while the rest is written
+                    self._crew.write_rest(worker, frame[sent:])
+            except BlockingIOError:  # it left so many frames unread that there is no room
+                self._lose(occupant, WorkerFault(BROKE_PROTOCOL, _STOPPED_READING), pending)
+            except OSError:
+                pass  # it is gone; reading its answer says how
 
-    def _answer(self, player: Player, mark: int, pending: dict[int, int]) -> bytes:
-        worker = player.worker
-        if worker is None:
-            if self._plans[player.seats[0]][0] == EXTERNAL:
-                return self._ask_host(player.gather(self._messages))
-            return player.nothing
-        if not player.asked:
-            return player.nothing
-        try:
-            replies = self._crew.answer(worker, len(player.seats), mark).translate(_FROM_WORKER)
-        except WorkerFault as fault:
-            self._lose(player, fault, pending)
-            return player.nothing
-        if OUT_OF_MEMORY in replies and len(player.seats) > 1:
-            self._lose(player, WorkerFault(OUT_OF_MEMORY, _GENERIC_TEXTS[OUT_OF_MEMORY]), pending)
-            return player.nothing
-        return replies
+    def _answers(self, messages: bytes, mark: int, pending: dict[int, int]) -> bytes:
+        """The replies of all occupants, one after the other."""
+        read, watch = os.read, self._watch
+        watch.steps += 1
+        replies = []
+        for occupant in self._seated.occupants:
+            worker = occupant.worker
+            if worker is None:
+                watch.waiting = None
+                is_host = occupant.program == EXTERNAL
+                replies.append(
+                    self._ask_host(occupant.gather(messages)) if is_host else occupant.nothing
+                )
+            elif occupant.asked:
+                watch.waiting = worker.due
+                reply = read(worker.up, occupant.reply_bytes + 1)
+                if len(reply) == occupant.reply_bytes and reply[0] == mark:
+                    replies.append(reply[1:].translate(_FROM_WORKER))
+                else:
+                    self._lose(occupant, self._crew.no_answer(worker, reply), pending)
+                    replies.append(occupant.nothing)
+            else:
+                replies.append(occupant.nothing)
+        watch.waiting = None
+        return b"".join(replies)
 
-    def _lose(self, player: Player, fault: WorkerFault, pending: dict[int, int]) -> None:
+    def _lose(self, occupant: Occupant, fault: WorkerFault, pending: dict[int, int]) -> None:
         """Takes a whole worker out of the block."""
-        assert player.worker is not None
-        self._crew.dismiss([player.worker])
-        player.lose_worker()
-        for seat in player.seats:
-            pending[seat] = fault.code
-            self._texts.setdefault(seat, fault.text)
+        assert occupant.worker is not None
+        self._crew.dismiss([occupant.worker])
+        self._leave(occupant, occupant.seats, fault, pending)
+
+    def _leave(
+        self,
+        occupant: Occupant,
+        seats: Sequence[int],
+        fault: WorkerFault,
+        pending: dict[int, int],
+    ) -> None:
+        """Seats lose their worker; what is over already stays as it is."""
+        occupant.lose_worker()
+        for seat in seats:
+            if self._table.fault(seat // 2) is None:
+                pending[seat] = fault.code
+                self._seated.texts.setdefault(seat, fault.text)
+                if fault.code in WORKER_WIDE and not self._block.isolate:
+                    self._seated.void.add(seat)
 
     @staticmethod
     def _only_asked(heads: bytes, replies: bytes) -> bytes:
@@ -324,48 +213,40 @@ class Sitting:
         for seat, code in pending.items():
             changed[seat] = code
         pending.clear()
-        for player in self._players:
-            if player.worker is None:
-                continue
-            for index, seat in enumerate(player.seats):
+        texts = self._seated.texts
+        for occupant in self._seated.occupants:
+            for index, seat in enumerate(occupant.seats):
                 code = changed[seat]
-                if code < TIMED_OUT or code == NONE or seat in self._texts:
+                if occupant.worker is None or code < TIMED_OUT or code == NONE or seat in texts:
                     continue
-                if code == LOAD_FAILED and seat not in self._load_failed:
+                if code == LOAD_FAILED and seat not in self._seated.load_failed:
                     changed[seat] = code = BROKE_PROTOCOL
-                text = (
-                    ""
-                    if code == BROKE_PROTOCOL
-                    else self._crew.text(player.worker, index, self._width)
-                )
-                self._texts[seat] = text or _GENERIC_TEXTS[code]
-                if player.worker.gone:
-                    others = [other for other in player.seats if other not in self._texts]
-                    self._texts.update(dict.fromkeys(others, _GENERIC_TEXTS[RAISED]))
-                    pending.update(dict.fromkeys(others, DIED))
-                    player.lose_worker()
-                    break
+                asked = code != BROKE_PROTOCOL
+                text = self._crew.text(occupant.worker, index, self._width) if asked else ""
+                texts[seat] = text or _GENERIC_TEXTS[code]
+                if occupant.worker.closed:  # it ended while it gave account
+                    rest = [other for other in occupant.seats if other not in texts]
+                    fault = WorkerFault(DIED, _GENERIC_TEXTS[RAISED])
+                    self._leave(occupant, rest, fault, pending)
         return bytes(changed)
 
     def _ends(self) -> list[MatchEnd]:
-        cpu = [0.0] * len(self._plans)
-        crowded_out: set[int] = set()
+        seats = 2 * len(self._block.matches)
+        cpu = [0.0] * seats
         for worker in self._crew.workers:
             for seat in worker.seats:
-                cpu[seat] = worker.cpu_total / len(worker.seats)
-            if worker.crowded_out:
-                crowded_out.update(worker.seats)
+                cpu[seat] = worker.cpu_total / worker.instances
         ends = []
-        for match in range(len(self._job.matches)):
+        for match in range(len(self._block.matches)):
             fault: tuple[int, str, str] | None = None
             final = True
             recorded: Any = self._table.fault(match)
             if recorded is not None:
-                seat, code = recorded
-                text = self._texts.get(2 * match + seat, "") or _GENERIC_TEXTS[code]
-                fault = (seat, FAULT_NAMES[code], text)
-                settled = self._job.isolate and 2 * match + seat not in crowded_out
-                final = settled or code not in WORKER_WIDE
+                side, code = recorded
+                seat = 2 * match + side
+                text = self._seated.texts.get(seat, "") or _GENERIC_TEXTS[code]
+                fault = (side, FAULT_NAMES[code], text)
+                final = seat not in self._seated.void
             ends.append(
                 MatchEnd(
                     moves=self._table.moves(match),

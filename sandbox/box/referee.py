@@ -6,35 +6,34 @@ knows that nothing is known about the matches.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import os
 import select
-import socket
 import sys
 import threading
 import time
 import traceback
 import types
-from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
-from . import frames, zygote
-from .allowance import Allowance, BoxBroken
-from .budget import Budget
-from .crew import Zygotes
+from . import frames, kernel, zygote
+from .births import Cradle, Zygote, first_zygote
+from .box_memory import BoxMemory
 from .frames import FrameError, Kind
-from .play import EXTERNAL, Job, MatchEnd, Sitting
-from .seal import Seal
+from .limits import BoxBroken, Limits
+from .nursery import Nursery
+from .occupants import EXTERNAL
+from .play import MatchEnd, Sitting
+from .programs import Programs
+from .seal import Seal, SealError, why_not
+from .seating import Block
 from .watch import Watch
 
 PULSE_SECONDS = 2.0
 """How often the host hears from a box that is busy."""
-ISOLATED_TOGETHER = 8
-"""Isolated matches that are played at the same time, each with two workers of its own."""
+MOST_AT_ONCE = 32
+"""Workers of isolated matches that are there at the same time; more of them play no faster."""
 _ORPHAN_CHECK_MS = 2000
-_TRIAL_SEED = 0
 
 
 def _watch_host(wire: int, parent: int) -> None:
@@ -51,39 +50,37 @@ class Referee:
 
     Args:
       wire: descriptors to read from and to write to.
-      control: the channel to the zygote.
-      description: the parts of the seal, for people.
-      budget: memory of all workers together.
+      nursery: where workers come from.
+      memory: of all workers together.
     """
 
-    def __init__(
-        self,
-        wire: tuple[int, int],
-        control: socket.socket,
-        description: str,
-        budget: Budget,
-    ) -> None:
+    def __init__(self, wire: tuple[int, int], nursery: Nursery, memory: BoxMemory) -> None:
         self._read_fd, self._write_fd = wire
-        self._zygotes = Zygotes(control)
+        self._nursery = nursery
+        self._memory = memory
         self._tables: dict[str, types.ModuleType] = {}
-        self._description = description
+        self._programs = Programs()
         self._last_sign = time.perf_counter()
         self._saying = threading.Lock()
-        self._watch = Watch(self._pulse, budget)
+        self._watch = Watch(self._pulse, memory)
 
-    def run(self) -> None:
-        """Serves until the host closes the stream."""
+    def run(self, seal: str) -> None:
+        """Serves until the host closes the stream.
+
+        Args:
+          seal: the parts of the seal, for people.
+        """
         self._say(
             Kind.READY,
             frames.document(
                 {
                     "version": frames.VERSION,
                     "python": ".".join(str(part) for part in sys.version_info[:3]),
-                    "seal": self._description,
+                    "seal": seal,
                 }
             ),
         )
-        handlers = {Kind.TABLE: self._learn, Kind.PLAY: self._play, Kind.CHECK: self._check}
+        handlers = {Kind.TABLE: self._learn, Kind.PLAY: self._play}
         while True:
             try:
                 kind, body = frames.read_frame(self._read_fd)
@@ -103,59 +100,39 @@ class Referee:
     def _learn(self, header: Any, source: bytes) -> None:
         name, text = header["name"], source.decode()
         self._tables[name] = zygote.load_table(name, text)
-        self._zygotes.learn(name, text)
-
-    def _job(self, header: Any, programs: Sequence[str], matches: Sequence[Any]) -> Job:
-        return Job(
-            table=self._tables[header["table"]],
-            table_name=header["table"],
-            class_name=header["class_name"],
-            methods=[(name, count) for name, count in header["methods"]],
-            programs=programs,
-            matches=[(deal, tuple(first), tuple(second)) for deal, first, second in matches],
-            isolate=header["isolate"],
-            allowance=Allowance(**header["limits"]),
-        )
+        self._nursery.learn(name, text)
 
     def _play(self, header: Any, blob: bytes) -> None:
         programs, at = [], 0
         for size in header["programs"]:
-            programs.append(blob[at : at + size].decode("utf-8", "surrogatepass"))
+            programs.append(blob[at : at + size])
             at += size
+        limits = Limits(**header["limits"])
+        at_once = self._memory.workers_at_once(limits.memory_mib, MOST_AT_ONCE)
         matches = header["matches"]
         external = [seat[0] == EXTERNAL for _, *seats in matches for seat in seats]
-        together = ISOLATED_TOGETHER if header["isolate"] else max(len(matches), 1)
+        together = at_once // 2 if header["isolate"] else max(len(matches), 1)
         ends: list[MatchEnd] = []
         for start in range(0, len(matches), together):
             some = matches[start : start + together]
             before = sum(external[: 2 * start])
             here = sum(external[2 * start : 2 * (start + len(some))])
             host = _Host(self, before, here, sum(external) - before - here)
-            played = self._sit(self._job(header, programs, some), host.ask)
-            if header["isolate"]:
-                played = self._settle(header, programs, some, played)
-            ends += played
+            block = Block(
+                table=self._tables[header["table"]],
+                table_name=header["table"],
+                class_name=header["class_name"],
+                methods=[(name, count) for name, count in header["methods"]],
+                programs=programs,
+                matches=[(deal, tuple(first), tuple(second)) for deal, first, second in some],
+                isolate=header["isolate"],
+                at_once=at_once,
+                limits=limits,
+            )
+            ends += Sitting(block, self._nursery, self._watch, self._programs, host.ask).play()
         rows = [[end.fault, end.cpu_seconds, end.final, len(end.moves)] for end in ends]
         moves = b"".join(end.moves for end in ends)
         self._say(Kind.OUTCOMES, frames.document(rows, moves))
-
-    def _sit(self, job: Job, ask_host: Callable[[bytes], bytes]) -> list[MatchEnd]:
-        return Sitting(job, self._zygotes, self._watch, ask_host).play()
-
-    def _settle(
-        self, header: Any, programs: Sequence[str], matches: Sequence[Any], ends: list[MatchEnd]
-    ) -> list[MatchEnd]:
-        """Plays again, alone, what others crowded out of memory; what comes of that is final.
-
-        The host's own policies cannot be asked twice; their matches stay as they are.
-        """
-        settled = []
-        for match, end in zip(matches, ends, strict=True):
-            again = len(matches) > 1 and all(seat[0] != EXTERNAL for seat in match[1:])
-            if not end.final and again:
-                (end,) = self._sit(self._job(header, programs, [match]), self.ask_host)
-            settled.append(replace(end, final=True))
-        return settled
 
     def ask_host(self, messages: bytes) -> bytes:
         """One round trip for the external seats of one tick."""
@@ -164,13 +141,6 @@ class Referee:
         if kind != Kind.REPLIES:
             raise BoxBroken(f"the host sent a frame of kind {kind} where replies were due")
         return replies
-
-    def _check(self, header: Any, source: bytes) -> None:
-        """Loads a policy and asks it nothing."""
-        match = (0, (0, _TRIAL_SEED), (EXTERNAL, 0))
-        job = self._job(header, [source.decode("utf-8", "surrogatepass")], [match])
-        fault = Sitting(job, self._zygotes, self._watch, self.ask_host).load_only()
-        self._say(Kind.VERDICT, frames.document(fault))
 
 
 class _Host:
@@ -190,36 +160,69 @@ class _Host:
         return replies[self._before : self._before + self._here]
 
 
-def main(arguments: Sequence[str]) -> None:
+def main() -> None:
     """Runs the box on standard input and output.
 
-    Args:
-      arguments: `--site FOLDER` where numpy is; `--core N` to stay on one processor core;
-        `--memory-mib N` for all workers together; `--unsealed` for code that the user vouches
-        for.
+    The command line is the same for every box, because policies could read it.  What differs
+    comes in the first frame; see `_serve`.
     """
-    parser = argparse.ArgumentParser(prog="box")
-    parser.add_argument("--site")
-    parser.add_argument("--core", type=int)
-    parser.add_argument("--memory-mib", type=int)
-    parser.add_argument("--unsealed", action="store_true")
-    options = parser.parse_args(list(arguments))
-    if options.core is not None:
-        with contextlib.suppress(OSError):
-            os.sched_setaffinity(0, {options.core})
-    wire = (os.dup(0), os.dup(1))
-    null = os.open(os.devnull, os.O_RDWR)
-    os.dup2(null, 0)
-    os.dup2(null, 1)
-    os.close(null)
+    wire = _take_wire()
     try:
-        seal = Seal(sealed=not options.unsealed)
-        control = zygote.start(seal, options.site, wire)
-        watch = threading.Thread(target=_watch_host, args=(wire[0], os.getppid()), daemon=True)
-        watch.start()
-        Referee(wire, control, seal.description, Budget(options.memory_mib)).run()
+        kernel.stop_clocks()
+        with contextlib.suppress(OSError, AttributeError):
+            # Who wakes up does not interrupt who runs, so a tick is one round of the workers.
+            os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
+        seal = Seal()
+        started = first_zygote()
+        if isinstance(started, Cradle):
+            for descriptor in wire:
+                os.close(descriptor)
+            zygote.live(started, seal)
+        _serve(wire, seal, started)
     except BaseException:  # noqa: BLE001 - the host is told, then the box ends
         with contextlib.suppress(OSError):
             frames.write_frame(wire[1], Kind.BROKEN, traceback.format_exc().encode())
         os._exit(1)
     os._exit(0)
+
+
+def _take_wire() -> tuple[int, int]:
+    """The standard streams' descriptors, with /dev/null in their place."""
+    wire = (os.dup(0), os.dup(1))
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 0)
+    os.dup2(null, 1)
+    os.close(null)
+    return wire
+
+
+def _serve(wire: tuple[int, int], seal: Seal, first: Zygote) -> None:
+    """Is the referee, as the host's first frame says.
+
+    Its header: "site", the folder where numpy is, or null; "core", the processor core to stay
+    on, or null; "memory_mib", for all workers together, or null; "unsealed", true for code that
+    the user vouches for.
+
+    Raises:
+      SealError: this platform cannot seal a process.
+    """
+    try:
+        kind, body = frames.read_frame(wire[0])
+    except FrameError:
+        return
+    if kind != Kind.START:
+        raise BoxBroken(f"the host sent a frame of kind {kind} where START was due")
+    options, _ = frames.parse_document(body)
+    problem = why_not()
+    if problem is not None and not options["unsealed"]:
+        raise SealError(problem)
+    if options["core"] is not None:
+        for pid in (0, first.pid):
+            with contextlib.suppress(OSError, AttributeError):
+                os.sched_setaffinity(pid, {options["core"]})
+    watch = threading.Thread(target=_watch_host, args=(wire[0], os.getppid()), daemon=True)
+    watch.start()
+    sealed = not options["unsealed"]
+    nursery = Nursery(first, seal.first_user, options["site"], sealed=sealed)
+    referee = Referee(wire, nursery, BoxMemory(options["memory_mib"]))
+    referee.run(seal.description(sealed=sealed))

@@ -1,72 +1,55 @@
-"""Seals the calling process: after `Seal.close_in` it computes and talks on one descriptor.
+"""Seals the calling process: after `Seal.close_in` it computes and talks on two pipes.
 
-The seal is made of, in this order: a session of its own, two open pipes, resource limits,
-an empty root folder and a user of its own (both only where the box runs as root), no new
-privileges, and the system call filter.  All of it holds whatever happens in the interpreter
-afterwards, native code included.
+The seal is made of: an empty root folder and a user of its own (both only where the box runs
+as root), a session of its own, two open pipes, resource limits, no new privileges, and the
+system call filter.  All of it holds whatever happens in the interpreter afterwards, native
+code included.  What is the same for all workers is done once, to the zygote that they are
+forked from (`Seal.narrow`).
 """
 
 from __future__ import annotations
 
-import ctypes
 import fcntl
-import functools
 import os
 import platform
 import resource
-import signal
 import sys
 import tempfile
 from contextlib import suppress
-from typing import Any
 
-from .syscalls import CALLS, filter_program
+from . import kernel
+from .syscalls import AUDIT_ARCH, filter_program
 
 INCOMING, OUTGOING = 3, 4
 """The descriptors that a sealed process keeps, besides /dev/null as 0, 1 and 2."""
+USERS = 30_000
+"""How many user numbers there are for workers."""
 
-_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 1, 4, 22, 38
-_SECCOMP_MODE_FILTER = 2
 _CAP_SETGID, _CAP_SETUID, _CAP_SYS_CHROOT = 6, 7, 18
 _EMPTY_FOLDERS = ("/var/empty", "/srv", "/mnt", "/media", "/opt", "/home")
 _OPEN_FILES = 8
+_ZYGOTES_FILES = 64
 _MOST_FILES = 1 << 20
 _STACK_BYTES = 8 * 1024 * 1024
+_SAME_FOR_ALL = (
+    (resource.RLIMIT_NOFILE, _ZYGOTES_FILES),
+    (resource.RLIMIT_CORE, 0),
+    (resource.RLIMIT_FSIZE, 0),
+    (resource.RLIMIT_STACK, _STACK_BYTES),
+)
 
 
 class SealError(Exception):
-    """This platform cannot seal a process, or a step of it failed."""
-
-
-class _FilterProgram(ctypes.Structure):
-    _fields_ = (("length", ctypes.c_ushort), ("steps", ctypes.c_void_p))
+    """This platform cannot seal a process."""
 
 
 def why_not() -> str | None:
     """Why this platform cannot seal a process, or None where it can."""
     if sys.platform != "linux":
         return f"there is no seccomp on {sys.platform}"
-    if platform.machine() not in CALLS:
+    if platform.machine() not in AUDIT_ARCH:
         return f"there is no system call table for {platform.machine()}"
     return None
-
-
-def die_with_parent() -> None:
-    """Has the kernel kill this process when its parent ends."""
-    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
-@functools.lru_cache(maxsize=1)
-def _prctl_function() -> Any:
-    function = ctypes.CDLL(None, use_errno=True).prctl
-    function.argtypes = [ctypes.c_int] + [ctypes.c_ulong] * 4
-    return function
-
-
-def _prctl(option: int, first: int = 0, second: int = 0) -> None:
-    if _prctl_function()(option, first, second, 0, 0) != 0:
-        number = ctypes.get_errno()
-        raise SealError(f"prctl {option} failed: {os.strerror(number)}")
 
 
 def _may(capability: int) -> bool:
@@ -78,13 +61,13 @@ def _may(capability: int) -> bool:
 
 
 def first_own_user() -> int | None:
-    """The first of 30,000 user numbers that workers may be given; None where there are none."""
+    """The first of `USERS` numbers that workers may be given; None where there are none."""
     if not (_may(_CAP_SETUID) and _may(_CAP_SETGID)):
         return None
     with open("/proc/self/uid_map", encoding="ascii") as lines:
         mapped = [tuple(int(part) for part in line.split()) for line in lines]
     inside, _, count = mapped[0]
-    if inside != 0 or count < 60_000:
+    if inside != 0 or count < 2 * USERS:
         return None  # a user namespace with too few numbers
     # High numbers belong to nobody on any ordinary system.
     return 2_000_000_000 if count > 2_100_000_000 else 20_000
@@ -104,36 +87,24 @@ def empty_folder() -> str | None:
 
 
 class Seal:
-    """Everything about the seal that can be prepared before a worker is forked.
+    """Everything about the seal that can be prepared before anything is forked.
 
     Attributes:
-      description: which of its parts this box has, for people.
+      first_user: see `first_own_user`.
     """
 
-    def __init__(self, *, sealed: bool = True) -> None:
-        """Prepares the seal.
-
-        Args:
-          sealed: False leaves out the system call filter: for code that the user vouches for.
-
-        Raises:
-          SealError: this platform cannot seal.
-        """
-        problem = why_not()
-        if sealed and problem is not None:
-            raise SealError(problem)
-        self._filter = ctypes.create_string_buffer(
-            filter_program(platform.machine()) if sealed else b""
-        )
-        self._steps = (len(self._filter) - 1) // 8
-        self._null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
-        self._first_user = first_own_user()
+    def __init__(self) -> None:
+        self._filter = kernel.Filter(filter_program(platform.machine())) if not why_not() else None
+        self.first_user = first_own_user()
         self._root = self._open_root()
+
+    def description(self, *, sealed: bool) -> str:
+        """Which of its parts this box has, for people."""
         parts = ["rlimits"]
-        parts += ["own user"] if self._first_user is not None else []
+        parts += ["own user"] if self.first_user is not None else []
         parts += ["empty root"] if self._root is not None else []
         parts += ["seccomp"] if sealed else []
-        self.description = ", ".join(parts)
+        return ", ".join(parts)
 
     @staticmethod
     def _open_root() -> int | None:
@@ -145,74 +116,83 @@ class Seal:
             os.rmdir(folder)  # nothing can ever be made in a folder that is gone
         return root
 
-    def close_in(
-        self, channel: tuple[int, int], number: int, memory_bytes: int, cpu_seconds: int
-    ) -> None:
-        """Seals this process for good.
-
-        Args:
-          channel: the pipes to keep: to read from, to write to.
-          number: the how-manieth worker this is; gives it a user of its own.
-          memory_bytes: address space.
-          cpu_seconds: after which the kernel kills it; the referee is stricter.
+    def narrow(self) -> None:
+        """Does to a zygote what is the same for all its workers; it opens no file any more.
 
         Raises:
-          SealError: a step failed; the process must end at once.
-          OSError: likewise.
+          KernelError, OSError: a step failed.
         """
-        parent = os.getppid()
-        os.setsid()
         # Should the machine run out of memory, the kernel ends workers first, and not the host.
         with suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
             file.write("1000")
         if self._root is not None:
             os.fchdir(self._root)
             os.chroot(".")
-        self._keep_only(channel)
-        self._limit(memory_bytes, cpu_seconds)
-        if self._first_user is not None:
-            user = self._first_user + number % 30_000
+        soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        os.closerange(_ZYGOTES_FILES, soft if 0 < soft < _MOST_FILES else _MOST_FILES)
+        for kind, value in _SAME_FOR_ALL:
+            _lower(kind, value)
+        # The filter allows none of what these count; not every kernel lets one set them.
+        for name in ("RLIMIT_MEMLOCK", "RLIMIT_MSGQUEUE", "RLIMIT_SIGPENDING"):
+            with suppress(OSError, ValueError, AttributeError):
+                resource.setrlimit(getattr(resource, name), (0, 0))
+        kernel.gain_no_privileges()
+
+    def close_in(
+        self,
+        ends: tuple[int, int, int],
+        user: int | None,
+        memory_bytes: int,
+        cpu_seconds: int,
+        *,
+        sealed: bool = True,
+    ) -> None:
+        """Seals this process for good.
+
+        Args:
+          ends: the descriptors to keep: of the pipe to read from, of the pipe to write to, and
+            of a /dev/null that is no other worker's.
+          user: a user number of its own, where there are any.
+          memory_bytes: address space.
+          cpu_seconds: after which the kernel kills it; the referee is stricter.
+          sealed: False leaves out the system call filter: for code that the user vouches for.
+
+        Raises:
+          KernelError, OSError: a step failed; the process must end at once.
+        """
+        parent = os.getppid()
+        os.setsid()
+        self._keep_only(ends)
+        _lower(resource.RLIMIT_NOFILE, _OPEN_FILES)
+        _lower(resource.RLIMIT_CPU, cpu_seconds)
+        _lower(resource.RLIMIT_AS, memory_bytes)
+        if user is not None:
             with suppress(PermissionError):  # no groups to give up in some containers
                 os.setgroups([])
             os.setresgid(user, user, user)
             os.setresuid(user, user, user)
         with suppress(OSError, ValueError):
             resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
-        if sys.platform == "linux":
-            die_with_parent()  # after the change of user, which clears it
-            if os.getppid() != parent:
-                os._exit(1)
-            _prctl(_PR_SET_DUMPABLE, 0)
-            _prctl(_PR_SET_NO_NEW_PRIVS, 1)
-        if self._steps:
-            program = _FilterProgram(self._steps, ctypes.addressof(self._filter))
-            _prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.addressof(program))
-
-    def _keep_only(self, channel: tuple[int, int]) -> None:
-        out_of_the_way = [fcntl.fcntl(end, fcntl.F_DUPFD, OUTGOING + 1) for end in channel]
-        for standard in (0, 1, 2):
-            os.dup2(self._null, standard)
-        for end, number in zip(out_of_the_way, (INCOMING, OUTGOING), strict=True):
-            os.dup2(end, number, inheritable=False)
-        soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-        os.closerange(OUTGOING + 1, soft if 0 < soft < _MOST_FILES else _MOST_FILES)
+        kernel.die_with_parent()  # after the change of user, which clears it
+        if os.getppid() != parent:
+            os._exit(1)
+        kernel.be_opaque()
+        if sealed and self._filter is not None:
+            self._filter.install()
 
     @staticmethod
-    def _limit(memory_bytes: int, cpu_seconds: int) -> None:
-        for name, value in (
-            ("RLIMIT_CORE", 0),
-            ("RLIMIT_FSIZE", 0),
-            ("RLIMIT_NOFILE", _OPEN_FILES),
-            ("RLIMIT_CPU", cpu_seconds),
-            ("RLIMIT_AS", memory_bytes),
-            ("RLIMIT_STACK", _STACK_BYTES),
-        ):
-            kind = getattr(resource, name)
-            _, hard = resource.getrlimit(kind)
-            if hard != resource.RLIM_INFINITY:
-                value = min(value, hard)
-            resource.setrlimit(kind, (value, value))
-        # The filter allows none of what these count; not every kernel lets one set them.
-        for name in ("RLIMIT_MEMLOCK", "RLIMIT_MSGQUEUE", "RLIMIT_SIGPENDING"):
-            with suppress(OSError, ValueError, AttributeError):
-                resource.setrlimit(getattr(resource, name), (0, 0))
+    def _keep_only(ends: tuple[int, int, int]) -> None:
+        incoming, outgoing, null = (fcntl.fcntl(end, fcntl.F_DUPFD, OUTGOING + 1) for end in ends)
+        for standard in (0, 1, 2):
+            os.dup2(null, standard)
+        os.dup2(incoming, INCOMING, inheritable=False)
+        os.dup2(outgoing, OUTGOING, inheritable=False)
+        os.closerange(OUTGOING + 1, _ZYGOTES_FILES)
+
+
+def _lower(kind: int, value: int) -> None:
+    """Sets a limit for good, never above what it is."""
+    _, hard = resource.getrlimit(kind)
+    if hard != resource.RLIM_INFINITY:
+        value = min(value, hard)
+    resource.setrlimit(kind, (value, value))

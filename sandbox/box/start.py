@@ -1,4 +1,4 @@
-"""Starts the box: `python -s -S -P start.py [options]`; see `main` in `referee.py`.
+"""Starts the box: `python -s -S -P start.py`; see `main` in `referee.py`.
 
 Run as a plain file, so that nothing but this folder has to be there.
 """
@@ -14,7 +14,8 @@ def main() -> None:
     package = types.ModuleType("box")
     package.__path__ = [os.path.dirname(os.path.abspath(__file__))]
     sys.modules["box"] = package
-    importlib.import_module("box.referee").main(sys.argv[1:])
+    importlib.import_module("box.hash_of_none").fix_hash_of_none()
+    importlib.import_module("box.referee").main()
 
 
 if __name__ == "__main__":

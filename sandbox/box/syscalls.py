@@ -2,106 +2,118 @@
 
 Source of the numbers: the Linux kernel's syscall tables for x86_64 and (generic) aarch64.
 Whatever is not listed fails with EPERM; a call through another instruction set's table kills
-the process.  There is no call in the list that opens, creates, connects, forks, executes,
-signals, traces or changes identity, and none that makes memory executable.
+the process.  What is listed reads, writes, asks for memory and ends.  Nothing tells the time or
+waits for it, names a process, a user or a processor, opens, signals, or makes memory that
+another process shares or that can be executed.
 """
 
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
-X86_64 = {
-    "read": 0,
-    "write": 1,
-    "close": 3,
-    "fstat": 5,
-    "poll": 7,
-    "lseek": 8,
-    "mmap": 9,
-    "mprotect": 10,
-    "munmap": 11,
-    "brk": 12,
-    "rt_sigaction": 13,
-    "rt_sigprocmask": 14,
-    "rt_sigreturn": 15,
-    "select": 23,
-    "sched_yield": 24,
-    "mremap": 25,
-    "madvise": 28,
-    "nanosleep": 35,
-    "getpid": 39,
-    "exit": 60,
-    "uname": 63,
-    "gettimeofday": 96,
-    "getrusage": 98,
-    "times": 100,
-    "getuid": 102,
-    "sigaltstack": 131,
-    "gettid": 186,
-    "time": 201,
-    "futex": 202,
-    "sched_getaffinity": 204,
-    "restart_syscall": 219,
-    "clock_gettime": 228,
-    "clock_getres": 229,
-    "clock_nanosleep": 230,
-    "exit_group": 231,
-    "getrandom": 318,  # numpy draws entropy before it looks at the seed it was given
-    "rseq": 334,
-}
+_PROT_EXEC = 4
+_MAP_PRIVATE_ANONYMOUS = 0x22
+_MREMAP_MAYMOVE = 1
 
-AARCH64 = {
-    "close": 57,
-    "lseek": 62,
-    "read": 63,
-    "write": 64,
-    "pselect6": 72,
-    "ppoll": 73,
-    "fstat": 80,
-    "exit": 93,
-    "exit_group": 94,
-    "futex": 98,
-    "nanosleep": 101,
-    "clock_gettime": 113,
-    "clock_getres": 114,
-    "clock_nanosleep": 115,
-    "sched_getaffinity": 123,
-    "sched_yield": 124,
-    "restart_syscall": 128,
-    "sigaltstack": 132,
-    "rt_sigaction": 134,
-    "rt_sigprocmask": 135,
-    "rt_sigreturn": 139,
-    "times": 153,
-    "uname": 160,
-    "getrusage": 165,
-    "gettimeofday": 169,
-    "getpid": 172,
-    "getuid": 174,
-    "gettid": 178,
-    "brk": 214,
-    "munmap": 215,
-    "mremap": 216,
-    "mmap": 222,
-    "mprotect": 226,
-    "madvise": 233,
-    "getrandom": 278,
-    "rseq": 293,
-}
 
-CALLS = {"x86_64": X86_64, "aarch64": AARCH64}
+@dataclass(frozen=True)
+class Condition:
+    """What an argument of a call must be like.
+
+    Attributes:
+      argument: which one, from 0; its lower 32 bits are looked at, which is where all flags are.
+      value: what it must equal, or with `lacks`, bits that must not be set.
+    """
+
+    argument: int
+    value: int
+    lacks: bool = False
+
+
+@dataclass(frozen=True)
+class Call:
+    """A system call that is let through.
+
+    Attributes:
+      name: as the kernel calls it.
+      numbers: by machine.
+      reason: what needs it.
+      conditions: all of which must hold.
+    """
+
+    name: str
+    numbers: dict[str, int]
+    reason: str
+    conditions: Sequence[Condition] = ()
+
+
+CALLS = (
+    Call(
+        "read",
+        {"x86_64": 0, "aarch64": 63},
+        "messages come in by the incoming pipe; the only other readable descriptor is /dev/null",
+    ),
+    Call(
+        "write",
+        {"x86_64": 1, "aarch64": 64},
+        "replies go out by the outgoing pipe; print() writes to /dev/null",
+    ),
+    Call(
+        "munmap",
+        {"x86_64": 11, "aarch64": 215},
+        "gives memory back",
+    ),
+    Call(
+        "brk",
+        {"x86_64": 12, "aarch64": 214},
+        "the C library's heap grows",
+    ),
+    Call(
+        "exit_group",
+        {"x86_64": 231, "aarch64": 94},
+        "the process ends",
+    ),
+    Call(
+        "mmap",
+        {"x86_64": 9, "aarch64": 222},
+        "memory for Python's objects and numpy's arrays: private, of no file, not executable",
+        (Condition(2, _PROT_EXEC, lacks=True), Condition(3, _MAP_PRIVATE_ANONYMOUS)),
+    ),
+    Call(
+        "mremap",
+        {"x86_64": 25, "aarch64": 216},
+        "large lists, bytearrays and arrays grow: to wherever the kernel likes",
+        (Condition(3, _MREMAP_MAYMOVE),),
+    ),
+)
+"""Those that are made most often come first, because some kernels go through them one by one."""
 
 _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_BITS, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _KILL_PROCESS, _ALLOW, _EPERM = 0x80000000, 0x7FFF0000, 0x00050001
-_OFFSET_NUMBER, _OFFSET_ARCH, _OFFSET_PROT = 0, 4, 16 + 2 * 8
+_OFFSET_NUMBER, _OFFSET_ARCH, _OFFSET_ARGUMENTS = 0, 4, 16
 _X32_BIT = 0x40000000
-_PROT_EXEC = 4
 
 
 def _step(code: int, if_true: int, if_false: int, value: int) -> bytes:
     return struct.pack("=HBBI", code, if_true, if_false, value)
+
+
+def _verdict(call: Call, machine: str) -> list[bytes]:
+    """Steps that decide about one call and fall through for all others."""
+    checks = []
+    for condition in call.conditions:
+        checks.append(_step(_LOAD, 0, 0, _OFFSET_ARGUMENTS + 8 * condition.argument))
+        if condition.lacks:
+            checks.append(_step(_JUMP_BITS, 0, 1, condition.value))
+        else:
+            checks.append(_step(_JUMP_EQUAL, 1, 0, condition.value))
+        checks.append(_step(_RETURN, 0, 0, _EPERM))
+    checks.append(_step(_RETURN, 0, 0, _ALLOW))
+    return [_step(_JUMP_EQUAL, 0, len(checks), call.numbers[machine]), *checks]
 
 
 def filter_program(machine: str) -> bytes:
@@ -113,8 +125,6 @@ def filter_program(machine: str) -> bytes:
     Raises:
       KeyError: there is no table for that machine.
     """
-    calls = dict(CALLS[machine])
-    guarded = [calls.pop("mmap"), calls.pop("mprotect")]
     steps = [
         _step(_LOAD, 0, 0, _OFFSET_ARCH),
         _step(_JUMP_EQUAL, 1, 0, AUDIT_ARCH[machine]),
@@ -126,18 +136,6 @@ def filter_program(machine: str) -> bytes:
             _step(_JUMP_AT_LEAST, 0, 1, _X32_BIT),
             _step(_RETURN, 0, 0, _KILL_PROCESS),
         ]
-    for number in guarded:  # allowed only without PROT_EXEC in the third argument
-        steps += [
-            _step(_JUMP_EQUAL, 0, 4, number),
-            _step(_LOAD, 0, 0, _OFFSET_PROT),
-            _step(_JUMP_BITS, 0, 1, _PROT_EXEC),
-            _step(_RETURN, 0, 0, _EPERM),
-            _step(_RETURN, 0, 0, _ALLOW),
-        ]
-    numbers = sorted(calls.values())
-    steps += [
-        _step(_JUMP_EQUAL, len(numbers) - position, 0, number)
-        for position, number in enumerate(numbers)
-    ]
-    steps += [_step(_RETURN, 0, 0, _EPERM), _step(_RETURN, 0, 0, _ALLOW)]
-    return b"".join(steps)
+    for call in CALLS:
+        steps += _verdict(call, machine)
+    return b"".join([*steps, _step(_RETURN, 0, 0, _EPERM)])

@@ -15,17 +15,14 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 
 from . import clocks
-from .allowance import Allowance, WorkerFault
-from .budget import Budget
+from .box_memory import BoxMemory
 from .frames import OUT_OF_MEMORY, STALLED, TIMED_OUT
-
-if TYPE_CHECKING:
-    from .crew import Worker
+from .hired import Worker
+from .limits import Limits, WorkerFault
 
 SLICE = 0.05
 """Seconds between two looks."""
@@ -53,55 +50,64 @@ class Watch:
     """The thread that watches one referee.
 
     The referee sets `waiting` (the worker and the processor seconds of this call) before it
-    reads, counts `steps` up with every read, and sets `waiting` to None when it does not wait
-    for workers.
+    reads, counts `steps` up whenever it may wait for the same worker again, and sets `waiting`
+    to None when it does not wait for workers.
 
     Args:
       pulse: called while the referee is making progress or is being watched.
-      budget: memory of all workers together.
+      memory: of all workers together.
     """
 
-    def __init__(self, pulse: Callable[[], None], budget: Budget) -> None:
+    def __init__(self, pulse: Callable[[], None], memory: BoxMemory) -> None:
         self.waiting: tuple[Worker, float] | None = None
         self.steps = 0
         self._pulse = pulse
-        self._budget = budget
+        self._memory = memory
         self._lock = threading.Lock()
         self._workers: Sequence[Worker] = ()
-        self._allowance: Allowance | None = None
+        self._limits: Limits | None = None
+        self._charged = False
         threading.Thread(target=self._run, daemon=True).start()
 
-    def guard(self, workers: Sequence[Worker], allowance: Allowance | None) -> None:
-        """From now on watches these workers; none where `allowance` is None."""
-        with self._lock:
-            self._workers, self._allowance = workers, allowance
+    def guard(self, workers: Sequence[Worker], limits: Limits | None, *, charged: bool) -> None:
+        """From now on watches these workers; none where `limits` is None.
 
-    def release(self, worker: Worker) -> None:
-        """Promises never to touch a worker again: its process number may be given away."""
+        Args:
+          workers: whom.
+          limits: what each of their instances may use.
+          charged: they are held to the box's memory, too.
+        """
         with self._lock:
-            worker.gone = True
+            self._workers, self._limits, self._charged = workers, limits, charged
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Touches no worker meanwhile: whoever ends may have its process number given away."""
+        with self._lock:
+            yield
 
     def _run(self) -> None:
-        steps, looks, call = -1, 0, None
+        seen: tuple[object, int] = (None, -1)
+        looks, call = 0, None
         before = time.perf_counter()
         while True:
             time.sleep(SLICE)
             now = time.perf_counter()
             # A box that was stopped as a whole wakes up late; nobody is charged for that.
             elapsed, before = min(now - before, 2 * SLICE), now
-            waiting = self.waiting
+            waiting, steps = self.waiting, self.steps
             looks += 1
-            if looks % AUDIT_EVERY == 0 or self._budget.tight:
+            if self._charged and (looks % AUDIT_EVERY == 0 or self._memory.tight):
                 self._audit_memory()
-            if waiting is None and steps == self.steps:
+            stuck, seen = seen == (waiting, steps), (waiting, steps)
+            if waiting is None and stuck:
                 continue
             # The host gives up a box that falls silent: one whose killed workers do not end.
             if call is None or call.since_verdict < LAST_WORDS_SECONDS:
                 self._pulse()
             with self._lock:
-                if self._allowance is None:
+                if self._limits is None:
                     continue
-                stuck, steps = steps == self.steps, self.steps
                 if waiting is not None:
                     waiting[0].waited += elapsed
                 call = None if waiting is None or not stuck else self._look(call, waiting, elapsed)
@@ -142,22 +148,21 @@ class Watch:
         Also when nobody waits for them: they may compute while the host makes up its mind.
         """
         with self._lock:
-            for worker, text in self._budget.excess(self._workers):
-                worker.crowded_out = True
+            for worker, text in self._memory.excess(self._workers):
                 self._condemn(worker, OUT_OF_MEMORY, text)
 
     def _idle_limit(self, cpu_limit: float) -> float:
-        assert self._allowance is not None
-        return min(IDLE_CALLS * cpu_limit, self._allowance.match_wall_seconds)
+        assert self._limits is not None
+        return min(IDLE_CALLS * cpu_limit, self._limits.match_wall_seconds)
 
     def _audit(self, worker: Worker) -> None:
         """Judges a worker by what it has used since it was loaded."""
         used = None if worker.gone or not worker.playing else clocks.cpu_seconds(worker.pid)
-        if used is None or self._allowance is None:
+        if used is None or self._limits is None:
             return
         used -= worker.cpu_before
-        limit = self._allowance.match_cpu(len(worker.seats))
-        idle_limit = self._allowance.match_wall_seconds
+        limit = self._limits.match_cpu(worker.instances)
+        idle_limit = self._limits.match_wall_seconds
         idle = worker.waited - used
         if used > limit:
             text = f"the match took more than {limit:g} s of processor time ({used:.2f} s)"
@@ -190,8 +195,11 @@ class Watch:
 
         On kernels that do not tell who was starved, these may have held the processors.
         """
-        others = (clocks.cpu_seconds(other.pid) for other in self._workers if other is not worker)
-        return sum(filter(None, others))
+        return sum(
+            other.cpu_total if other.gone else clocks.cpu_seconds(other.pid) or 0.0
+            for other in self._workers
+            if other is not worker
+        )
 
     def start_match(self, worker: Worker) -> None:
         """Notes where a loaded worker's clocks stand: its matches begin."""

@@ -1,8 +1,9 @@
-"""The clean process that workers are forked from.
+"""The clean processes that workers are forked from.
 
-It is forked from the referee before the referee has read anything, and is told nothing but
-game tables (which everybody may read) and limits.  So a fork of it holds no secret.  Programs
-that use numpy get workers from a second zygote, forked from the first, that has loaded it.
+The first zygote is forked from the referee before the referee has read anything.  It has loaded
+what all policies may import, and forks one more zygote for each game, and for each game in
+which programs use numpy one that has loaded it.  A zygote is told nothing but its game's table,
+which everybody may read.  So a fork of it holds no secret, and nothing of other games.
 """
 
 from __future__ import annotations
@@ -11,20 +12,18 @@ import contextlib
 import gc
 import importlib
 import os
-import signal
-import socket
 import sys
 import traceback
 import types
-from typing import Any, NoReturn
+from collections.abc import Callable
+from typing import NoReturn
 
-from . import control, worker
+from . import kernel, worker
 from .allowed import PRELOADED, PRELOADED_NUMPY
-from .control import MOST_DESCRIPTORS
-from .seal import OUTGOING, Seal, die_with_parent
-
-FORKS_AT_ONCE = MOST_DESCRIPTORS // 2
-"""Workers in one message, with two descriptors each."""
+from .births import Birth, Cradle, Game
+from .seal import OUTGOING, Seal
+from .unrest import unrest
+from .world import World, still_numpys_entropy
 
 
 def load_table(name: str, source: str) -> types.ModuleType:
@@ -42,122 +41,65 @@ def preload(names: tuple[str, ...]) -> None:
             importlib.import_module(name)
 
 
-class Zygote:
-    """Forks, kills and reaps workers at the referee's word."""
-
-    def __init__(self, channel: socket.socket, seal: Seal, site: str | None) -> None:
-        self._control = channel
-        self._seal = seal
-        self._site = site
-        self._tables: dict[str, types.ModuleType] = {}
-        self._forked = 0
-
-    def run(self) -> NoReturn:
-        """Serves the referee until it closes its end, then ends."""
-        try:
-            gc.collect()
-            gc.freeze()  # keeps the collector from touching, and so copying, shared pages
-            while True:
-                asked = control.receive(self._control)
-                if asked is None:
-                    os._exit(0)
-                request, descriptors = asked
-                answer = getattr(self, "_" + request.pop("do"))(descriptors, **request)
-                for descriptor in descriptors:
-                    os.close(descriptor)
-                control.send(self._control, answer)
-        except BaseException:  # noqa: BLE001 - the referee sees the end; people see this
-            traceback.print_exc()
-        finally:
-            os._exit(1)
-
-    def _table(self, descriptors: list[int], name: str, source: str) -> bool:
-        self._tables[name] = load_table(name, source)
-        gc.freeze()
-        return True
-
-    def _numpy(self, descriptors: list[int]) -> bool:
-        """Forks the zygote that has numpy; it serves on the descriptor that came along."""
-        channel = socket.socket(fileno=os.dup(descriptors[0]))
-        if os.fork():
-            channel.close()
-            return True
-        self._leave_parent(descriptors)
-        if sys.platform == "linux":
-            die_with_parent()
-        if self._site is not None:
-            sys.path.append(self._site)
-        preload(PRELOADED_NUMPY)
-        if self._site is not None:
-            sys.path.remove(self._site)
-        self._control = channel
-        self.run()
-
-    def _fork(
-        self, descriptors: list[int], table: str, memory_bytes: int, cpu_seconds: int
-    ) -> list[int]:
-        """One worker for each two descriptors (read, write); returns their process numbers."""
-        pids = []
-        for channel in zip(descriptors[0::2], descriptors[1::2], strict=True):
-            self._forked += 1
-            pid = os.fork()
-            if pid == 0:
-                self._become_worker(channel, table, memory_bytes, cpu_seconds)
-            pids.append(pid)
-        return pids
-
-    def _become_worker(
-        self, channel: tuple[int, int], table: str, memory_bytes: int, cpu_seconds: int
-    ) -> NoReturn:
-        try:
-            self._seal.close_in(channel, self._forked, memory_bytes, cpu_seconds)
-            module = self._tables[table]
-            self._control.detach()
-            self.__dict__.clear()
-            for name in ("ctypes", "_ctypes"):  # nothing needs them again; hygiene, not safety
-                sys.modules.pop(name, None)
-            worker.serve(module)
-        except BaseException as error:  # noqa: BLE001 - told as long as anybody listens
-            told = f"{type(error).__name__}: {error}".encode("utf-8", "replace")
-            for descriptor in (OUTGOING, channel[1]):
-                with contextlib.suppress(OSError):
-                    os.write(descriptor, told[:512])
-        finally:
-            os._exit(70)
-
-    def _leave_parent(self, descriptors: list[int]) -> None:
-        self._control.close()
-        for descriptor in descriptors:
-            os.close(descriptor)
-
-    def _reap(self, descriptors: list[int], pids: list[int]) -> list[list[Any]]:
-        """Kills workers; returns [wait status, processor seconds, peak KiB] of each."""
-        for pid in pids:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        ends: list[list[Any]] = []
-        for pid in pids:
-            _, status, used = os.wait4(pid, 0)
-            ends.append([status, used.ru_utime + used.ru_stime, used.ru_maxrss])
-        return ends
-
-
-def start(seal: Seal, site: str | None, wire: tuple[int, int]) -> socket.socket:
-    """Forks the zygote and returns the referee's end of its control channel.
-
-    Args:
-      seal: prepared already, because it opens files.
-      site: folder that holds numpy, or None to look where Python looks.
-      wire: the referee's descriptors to the host, which the zygote must not keep.
-    """
-    ours, theirs = control.pair()
-    if os.fork() == 0:
-        ours.close()
-        for descriptor in wire:
-            os.close(descriptor)
-        if sys.platform == "linux":
-            die_with_parent()
+def live(cradle: Cradle, seal: Seal) -> NoReturn:
+    """The life of the first zygote and of everything that is forked from it."""
+    try:
+        kernel.die_with_parent()
         preload(PRELOADED)
-        Zygote(theirs, seal, site).run()
-    theirs.close()
-    return ours
+        job = _until_sealed(cradle, seal)
+        del cradle, seal  # a policy may look at this frame
+        worker.serve(*job)
+    except BaseException:  # noqa: BLE001 - the referee sees the end; people see this
+        traceback.print_exc()
+    finally:
+        os._exit(70)
+
+
+def _until_sealed(
+    cradle: Cradle, seal: Seal
+) -> tuple[types.ModuleType, World, Callable[[], None], bool]:
+    """Is a zygote; returns in its sealed workers only, with what they serve (`worker.serve`)."""
+    table, world = types.ModuleType("none"), World()
+    while True:
+        gc.collect()
+        gc.freeze()  # keeps the collector from touching, and so copying, shared pages
+        cradle.wait()
+        birth, descriptors = cradle.take()
+        if birth.worker:
+            stir = unrest(birth.salt)
+            _seal(seal, birth, descriptors)
+            return table, world, stir, birth.sealed
+        table, world = _prepare(cradle.exchange(descriptors))
+        seal.narrow()
+
+
+def _prepare(game: Game) -> tuple[types.ModuleType, World]:
+    """Makes this process the zygote of one game."""
+    kernel.die_with_parent()
+    if game.numpy:
+        if game.site is not None:
+            sys.path.append(game.site)
+        preload(PRELOADED_NUMPY)
+        if game.site is not None:
+            sys.path.remove(game.site)
+        still_numpys_entropy()
+    table = load_table(game.table_name, game.table_source)
+    world = World()
+    world.prepare()
+    worker.rehearse(table, world)
+    for name in ("ctypes", "_ctypes"):  # policies need not find them; hygiene, not safety
+        sys.modules.pop(name, None)
+    return table, world
+
+
+def _seal(seal: Seal, birth: Birth, descriptors: tuple[int, int, int]) -> None:
+    user = birth.user if birth.user >= 0 else None
+    try:
+        seal.close_in(descriptors, user, birth.memory_bytes, birth.cpu_seconds, sealed=birth.sealed)
+    except BaseException as error:  # noqa: BLE001 - told, as long as the pipe is there
+        told = f"{type(error).__name__}: {error}".encode("utf-8", "replace")[:512]
+        try:
+            os.write(descriptors[1], told)
+        except OSError:  # it has moved to its place already
+            os.write(OUTGOING, told)
+        os._exit(70)

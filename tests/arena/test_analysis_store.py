@@ -11,7 +11,7 @@ import pytest
 
 from arena.analysis.metrics import evaluate
 from arena.analysis.ratings import repetitions_to_rate, true_skill
-from arena.games.rrps import RRPS
+from arena.games.rrps.game import RRPS
 from arena.payoffs import PayoffTable
 from arena.store import MatchStore
 from arena.values import Match, Result, Termination
@@ -34,9 +34,9 @@ def played():
             ]
             seats = hands if repetition % 2 == 0 else hands[::-1]
             moves = np.column_stack(seats).astype(np.uint8).tobytes()
-            returns = game.score(match.deal_seed, moves, None)
+            returns = game.score(match.public_deal_seed, moves, None)
             results.append(
-                Result(match, returns, Termination.COMPLETED, None, "", moves, "native", 0.01)
+                Result(match, 1, returns, Termination.COMPLETED, None, "", moves, "native", 0.01)
             )
     return game, results
 

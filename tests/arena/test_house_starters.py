@@ -9,13 +9,12 @@ from typing import Any
 
 import pytest
 
-from arena.games import GAMES, Game, game
-from arena.house.starters import STARTERS
-from arena.kinds.native import NativeAgent
+from arena.games import Game, game
+from arena.games.rrps.bots import NativeAgent
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-RRPS_FILES = (STARTERS["rrps"].path, EXAMPLES / "rrps_patterns.py")
-LEDUC_FILES = (STARTERS["leduc"].path, EXAMPLES / "leduc_counter.py")
+RRPS_FILES = (game("rrps").starter.path, EXAMPLES / "rrps_patterns.py")
+LEDUC_FILES = (game("leduc").starter.path, EXAMPLES / "leduc_counter.py")
 
 
 def author_policy(one: Game, path: Path, seed: int) -> Any:
@@ -81,10 +80,22 @@ def test_leduc_policies_play_decently(
     assert mean_return(game("leduc"), path, lambda _: opponent(), 24) > at_least
 
 
-def test_there_is_a_starter_for_every_game() -> None:
-    assert set(STARTERS) == set(GAMES)
-    for name, starter in STARTERS.items():
-        assert (starter.game, starter.name) == (name, f"starter/{name}")
-        assert f"class {game(name).contract.class_name}" in starter.source
-        assert starter.description
-        assert starter.provenance["author"]
+class AlwaysBet(AlwaysCall):
+    """Bets whatever it holds, and calls whatever is bet."""
+
+    def act(self, observation: dict[str, Any]) -> str:
+        return "BET"
+
+
+class AlwaysPass(AlwaysCall):
+    """Never puts a chip into the pot after its ante."""
+
+    def act(self, observation: dict[str, Any]) -> str:
+        return "PASS"
+
+
+@pytest.mark.parametrize(("opponent", "at_least"), [(AlwaysBet, 25), (AlwaysPass, 50)])
+def test_the_kuhn_starter_plays_decently(opponent: type[AlwaysCall], at_least: float) -> None:
+    """The best that can be had is 33.33 against AlwaysBet and 100 against AlwaysPass."""
+    kuhn = game("kuhn")
+    assert mean_return(kuhn, kuhn.starter.path, lambda _: opponent(), 24) > at_least

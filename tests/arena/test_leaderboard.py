@@ -193,10 +193,10 @@ def test_secondary_columns_of_the_43_bots(bots):
     rows = leaderboard(versions, table, population, Options(secondary=True))
     mass = {row.ref: row.nash_mass for row in rows}
     assert sum(mass.values()) == pytest.approx(1.0)
-    assert max(mass, key=mass.get) == "house/greenberg@1"
+    strongest = ("house/greenberg@1", "house/iocainebot@1")
+    assert max(mass, key=mass.get) in strongest
     assert sum(row.alpha_rank for row in rows) == pytest.approx(1.0)
-    strongest = max(rows, key=lambda row: row.bradley_terry)
-    assert strongest.ref in ("house/greenberg@1", "house/iocainebot@1")
+    assert max(rows, key=lambda row: row.bradley_terry).ref in strongest
     assert all(row.nash_mass is None for row in leaderboard(versions, table, population))
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import random
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import Any
 
 import pyspiel
@@ -12,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.analysis.leduc_exact import (
+from arena.analysis.exact import (
     best_response,
     best_response_value,
     exploitability,
@@ -21,25 +20,22 @@ from arena.analysis.leduc_exact import (
     match_value,
     nash_conv,
 )
-from arena.games.leduc import LEDUC
-from arena.games.tables import leduc as tables
-from arena.house.leduc import leduc_house
+from arena.games.leduc.house import leduc_house
+from arena.games.leduc.states import STATES
 from arena.kinds.tabular import (
     Probabilities,
-    information_states,
     payload_of,
     states_of,
-    tabular_policy,
 )
 
 HOUSE = {one.name.removeprefix("house/"): one.payload for one in leduc_house()}
-CALL, FOLD, CFR = (states_of(HOUSE[name]) for name in ("AlwaysCall", "AlwaysFold", "CFR+"))
+CALL, FOLD, CFR = (states_of(STATES, HOUSE[name]) for name in ("AlwaysCall", "AlwaysFold", "CFR+"))
 
 
 def random_states(seed: int) -> dict[str, Probabilities]:
     rng = random.Random(seed)
     table: dict[str, Probabilities] = {}
-    for key, legal in information_states().items():
+    for key, legal in STATES.legal.items():
         weights = [rng.random() ** 3 if a in legal else 0.0 for a in range(3)]
         total = sum(weights)
         table[key] = (weights[0] / total, weights[1] / total, weights[2] / total)
@@ -48,14 +44,14 @@ def random_states(seed: int) -> dict[str, Probabilities]:
 
 def test_the_house_among_itself() -> None:
     """Chips per match; the paper's sampled figures are 62.1 and 57.4."""
-    assert match_value(CFR, CALL) == pytest.approx(63.29, abs=0.02)
-    assert match_value(CFR, FOLD) == pytest.approx(57.27, abs=0.02)
-    assert match_value(CALL, CFR) == -match_value(CFR, CALL)
-    assert match_value(CFR, CFR) == 0
+    assert match_value(STATES, CFR, CALL) == pytest.approx(63.29, abs=0.02)
+    assert match_value(STATES, CFR, FOLD) == pytest.approx(57.27, abs=0.02)
+    assert match_value(STATES, CALL, CFR) == -match_value(STATES, CFR, CALL)
+    assert match_value(STATES, CFR, CFR) == 0
 
 
 def test_best_responses_to_the_house() -> None:
-    values = [best_response_value(one) for one in (CALL, FOLD, CFR)]
+    values = [best_response_value(STATES, one) for one in (CALL, FOLD, CFR)]
     assert values == pytest.approx([146.67, 100.00, 0.0], abs=0.02)
     ceiling = fmean(values)  # of PopReturn; nobody has to lose, so that of AggScore too
     assert ceiling == pytest.approx(82.22, abs=0.02)
@@ -85,8 +81,11 @@ def test_values_are_the_engines(one: int, other: int) -> None:
     collect(game.new_initial_state())
     joint = pyspiel.TabularPolicy(policy)
     expected = pyspiel.expected_returns(game.new_initial_state(), joint, -1, True)
-    assert hand_value(*states) == pytest.approx(expected[0], abs=1e-12)
-    responses = [hand_best_response(0, states[1]).value, hand_best_response(1, states[0]).value]
+    assert hand_value(STATES, *states) == pytest.approx(expected[0], abs=1e-12)
+    responses = [
+        hand_best_response(STATES, 0, states[1]).value,
+        hand_best_response(STATES, 1, states[0]).value,
+    ]
     assert sum(responses) == pytest.approx(pyspiel.nash_conv(game, joint), abs=1e-9)
 
 
@@ -94,43 +93,9 @@ def test_values_are_the_engines(one: int, other: int) -> None:
 @settings(max_examples=15, deadline=None)
 def test_a_best_response_wins_its_value_and_nobody_wins_more(seed: int) -> None:
     target, rival = random_states(seed), random_states(seed + 1)
-    response = best_response(target)
-    assert states_of(payload_of(response)) == response
-    value = best_response_value(target)
-    assert match_value(response, target) == pytest.approx(value, abs=1e-9)
-    assert match_value(rival, target) <= value + 1e-9
-    assert nash_conv(target) == 2 * exploitability(target) >= 0
-
-
-def play(payloads: tuple[str, str], deals: int) -> list[float]:
-    """Means over both halves of each duplicate, of what the first policy won."""
-    table = LEDUC.table([deal for deal in range(deals) for _ in (0, 1)])
-    seats = []
-    for match in range(2 * deals):
-        seated = payloads if match % 2 == 0 else payloads[::-1]
-        seats += [tabular_policy(seated[s], 7_919 * match + s) for s in (0, 1)]
-    replies = [LEDUC.seat(policy).reply for policy in seats]
-    size = tables.MESSAGE_BYTES
-    while not table.done:
-        messages = table.messages()
-        table.advance(bytes(r(messages[i * size : (i + 1) * size]) for i, r in enumerate(replies)))
-    returns = [LEDUC.score(m // 2, table.moves(m), None) for m in range(2 * deals)]
-    return [(returns[m][0] + returns[m + 1][1]) / 2 for m in range(0, 2 * deals, 2)]
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("CFR+", "AlwaysCall"),
-        ("CFR+", "AlwaysFold"),
-        ("response", "AlwaysCall"),
-        ("response", "CFR+"),
-    ],
-)
-def test_sampled_play_agrees(one: str, other: str) -> None:
-    payload = HOUSE[one] if one in HOUSE else payload_of(best_response(states_of(HOUSE[other])))
-    sampled = play((payload, HOUSE[other]), 100)
-    error = stdev(sampled) / math.sqrt(len(sampled))
-    exact = match_value(states_of(payload), states_of(HOUSE[other]))
-    assert abs(fmean(sampled) - exact) < 3 * error
-    assert error < 5
+    response = best_response(STATES, target)
+    assert states_of(STATES, payload_of(STATES, response)) == response
+    value = best_response_value(STATES, target)
+    assert match_value(STATES, response, target) == pytest.approx(value, abs=1e-9)
+    assert match_value(STATES, rival, target) <= value + 1e-9
+    assert nash_conv(STATES, target) == 2 * exploitability(STATES, target) >= 0

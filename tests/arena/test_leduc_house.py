@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from arena.analysis.leduc_exact import exploitability, hand_value
-from arena.house import cfr_plus
-from arena.house.cfr_solution import packed, shipped, unpacked
-from arena.house.leduc import leduc_house
-from arena.kinds.tabular import information_states, states_of
+from arena.analysis.exact import exploitability, hand_value
+from arena.games.leduc import cfr_plus
+from arena.games.leduc.cfr_solution import packed, shipped, unpacked
+from arena.games.leduc.house import leduc_house
+from arena.games.leduc.states import STATES
+from arena.kinds.tabular import states_of
 
 GOLDEN = json.loads(
     (Path(__file__).parents[1] / "golden" / "leduc_hand_value.json").read_text(encoding="utf-8")
@@ -35,21 +36,23 @@ def test_who_is_there() -> None:
 
 
 def test_the_heuristics_do_what_their_names_say() -> None:
-    calls, folds = states_of(CALL.payload), states_of(FOLD.payload)
-    for key, legal in information_states().items():
+    calls, folds = states_of(STATES, CALL.payload), states_of(STATES, FOLD.payload)
+    for key, legal in STATES.legal.items():
         assert calls[key] == (0.0, 1.0, 0.0)
         assert folds[key] == ((1.0, 0.0, 0.0) if 0 in legal else (0.0, 1.0, 0.0))
 
 
 def test_the_shipped_table_is_as_good_as_it_says() -> None:
     solution = shipped()
-    states = states_of(CFR.payload)
+    states = states_of(STATES, CFR.payload)
     assert CFR.payload == solution.payload
     assert solution.iterations == 10_000
-    assert exploitability(states) == pytest.approx(solution.exploitability, rel=1e-6)
+    assert exploitability(STATES, states) == pytest.approx(solution.exploitability, rel=1e-6)
     assert solution.exploitability < 1e-5 < 1e-4
     assert solution.nash_conv == 2 * solution.exploitability
-    assert hand_value(states, states) == pytest.approx(GOLDEN["value_of_player_0"], abs=1e-6)
+    assert hand_value(STATES, states, states) == pytest.approx(
+        GOLDEN["value_of_player_0"], abs=1e-6
+    )
     assert CFR.provenance["iterations"] == 10_000
     assert CFR.provenance["exploitability_chips_per_hand"] == solution.exploitability
     assert str(CFR.provenance["engine"]).startswith("open_spiel ")
@@ -66,8 +69,8 @@ def test_cfr_plus_converges_to_the_value_of_the_hand(tmp_path: Path) -> None:
     assert solution.iterations == 300
     assert solution.nash_conv < 0.01
     assert solution.value == pytest.approx(GOLDEN["value_of_player_0"], abs=5e-4)
-    states, house = states_of(solution.payload), states_of(CFR.payload)
-    assert abs(hand_value(states, house) - GOLDEN["value_of_player_0"]) < solution.nash_conv
+    states, house = states_of(STATES, solution.payload), states_of(STATES, CFR.payload)
+    assert abs(hand_value(STATES, states, house) - GOLDEN["value_of_player_0"]) < solution.nash_conv
 
 
 def test_a_solution_survives_its_file() -> None:

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
+import math
 import os
 import random
+import statistics
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterable
 
 import pytest
+from scipy.stats import chisquare
 
-from arena.games.rrps import RRPS
+from arena.games.rrps.bots import NativeAgent, bot_names
+from arena.games.rrps.game import RRPS
 from arena.kinds import native
-from arena.kinds.native import NativeAgent
 from arena.kinds.protocol import PolicyFactory
+from arena.plan import Bout
 from arena.values import Match, Termination
 
-BOTS = native.bot_names()
+BOTS = bot_names()
 RING = [(bot, BOTS[(number + 17) % len(BOTS)]) for number, bot in enumerate(BOTS)]
 """43 pairs in which each bot plays twice."""
 FIRST = {"my_action": None, "opponent_action": None}
@@ -25,11 +31,12 @@ FIRST = {"my_action": None, "opponent_action": None}
 
 def play(pair: tuple[str, str], repetition: int = 0) -> bytes:
     match = Match(RRPS.name, RRPS.version, *pair, repetition)
+    bout = Bout(match, 1, pair, 0, (5 + repetition, 6 + repetition))
     payloads = (native.payload_of(pair[0]), native.payload_of(pair[1]))
-    result = native.play(RRPS, match, payloads)
+    result = native.play(RRPS, bout, payloads)
     assert result.termination is Termination.COMPLETED
-    assert result.returns == RRPS.score(match.deal_seed, result.moves, None)
-    assert (result.wall, result.match) == ("native", match)
+    assert result.returns == RRPS.score(0, result.moves, None)
+    assert (result.wall, result.match, result.season) == ("native", match, 1)
     return result.moves
 
 
@@ -111,15 +118,55 @@ def test_agents_play_alone_as_they_play_among_others() -> None:
     assert crowd[RING[0], 5].moves() != crowd[RING[0], 6].moves()
 
 
-@pytest.mark.parametrize("opponent", ["pibot", "freqbot2"])
-def test_an_agent_plays_as_the_bot_does_in_the_engines_loop(opponent: str) -> None:
-    """Against a bot that draws nothing, one stream or two is the same."""
+def agent_moves(pair: tuple[str, str], seed: int) -> bytes:
+    duel = Duel(pair, seed)
+    while not duel.table.done:
+        duel.throw()
+    return duel.moves()
+
+
+def total(moves: bytes) -> float:
+    return RRPS.score(0, moves, None)[0]
+
+
+def draws_nothing(pair: tuple[str, str]) -> bool:
+    return len({play(pair, number) for number in range(8)}) == 1
+
+
+def test_a_bot_that_draws_nothing_plays_as_it_does_in_the_engines_loop() -> None:
+    same = 0
     for bot in BOTS:
-        match = Match(RRPS.name, RRPS.version, bot, opponent, 0)
-        duel = Duel((bot, opponent), match.seat_seed(0))
-        while not duel.table.done:
-            duel.throw()
-        assert duel.moves() == play((bot, opponent)), bot
+        pair = (bot, "freqbot2")
+        if draws_nothing(pair):
+            assert agent_moves(pair, 5) == play(pair), bot
+            same += 1
+    assert same >= 8
+
+
+def test_a_bot_that_draws_fares_as_it_does_in_the_engines_loop() -> None:
+    """Its throws differ, because every throw has a seed of its own; its results do not."""
+    for bot in BOTS:
+        pair = (bot, "freqbot2")
+        if draws_nothing(pair):
+            continue
+        loop = [total(play(pair, n)) for n in range(12)]
+        agent = [total(agent_moves(pair, 2 * n)) for n in range(12)]
+        spread = math.sqrt((statistics.variance(loop) + statistics.variance(agent)) / 12)
+        assert abs(statistics.mean(loop) - statistics.mean(agent)) < 5 * spread + 5, bot
+
+
+def test_nobody_predicts_the_next_random_throw_from_those_before() -> None:
+    """Libc's generator is r[i] = r[i - 3] + r[i - 31]: with one stream, thirds add up."""
+    throws = agent_moves(("randbot", "rockbot"), 11)[0::2]
+    sums = Counter((throws[n] - throws[n - 3] - throws[n - 31]) % 3 for n in range(31, len(throws)))
+    assert chisquare([sums[n] for n in range(3)]).pvalue > 1e-4
+    halves = [
+        Counter(
+            throws[n] for n in range(31, len(throws)) if (throws[n - 3], throws[n - 31]) == pair
+        )
+        for pair in itertools.product(range(3), repeat=2)
+    ]
+    assert all(chisquare([half[n] for n in range(3)]).pvalue > 1e-5 for half in halves)
 
 
 def test_an_agent_is_not_stepped_past_its_end() -> None:
@@ -154,14 +201,14 @@ def test_an_agent_refuses_observations_out_of_order() -> None:
 )
 def test_a_wrong_payload_is_refused(payload: str, says: str) -> None:
     with pytest.raises(ValueError, match=says):
-        native.native_policy(payload, 1)
+        native.native_policy(RRPS, payload, 1)
 
 
 def test_payloads_are_canonical() -> None:
     assert native.payload_of("rockbot") == '{"bot":"rockbot","engine":"open_spiel"}'
-    assert native.bot_of(native.payload_of("zq_move")) == "zq_move"
+    assert native.bot_of(RRPS, native.payload_of("zq_move")) == "zq_move"
     factory: PolicyFactory = native.native_policy
-    assert factory(native.payload_of("rockbot"), 1).act(FIRST) == "ROCK"
+    assert factory(RRPS, native.payload_of("rockbot"), 1).act(FIRST) == "ROCK"
 
 
 def test_large_seeds_are_taken() -> None:

@@ -9,16 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.analysis.metrics import evaluate
-from arena.enrol import Enrolled, enrol
-from arena.games import game as game_named
-from arena.home import open_home
-from arena.house.population import default_population
-from arena.play import PlayOptions, play_pairs
-from arena.standings import payoff_table
-from arena.submission import prepare
-from sandbox.choose import WallChoice, open_wall
-from sandbox.values import Limits
+from arena import Enrolled
 
 SOURCE = os.environ.get("ARENA_PAPER_TEX", "")
 pytestmark = pytest.mark.skipif(not SOURCE, reason="ARENA_PAPER_TEX does not name the paper")
@@ -39,19 +30,12 @@ def listing(label):
         ("lst:leduc_poker_initial", "leduc", 100, 24.5, 6.0),
     ],
 )
-def test_a_printed_policy(tmp_path, label, game, matches, pop_return, tolerance):
+def test_a_printed_policy(new_arena, label, game, matches, pop_return, tolerance):
     """Expected values: measured with other code for the same listings, in this project's games."""
-    played = game_named(game)
-    home = open_home(tmp_path / "home")
-    wall = open_wall(WallChoice("process"))
-    prepared = prepare(played, listing(label), name="paper/policy")
-    outcome = enrol(home.registry, played, prepared, wall, Limits())
-    wall.close()
+    arena = new_arena(workers=0)
+    outcome = arena.submit(listing(label), game, "paper/policy")
     assert isinstance(outcome, Enrolled), outcome
-    own, members = outcome.version.digest, default_population(game).digests
-    options = PlayOptions(matches, 0, WallChoice("process"))
-    report = play_pairs(home, played, [(own, member) for member in members], options)
-    assert report.forfeits == 0
-    result = evaluate(payoff_table(home, played, [own, *members]), own, members)
-    assert result.pop_return is not None
-    assert abs(result.pop_return.value - pop_return) < tolerance
+    found = arena.evaluate("paper/policy", game, matches)
+    assert found.report.forfeits == 0
+    assert found.scores.pop_return is not None
+    assert abs(found.scores.pop_return.value - pop_return) < tolerance

@@ -1,6 +1,7 @@
 """Jobs hold every match once, by the route that its players need, within the block's bounds."""
 
 from collections import Counter
+from datetime import UTC, datetime
 from itertools import combinations
 
 from hypothesis import given
@@ -12,26 +13,32 @@ from arena.plan import (
     ISOLATED_BATCH,
     Player,
     Route,
+    bout_of,
     jobs,
     route_of,
 )
+from arena.seeds import Seeds
 from arena.values import Match
+from registry.values import Season
 
 
 def players_of(kinds):
     return {f"{i:04x}": Player(f"{i:04x}", kind, f"payload {i}") for i, kind in enumerate(kinds)}
 
 
-def round_robin(players, repetitions):
-    return [
-        Match("rrps", 1, low, high, repetition)
-        for repetition in range(repetitions)
-        for low, high in combinations(sorted(players), 2)
-    ]
+SEEDS = Seeds(Season(1, "", datetime.now(UTC), None, False, bytes(32)))
 
 
 def as_they_are(digest, seed):
     return digest
+
+
+def round_robin(players, repetitions):
+    return [
+        bout_of(Match("rrps", 1, low, high, repetition), SEEDS, as_they_are)
+        for repetition in range(repetitions)
+        for low, high in combinations(sorted(players), 2)
+    ]
 
 
 @given(
@@ -39,12 +46,11 @@ def as_they_are(digest, seed):
     st.integers(1, 4),
     st.booleans(),
 )
-def test_every_match_is_in_one_job_by_the_right_route(kinds, repetitions, isolate):
+def test_every_match_is_in_one_job_by_the_right_route(kinds, repetitions, shared):
     players = players_of(kinds)
-    matches = round_robin(players, repetitions)
-    cut = list(jobs("rrps", iter(matches), players, as_they_are, isolate=isolate))
-    played = [bout.match for job in cut for bout in job.bouts]
-    assert Counter(played) == Counter(matches)
+    bouts = round_robin(players, repetitions)
+    cut = list(jobs("rrps", iter(bouts), players, shared=shared))
+    assert Counter(bout for job in cut for bout in job.bouts) == Counter(bouts)
     for job in cut:
         assert job.bouts
         assert set(job.players) == {d for bout in job.bouts for d in bout.players}
@@ -53,23 +59,27 @@ def test_every_match_is_in_one_job_by_the_right_route(kinds, repetitions, isolat
             one, other = (players[d].kind for d in bout.players)
             assert job.route is route_of((one, other))
         if job.route is Route.BOX:
-            assert len(job.bouts) <= (ISOLATED_BATCH if isolate else BLOCK_MATCHES)
+            assert len(job.bouts) <= (BLOCK_MATCHES if shared else ISOLATED_BATCH)
             load = Counter(d for bout in job.bouts for d in bout.players)
             assert max(load.values()) <= INSTANCES_PER_WORKER + 1
-            assert job.isolate is isolate
+            assert job.shared is shared
 
 
 def test_a_mixture_plays_as_the_member_it_drew():
     players = players_of(["python", "native", "native"])
     match = Match("rrps", 1, "0000", "0001", 0)
+    asked = []
 
     def resolve(digest, seed):
+        asked.append(seed)
         return "0002" if digest == "0000" else digest
 
-    (job,) = jobs("rrps", [match], players, resolve)
+    bout = bout_of(match, SEEDS, resolve)
+    (job,) = jobs("rrps", [bout], players)
     assert job.route is Route.NATIVE
     assert job.bouts[0].players == ("0002", "0001")
     assert job.bouts[0].match == match
+    assert not set(asked) & set(bout.seat_seeds), "a member's stream does not tell the draw"
 
 
 def test_routes():

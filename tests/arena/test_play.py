@@ -11,17 +11,16 @@ from contextlib import suppress
 
 import pytest
 
+from arena import Enrolled, Termination
 from arena.errors import UsageFault
-from arena.games import game as game_named
-from arena.games.rrps import RRPS
-from arena.home import open_home
-from arena.play import PlayOptions, pairs_among, play, play_pairs
+from arena.games.rrps.game import RRPS
+from arena.kinds.mixture import payload_of
+from arena.schedule import pairs_among
 from arena.submission import prepare
-from arena.values import Termination
-from sandbox.choose import WallChoice
+from registry.values import Submission
 
-PROCESS = WallChoice("process")
 BOTS = ("randbot", "switchbot", "markov5", "copybot", "rockbot", "freqbot2", "pibot", "rotatebot")
+HOUSE = tuple(f"house/{name}" for name in BOTS)
 
 ROCK = "class Agent:\n    def act(self, observation):\n        return 'ROCK'\n"
 RANDOM = (
@@ -36,61 +35,70 @@ CRASHES = (
 )
 
 
-def register(home, name, source):
-    submission = prepare(RRPS, source, name=name)
-    version, _ = home.registry.submit(submission)
-    return version.digest
+def registered(arena, name, source):
+    """Past the trial, which some of these would not survive."""
+    return arena.home.registry.submit(prepare(RRPS, source, name=name)).version.digest
 
 
-def digests(home, names):
-    return [home.registry.get("rrps", f"house/{name}").digest for name in names]
+def digests(arena, names):
+    return [arena.policy(f"house/{name}", "rrps").digest for name in names]
 
 
-def table_of(home, game="rrps"):
-    """Everything that was played, comparable between homes: ids, returns, ends and moves."""
-    stored = {}
-    for row in home.store.matches(game, 1):
-        result = home.store.get(row.id)
-        stored[row.id] = (result.returns, result.termination, result.fault_seat, result.moves)
-    return stored
+def table_of(arena, game="rrps", moves_of=64):
+    """What was played, by id, comparable between homes; with the moves for a sample of the ids."""
+    rows = {row.id: row for row in arena.matches(game, limit=None)}
+    table = {key: (row.return_low, row.termination, row.fault_seat) for key, row in rows.items()}
+    for key in sorted(rows)[:moves_of]:  # ids are hashes: the first are a sample
+        table[key] = (*table[key], arena.match(key).result.moves)
+    return table
 
 
-def test_playing_twice_plays_nothing_and_more_plays_the_rest(tmp_path):
-    home = open_home(tmp_path / "home")
-    chosen = digests(home, BOTS[:3])
-    first = play(home, RRPS, PlayOptions(2, 1), only=chosen)
+def test_playing_twice_plays_nothing_and_more_plays_the_rest(arena):
+    first = arena.play("rrps", 2, only=HOUSE[:3])
     assert (first.played, first.skipped) == (6, 0)
-    again = play(home, RRPS, PlayOptions(2, 1), only=chosen)
+    again = arena.play("rrps", 2, only=HOUSE[:3])
     assert (again.played, again.skipped) == (0, 6)
-    more = play(home, RRPS, PlayOptions(3, 1), only=chosen)
+    more = arena.play("rrps", 3, only=HOUSE[:3])
     assert (more.played, more.skipped) == (3, 6)
 
 
-def test_results_do_not_depend_on_company_workers_or_blocks(tmp_path):
+def test_results_do_not_depend_on_company_workers_or_blocks(new_arena):
     tables = []
-    for place, workers, isolate, company in (
-        ("a", 1, False, BOTS[:2]),
-        ("b", 2, False, BOTS[:5]),
-        ("c", 1, True, BOTS[:2]),
+    for place, workers, shared, company in (
+        ("a", 1, False, HOUSE[:2]),
+        ("b", 2, False, HOUSE[:5]),
+        ("c", 1, True, HOUSE[:2]),
     ):
-        home = open_home(tmp_path / place)
-        chosen = [register(home, "me/random", RANDOM), register(home, "me/crashes", CRASHES)]
-        options = PlayOptions(3, workers, PROCESS, isolate)
-        play(home, RRPS, options, only=[*chosen, *digests(home, company)])
-        tables.append(table_of(home))
+        arena = new_arena(place, workers=workers)
+        chosen = [registered(arena, "me/random", RANDOM), registered(arena, "me/crashes", CRASHES)]
+        arena.play("rrps", 3, only=[*chosen, *company], shared=shared)
+        tables.append(table_of(arena))
     a, b, c = tables
     assert a == c
-    assert {key: b[key] for key in a} == a
+    assert {key: b[key][:3] for key in a} == {key: a[key][:3] for key in a}
     assert len(b) > len(a)
 
 
-def test_a_crash_is_a_forfeit_with_a_message(tmp_path):
-    home = open_home(tmp_path / "home")
-    crashes = register(home, "me/crashes", CRASHES)
-    (paper,) = digests(home, ["rotatebot"])
-    report = play_pairs(home, RRPS, [(crashes, paper)], PlayOptions(2, 1, PROCESS))
+def test_another_key_gives_other_matches(new_arena):
+    tables = []
+    for place in ("a", "b"):
+        arena = new_arena(place)
+        if place == "b":
+            arena.reveal_season()
+        chosen = registered(arena, "me/random", RANDOM)
+        arena.play("rrps", 2, only=[chosen, *HOUSE[:2]])
+        tables.append(table_of(arena))
+    a, b = tables
+    assert a.keys() == b.keys()
+    assert a != b
+
+
+def test_a_crash_is_a_forfeit_with_a_message(arena):
+    crashes = registered(arena, "me/crashes", CRASHES)
+    (paper,) = digests(arena, ["rotatebot"])
+    report = arena.play_pairs("rrps", {(crashes, paper): 2})
     assert report.forfeits == 2
-    for row in home.store.matches("rrps", 1):
+    for row in arena.matches("rrps", crashes):
         assert row.termination is Termination.CRASHED
         assert row.seats[row.fault_seat] == crashes
         assert row.returns[row.fault_seat] < -650
@@ -98,57 +106,62 @@ def test_a_crash_is_a_forfeit_with_a_message(tmp_path):
         assert "line 8" in row.fault_message
 
 
-def test_leduc_mixes_tables_and_python(tmp_path):
-    home = open_home(tmp_path / "home")
-    leduc = game_named("leduc")
+def test_leduc_mixes_tables_and_python(arena):
     source = (
         "class RepeatedLeducPokerBot:\n    def restart(self, player_id):\n        pass\n\n"
         "    def act(self, obs):\n        return obs['player_view']['legal_actions'][-1]\n\n"
         "    def receive_outcome(self, obs):\n        pass\n"
     )
-    version, _ = home.registry.submit(prepare(leduc, source, name="me/raises"))
-    report = play(home, leduc, PlayOptions(4, 1, PROCESS))
-    assert report.played == 6 * 4
+    entered = arena.submit(source, "leduc", "me/raises")
+    assert isinstance(entered, Enrolled)
+    report = arena.play("leduc", 4)
+    everybody = len(arena.policies("leduc"))
+    assert report.played + report.skipped == everybody * (everybody - 1) // 2 * 4
     assert report.forfeits == 0
-    assert set(report.walls) == {"inline", next(w for w in report.walls if "process" in w)}
-    assert version.digest in {d for row in home.store.matches("leduc", 1) for d in row.seats}
+    assert set(report.walls) == {"inline", arena.wall}
+    assert entered.version.digest in {d for row in arena.matches("leduc") for d in row.seats}
 
 
-def test_a_mixture_plays_through_its_members(tmp_path):
-    from arena.kinds.mixture import payload_of
-    from registry.values import Submission
-
-    home = open_home(tmp_path / "home")
-    rock, rotate, copy = digests(home, ["rockbot", "rotatebot", "copybot"])
+def test_a_mixture_plays_through_its_members(arena):
+    rock, rotate, copy = digests(arena, ["rockbot", "rotatebot", "copybot"])
     payload = payload_of({rock: 0.5, rotate: 0.5})
-    mixture, _ = home.registry.submit(Submission("rrps", "me/mixed", "mixture", payload))
-    play_pairs(home, RRPS, [(mixture.digest, copy)], PlayOptions(40, 2))
+    mixture = arena.register(Submission("rrps", "me/mixed", "mixture", payload)).digest
+    arena.play_pairs("rrps", {(mixture, copy): 40})
     returns = set()
-    for row in home.store.matches("rrps", 1):
-        own = row.returns[row.seats.index(mixture.digest)]
-        returns.add(own)
+    for row in arena.matches("rrps", mixture, limit=None):
+        returns.add(row.returns[row.seats.index(mixture)])
     assert len(returns) > 1, "both members should have been drawn in 40 matches"
 
 
-def test_pairs():
-    class Entrant:
-        def __init__(self, digest):
-            self.digest = digest
+def test_a_budget_ends_a_request_and_another_goes_on(arena):
+    slow = registered(
+        arena,
+        "me/slow",
+        "class Agent:\n    def act(self, observation):\n        sum(range(20_000))\n"
+        "        return 'ROCK'\n",
+    )
+    wanted = {(slow, bot): 12 for bot in digests(arena, BOTS)}
+    report = arena.play_pairs("rrps", wanted, processor_seconds=0.5)
+    assert 0 < report.played < 96
+    assert report.left == 96 - report.played
+    assert report.processor_seconds >= 0.5
+    rest = arena.play_pairs("rrps", wanted)
+    assert (rest.played, rest.left) == (report.left, 0)
 
-    everyone = [Entrant(d) for d in "dbca"]
-    assert pairs_among(everyone, []) == [
+
+def test_pairs():
+    assert pairs_among("dbca", []) == [
         ("a", "b"), ("a", "c"), ("a", "d"), ("b", "c"), ("b", "d"), ("c", "d"),
     ]  # fmt: skip
-    assert pairs_among(everyone, ["b"]) == [("a", "b"), ("b", "c"), ("b", "d")]
-    assert pairs_among(everyone, ["d", "a", "d"]) == [("a", "d")]
-    assert pairs_among(everyone, ["b", "b"]) == pairs_among(everyone, ["b"])
-    assert pairs_among(everyone[:1], []) == []
+    assert pairs_among("dbca", ["b"]) == [("a", "b"), ("b", "c"), ("b", "d")]
+    assert pairs_among("dbca", ["d", "a", "d"]) == [("a", "d")]
+    assert pairs_among("dbca", ["b", "b"]) == pairs_among("dbca", ["b"])
+    assert pairs_among("d", []) == []
 
 
-def test_asking_for_no_match_is_refused(tmp_path):
-    home = open_home(tmp_path / "home")
+def test_asking_for_no_match_is_refused(arena):
     with pytest.raises(UsageFault, match="at least 1"):
-        play(home, RRPS, PlayOptions(0))
+        arena.play("rrps", 0)
 
 
 def arena_play(home, *more):
@@ -169,46 +182,57 @@ def finished(process):
     return json.loads(out)
 
 
-def test_killed_at_random_moments_and_resumed(tmp_path):
+def test_killed_at_random_moments_and_resumed(new_arena):
     """What a reader has seen is never lost, nothing is doubled, and the end is the same."""
-    whole = open_home(tmp_path / "whole")
-    play(whole, RRPS, PlayOptions(24, 2), only=digests(whole, BOTS))
-    home = open_home(tmp_path / "killed")
+    matches = 120
+    whole = new_arena("whole", workers=2)
+    whole.play("rrps", matches, only=HOUSE)
+    arena = new_arena("killed")
+    home = arena.home
     rng = random.Random(7)
-    seen: set[str] = set()
+    seen = {row.id for row in home.store.matches("rrps", 1)}
+    total = len(seen) + len(BOTS) * (len(BOTS) - 1) // 2 * matches
     kills = 0
-    while kills < 5:
-        process = arena_play(home.path, "--matches", "24", "--workers", "2")
-        moment = time.monotonic() + rng.uniform(0.5, 3.0)
-        while time.monotonic() < moment and process.poll() is None:
+    while kills < 3 and len(seen) < total:
+        process = arena_play(home.path, "--matches", str(matches), "--workers", "2")
+        before = len(seen)
+        # Only a kill in the middle of play counts: somebody has seen new matches, and not all.
+        while len(seen) == before and process.poll() is None:
             seen |= {row.id for row in home.store.matches("rrps", 1)}
             time.sleep(0.02)
+        moment = time.monotonic() + rng.uniform(0.0, 0.3)
+        while time.monotonic() < moment:
+            seen |= {row.id for row in home.store.matches("rrps", 1)}
+        alive = process.poll() is None
         with suppress(ProcessLookupError):
             os.kill(process.pid, signal.SIGKILL)
         process.communicate()
-        kills += 1
+        kills += alive and before < len(seen) < total
         assert seen <= {row.id for row in home.store.matches("rrps", 1)}
-    finished(arena_play(home.path, "--matches", "24"))
-    assert table_of(home) == table_of(whole)
-    stats = [h.store.pair_stats("rrps", 1).drop(["seconds"]).to_pylist() for h in (home, whole)]
+    assert kills >= 2, "the round robin was over before it could be killed twice in the middle"
+    finished(arena_play(home.path, "--matches", str(matches)))
+    assert table_of(arena, moves_of=40) == table_of(whole, moves_of=40)
+    stats = [
+        one.home.store.pair_stats("rrps", 1).drop(["seconds"]).to_pylist() for one in (arena, whole)
+    ]
     assert stats[0] == stats[1]
 
 
-def test_two_players_a_submit_and_a_reader_at_once(tmp_path):
-    home = open_home(tmp_path / "home")
+def test_two_players_a_submit_and_a_reader_at_once(arena, tmp_path):
+    home = arena.home
     policy = tmp_path / "rock.py"
     policy.write_text(ROCK)
-    arena = [sys.executable, "-m", "arena"]
+    command = [sys.executable, "-m", "arena"]
     at = ["--home", str(home.path), "--json", "--game", "rrps"]
     players = [arena_play(home.path, "--matches", "8", "--workers", "1") for _ in range(2)]
     submit = subprocess.Popen(
-        [*arena, "submit", str(policy), "--name", "me/rock", "--sandbox", "process", *at],
+        [*command, "submit", str(policy), "--name", "me/rock", "--sandbox", "process", *at],
         stdout=subprocess.PIPE,
         text=True,
     )
     readers = 0
     while any(player.poll() is None for player in players):
-        board = subprocess.run([*arena, "leaderboard", *at], capture_output=True, text=True)
+        board = subprocess.run([*command, "leaderboard", *at], capture_output=True, text=True)
         assert board.returncode == 0, board.stderr
         readers += bool(json.loads(board.stdout)["rows"])
     assert readers
@@ -216,4 +240,6 @@ def test_two_players_a_submit_and_a_reader_at_once(tmp_path):
     reports = [finished(player) for player in players]
     pairs = len(BOTS) * (len(BOTS) - 1) // 2
     assert sum(report["played"] for report in reports) == pairs * 8
-    assert len(home.store.matches("rrps", 1)) == pairs * 8
+    among = set(digests(arena, BOTS))
+    stored = [row for row in arena.matches("rrps", limit=None) if set(row.seats) <= among]
+    assert len(stored) == pairs * 8

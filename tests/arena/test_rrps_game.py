@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import ast
 import itertools
 import random
 import re
-from typing import Any
 
 import pyspiel
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.errors import UnknownGame
 from arena.games import GAMES, game
-from arena.games.rrps import RRPS, engine_match, payoff_matrix
+from arena.games.rrps.engine import engine_match, payoff_matrix
+from arena.games.rrps.game import RRPS
 
 THROWS = st.lists(st.integers(0, 2), max_size=60).map(lambda moves: bytes(moves[: len(moves) & ~1]))
 
@@ -86,14 +85,6 @@ def test_what_is_no_record_of_a_match_is_refused(
         RRPS.account(0, moves, fault_seat)
 
 
-@settings(max_examples=200)
-@given(moves=THROWS)
-def test_packing_loses_nothing(moves: bytes) -> None:
-    packed = RRPS.pack(moves)
-    assert RRPS.unpack(packed) == moves
-    assert len(packed) == (len(moves) // 2 + 1) // 2
-
-
 def test_a_packed_match_has_500_bytes() -> None:
     moves = random_moves(9)
     assert len(RRPS.pack(moves)) == 500
@@ -145,39 +136,3 @@ def test_rules_tell_the_payoffs_and_the_length() -> None:
     low, high = re.findall(r"from (-\d+) to \+(\d+)", RRPS.rules)[0]
     engine = engine_match().get_game()
     assert (int(low), int(high)) == (engine.min_utility(), engine.max_utility())
-
-
-def test_rules_have_the_games_version() -> None:
-    assert re.findall(r"rules version (\d+)", RRPS.rules) == [str(RRPS.version)]
-
-
-class Recorder:
-    """Keeps its observations."""
-
-    def __init__(self, action: str) -> None:
-        self.action = action
-        self.seen: list[dict[str, Any]] = []
-
-    def act(self, observation: dict[str, Any]) -> str:
-        self.seen.append(observation)
-        return self.action
-
-
-def test_rules_show_the_observations_that_authors_get() -> None:
-    example, first = (
-        ast.literal_eval(text) for text in re.findall(r"^    (\{.*\})$", RRPS.rules, re.M)
-    )
-    policies = [Recorder(example["my_action"]), Recorder(example["opponent_action"])]
-    table, seats = RRPS.table([0]), [RRPS.seat(policy) for policy in policies]
-    for _ in range(2):
-        messages = table.messages()
-        table.advance(bytes(seat.reply(messages[n : n + 1]) for n, seat in enumerate(seats)))
-    assert policies[0].seen == [first, example]
-
-
-def test_rules_show_the_contract() -> None:
-    (class_name, method, arguments) = re.findall(
-        r"^    (\w+)\.(\w+)\(self, (.*)\) -> str$", RRPS.rules, re.M
-    )[0]
-    assert class_name == RRPS.contract.class_name
-    assert dict(RRPS.contract.methods) == {method: len(arguments.split(","))}

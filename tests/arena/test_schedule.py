@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from arena.games.protocol import Game
 from arena.schedule import Schedule
 from arena.store import MatchStore
-from arena.values import Match, Result, Termination
+from arena.values import SELECTING, Match, Result, Termination
 
 GAME = cast(Game, SimpleNamespace(name="toy", version=1, has_deals=True, pack=bytes, unpack=bytes))
 DIGESTS = [letter * 64 for letter in "abcd"]
@@ -23,7 +23,7 @@ PAIRS = list(itertools.combinations(DIGESTS, 2))
 
 
 def result(match: Match) -> Result:
-    return Result(match, (0.0, 0.0), Termination.COMPLETED, None, "", b"", "inline", 0.001)
+    return Result(match, 1, (0.0, 0.0), Termination.COMPLETED, None, "", b"", "inline", 0.001)
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +89,23 @@ def test_pairs_keep_their_order_and_count_once(store: MatchStore) -> None:
     assert [(m.low, m.high, m.repetition) for m in Schedule(store, game, [(b, b)], 2)] == [
         (b, b, 0)
     ]
+
+
+def test_matches_that_choose_among_candidates_are_planned_apart(store: MatchStore) -> None:
+    game, pairs = fresh_game(), [tuple(DIGESTS[:2])]
+    store.append(game, map(result, Schedule(store, game, pairs, 2)))
+    apart = Schedule(store, game, pairs, 4, SELECTING)
+    planned = [match.repetition for match in apart]
+    assert planned == [SELECTING, SELECTING + 1, SELECTING + 2, SELECTING + 3]
+    assert (apart.wanted, apart.missing) == (4, 4)
+    store.append(game, map(result, itertools.islice(apart, 1, 3)))
+    rest = Schedule(store, game, pairs, 4, SELECTING)
+    assert [match.repetition for match in rest] == [SELECTING, SELECTING + 3]
+    assert rest.missing == 2
+    # Neither are the others played again, nor do they stand in for these.
+    assert [match.repetition for match in Schedule(store, game, pairs, 3)] == [2]
+    with pytest.raises(ValueError, match="middle of a deal"):
+        Schedule(store, game, pairs, 4, 3)
 
 
 def test_nobody_to_play(store: MatchStore) -> None:

@@ -17,8 +17,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from arena.games.protocol import Game
-from arena.store import MatchStore
-from arena.values import Match, Result, Termination
+from arena.store import MatchStore, Sharing
+from arena.values import SELECTING, Match, Result, Termination
 
 POLICIES = ("aa" * 32, "bb" * 32, "cc" * 32)
 
@@ -51,6 +51,9 @@ def result(
     fault_seat: int | None = None,
     message: str = "",
     millis: int = 4,
+    wall: str = "inline",
+    season: int = 0,
+    playings: int = 1,
 ) -> Result:
     returns = (return_low, -return_low) if match.repetition % 2 == 0 else (-return_low, return_low)
     return Result(
@@ -60,9 +63,11 @@ def result(
         fault_seat=fault_seat,
         fault_message=message,
         moves=bytes(int(digit) for digit in f"{match.repetition & 63:03b}01101"),
-        wall="inline",
+        wall=wall,
         seconds=millis / 1000,
         cpu_seconds=(millis / 2000, millis / 4000),
+        season=season,
+        playings=playings,
     )
 
 
@@ -118,14 +123,27 @@ def stored_tallies(store: MatchStore, played: Game) -> dict[tuple[str, str, int]
     }  # fmt: skip
 
 
+def recomputed_sharing(results: Iterable[Result]) -> dict[str, Sharing]:
+    """How matches were isolated, by definition."""
+    sums: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
+    for one in results:
+        for digest in set(one.match.seats):
+            sums[digest][0] += one.wall.startswith("process")
+            sums[digest][1] += one.wall.endswith("+lockstep")
+            sums[digest][2] += one.playings > 1
+    return {digest: Sharing(*counts) for digest, counts in sums.items()}
+
+
 BATCHES = st.lists(
     st.lists(
         st.tuples(
             st.sampled_from([(0, 1), (0, 2), (1, 2), (2, 2)]),
-            st.integers(0, 7),
+            st.integers(0, 7) | st.integers(SELECTING, SELECTING + 3),
             st.integers(-3, 3),
             st.sampled_from([None, None, 0, 1]),
             st.integers(0, 50),
+            st.sampled_from(["native", "process/1", "process/1+lockstep"]),
+            st.integers(1, 2),
         ),
         max_size=9,
     ),
@@ -137,9 +155,9 @@ NAMES = (f"game {number}" for number in itertools.count())
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> MatchStore:
-    """One store for all examples; each plays a game of its own name."""
+    """One store for all examples; each plays a game of its own name, which says if it has deals."""
     path = tmp_path_factory.mktemp("store") / "matches.duckdb"
-    return MatchStore(path, game_named=lambda name: game(name=name))
+    return MatchStore(path, game_named=lambda name: game(name=name, has_deals="deals" in name))
 
 
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -147,13 +165,22 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> MatchStore:
 def test_any_batches_leave_exactly_their_first_results_and_exact_tallies(
     shared: MatchStore, batches: list[list[Any]], has_deals: bool
 ) -> None:
-    played = game(name=next(NAMES), has_deals=has_deals)
+    name = next(NAMES) + " with deals" * has_deals
+    played = game(name=name, has_deals=has_deals)
     kept: dict[str, Result] = {}
     before = shared.fingerprint(played.name, 1)
     for batch in batches:
         results = [
-            result(match(a, b, repetition, played), total, fault_seat=fault, millis=millis)
-            for (a, b), repetition, total, fault, millis in batch
+            result(
+                match(a, b, repetition, played),
+                total,
+                fault_seat=fault,
+                millis=millis,
+                wall=wall,
+                season=repetition,
+                playings=playings,
+            )
+            for (a, b), repetition, total, fault, millis, wall, playings in batch
         ]
         new = {one.match.id for one in results} - kept.keys()
         assert shared.append(played, results) == len(new)
@@ -163,7 +190,10 @@ def test_any_batches_leave_exactly_their_first_results_and_exact_tallies(
         for one in results:
             kept.setdefault(one.match.id, one)
 
-    assert stored_tallies(shared, played) == recomputed(has_deals, kept.values())
+    counting = [one for one in kept.values() if one.match.repetition < SELECTING]
+    assert stored_tallies(shared, played) == recomputed(has_deals, counting)
+    assert shared.returns_in_id_order(played.name, 1).num_rows == len(counting)
+    assert shared.sharing(played.name, 1) == recomputed_sharing(kept.values())
     rows = shared.matches(played.name, 1)
     assert {row.id: row.returns for row in rows} == {k: one.returns for k, one in kept.items()}
     assert len(rows) == len(kept)
@@ -186,23 +216,25 @@ def test_any_batches_leave_exactly_their_first_results_and_exact_tallies(
 
 
 def _check_repetitions(store: MatchStore, played: Game, kept: list[Match]) -> None:
-    for below, digests in ((8, POLICIES), (3, POLICIES), (5, POLICIES[:2])):
-        stored = store.repetitions(played.name, 1, digests, below)
+    spans = ((8, POLICIES, 0), (3, POLICIES, 0), (5, POLICIES[:2], 0), (5, POLICIES, 2))
+    for count, digests, first in (*spans, (3, POLICIES, SELECTING), (2, POLICIES[1:], SELECTING)):
+        stored = store.repetitions(played.name, 1, digests, count, first)
         found = {
-            (stored.digests[low], stored.digests[high], repetition)
+            (stored.digests[low], stored.digests[high], first + repetition)
             for low, high, prefix in zip(stored.low, stored.high, stored.prefix, strict=True)
             for repetition in {*range(prefix), *stored.scattered.get((low, high), ())}
         }
         assert found == {
             (one.low, one.high, one.repetition)
             for one in kept
-            if one.repetition < below and {one.low, one.high} <= set(digests)
+            if first <= one.repetition < first + count and {one.low, one.high} <= set(digests)
         }
 
 
 def test_a_result_comes_back_as_it_went_in(store: MatchStore) -> None:
     before = datetime.now(UTC)
-    odd = result(match(1, 0, 3), -2.0, fault_seat=1, message="ZeroDivisionError\n\0 ½ \ud800")
+    message = "ZeroDivisionError\n\0 ½ \ud800"
+    odd = result(match(1, 0, 3), -2.0, fault_seat=1, message=message, season=7, playings=2)
     assert store.append(game(), [odd, result(match(0, 2, 0))]) == 2
     found = store.get(odd.match.id)
     assert found is not None
@@ -210,7 +242,9 @@ def test_a_result_comes_back_as_it_went_in(store: MatchStore) -> None:
     assert (found.match, found.moves, found.returns) == (odd.match, odd.moves, (2.0, -2.0))
     assert (found.termination, found.fault_seat) == (Termination.CRASHED, 1)
     assert (found.seconds, found.cpu_seconds, found.wall) == (0.004, (0.002, 0.001), "inline")
+    assert (found.season, found.playings) == (7, 2)
     (row,) = store.matches("pennies", 1, faults_only=True)
+    assert (row.season, row.playings) == (7, 2)
     assert (row.match, row.returns, row.seats) == (odd.match, odd.returns, odd.match.seats)
     assert before - timedelta(seconds=1) <= row.played_at <= datetime.now(UTC)
     assert store.get("0" * 32) is None
@@ -252,6 +286,38 @@ def test_matches_of_one_against_another_newest_first(store: MatchStore) -> None:
     assert store.matches("pennies", 2) == store.matches("chess", 1) == []
 
 
+def test_exact_sums_are_of_so_many_matches_from_one_on(store: MatchStore) -> None:
+    numbers = (0, 1, 2, 5, SELECTING, SELECTING + 1, SELECTING + 2, SELECTING + 4)
+    results = [result(match(a, b, n), n % 7 - 2.0) for a, b in ((0, 1), (1, 2)) for n in numbers]
+    store.append(game(), results)
+    pair, other = POLICIES[:2], POLICIES[1:]
+    for first in (0, SELECTING):
+        wanted = {pair[::-1]: 3, other: 1}
+        told = store.exact_pair_stats(game(), wanted, first).to_pylist()
+        chosen = [
+            one
+            for one in results
+            for limit in [3 if one.match.low == pair[0] else 1]
+            if first <= one.match.repetition < first + limit
+        ]
+        found = {(row["low"], row["high"], row["half"]): row for row in told}
+        expected = recomputed(True, chosen)
+        assert set(found) == set(expected)
+        for key, row in found.items():
+            sums = dict(zip(SUMS, expected[key], strict=False))
+            assert {name: row[name] for name in SUMS if name in row} == {
+                name: value for name, value in sums.items() if name in row
+            }
+
+
+def test_trends_leave_out_what_chose_among_candidates(store: MatchStore) -> None:
+    store.append(game(), [result(match(0, 1, n), float(n * n)) for n in range(6)])
+    before = store.trends("pennies", 1, 3)
+    assert len(set(before[POLICIES[0]])) == 3
+    store.append(game(), [result(match(0, 1, SELECTING + n), 90.0) for n in range(9)])
+    assert store.trends("pennies", 1, 3) == before
+
+
 def test_tallies_of_some_policies_only(store: MatchStore) -> None:
     store.append(game(), [result(match(a, b, 0)) for a, b in ((0, 1), (1, 2), (0, 2))])
     (row,) = store.pair_stats("pennies", 1, among=POLICIES[1:]).to_pylist()
@@ -278,6 +344,11 @@ def _lopsided() -> Iterator[tuple[str, Result]]:
     yield "do not add up to 0", Result(**{**_fields(good), "returns": (float("inf"),) * 2})
     yield "is no match", result(Match("pennies", 1, POLICIES[1], POLICIES[0], 0))
     yield "is no match", result(Match("pennies", 1, POLICIES[0], POLICIES[1], -1))
+    yield "is no name", result(Match("pennies", 1, "\33[2J", POLICIES[0], 0))
+    yield "of season -1", result(match(0, 1, 1), season=-1)
+    yield "played 0 times", result(match(0, 1, 1), playings=0)
+    yield "seat 2 is at fault", result(match(0, 1, 1), fault_seat=2)
+    yield "is no name of a", result(match(0, 1, 1), wall="gvisor\33[2J")
 
 
 def _fields(one: Result) -> dict[str, Any]:
@@ -326,7 +397,11 @@ def test_threads_may_share_a_store(store: MatchStore) -> None:
 
 
 def test_export_writes_parquet_that_others_can_read(store: MatchStore, tmp_path: Path) -> None:
-    results = [result(match(a, b, n)) for a, b in ((0, 1), (1, 2)) for n in range(3)]
+    results = [
+        result(match(a, b, n), season=5, playings=2)
+        for a, b in ((0, 1), (1, 2))
+        for n in (0, 1, 2, SELECTING)
+    ]
     store.append(game(), results)
     folder = tmp_path / "it's here"
     files = store.export(folder)
@@ -337,6 +412,8 @@ def test_export_writes_parquet_that_others_can_read(store: MatchStore, tmp_path:
     assert {(row["game"], row["wall"], row["seconds"]) for row in rows} == {
         ("pennies", "inline", 0.004)
     }
+    assert {(row["season"], row["playings"]) for row in rows} == {(5, 2)}
     pairs = pyarrow.parquet.read_table(files[1])
     sums = {(r["low"], r["high"], r["half"]): [r[name] for name in SUMS] for r in pairs.to_pylist()}
-    assert sums == {key: value[:-1] for key, value in recomputed(True, results).items()}
+    counting = [one for one in results if one.match.repetition < SELECTING]
+    assert sums == {key: value[:-1] for key, value in recomputed(True, counting).items()}

@@ -37,6 +37,7 @@ def result(match: Match) -> Result:
     even = match.repetition % 2 == 0
     return Result(
         match=match,
+        season=1,
         returns=(return_low, -return_low) if even else (-return_low, return_low),
         termination=Termination.COMPLETED,
         fault_seat=None,

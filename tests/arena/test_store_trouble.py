@@ -38,6 +38,7 @@ def batch(first: int, count: int, move_bytes: int = 10) -> list[Result]:
     return [
         Result(
             match=Match("toy", 1, "a" * 64, "b" * 64, repetition),
+            season=1,
             returns=(1.0, -1.0),
             termination=Termination.COMPLETED,
             fault_seat=None,
@@ -259,6 +260,26 @@ def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
         assert stored(store) == acknowledged + 100
     finally:
         subprocess.run(["umount", disk], check=True)
+
+
+def test_moves_beyond_all_measure_are_refused(store: MatchStore) -> None:
+    with pytest.raises(ValueError, match="its moves take 2000000 bytes, and 1048576 is the most"):
+        store.append(GAME, batch(0, 1, 2_000_000))
+    assert store.counts() == ()
+
+
+def test_an_export_into_a_folder_that_cannot_be_is_told(store: MatchStore, tmp_path: Path) -> None:
+    store.append(GAME, batch(0, 3))
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreUnwritable, match="cannot be made"):
+        store.export(tmp_path / "file" / "out")
+    (tmp_path / "out" / "matches.parquet").mkdir(parents=True)
+    with pytest.raises(StoreUnwritable, match=r"matches\.parquet cannot be written"):
+        store.export(tmp_path / "out")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["matches.parquet"]
+    (tmp_path / "again" / "matches.parquet.partial").mkdir(parents=True)
+    with pytest.raises(StoreUnwritable, match=r"matches\.parquet cannot be written"):
+        store.export(tmp_path / "again")
 
 
 def test_who_holds_the_store_too_long_is_named(store: MatchStore) -> None:

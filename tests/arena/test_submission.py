@@ -1,6 +1,7 @@
 """From a file to a submission: everything that can be wrong with the file, and nothing run."""
 
 import os
+import re
 import socket
 import warnings
 from pathlib import Path
@@ -51,7 +52,7 @@ def test_a_good_file_becomes_a_submission(tmp_path: Path) -> None:
     assert submission.labels == {"k": "v"}
     assert submission.provenance == {"year": 2026}
     assert submission.status is Status.QUALIFIED
-    assert len(submission.code_digest) == 32
+    assert re.fullmatch("2:[0-9a-f]{32}", submission.code_digest)
     same = prepare(RRPS, COPYCAT, name="bob/x", description="Mine.", status=Status.CANDIDATE)
     assert isinstance(same, Submission)
     assert (same.payload, same.code_digest) == (submission.payload, submission.code_digest)

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.games.leduc import LEDUC
-from arena.games.tables import leduc as tables
+from arena.games.leduc import table as tables
+from arena.games.leduc.game import LEDUC
+from arena.games.leduc.states import STATES
 from arena.kinds.tabular import (
     Probabilities,
-    information_states,
     payload_of,
     states_of,
     tabular_policy,
@@ -28,7 +28,7 @@ def random_states(seed: int) -> Table:
     """A random behaviour policy; some actions have probability 0."""
     rng = random.Random(seed)
     table: Table = {}
-    for key, legal in information_states().items():
+    for key, legal in STATES.legal.items():
         weights = [rng.choice((0.0, rng.random())) if a in legal else 0.0 for a in range(3)]
         weights[rng.choice(legal)] += 0.1
         total = sum(weights)
@@ -39,7 +39,7 @@ def random_states(seed: int) -> Table:
 def uniform_states() -> Table:
     return {
         key: tuple(1 / len(legal) if a in legal else 0.0 for a in range(3))  # type: ignore[misc]
-        for key, legal in information_states().items()
+        for key, legal in STATES.legal.items()
     }
 
 
@@ -60,7 +60,7 @@ def test_the_states_are_the_engines() -> None:
 
     walk(game.new_initial_state())
     assert len(found) == 288
-    assert dict(information_states()) == found
+    assert dict(STATES.legal) == found
 
 
 def _rounds(state: Any) -> tuple[list[int], list[int]]:
@@ -71,10 +71,10 @@ def _rounds(state: Any) -> tuple[list[int], list[int]]:
 @settings(max_examples=20, deadline=None)
 def test_payloads_are_canonical_and_keep_the_table(seed: int) -> None:
     states = random_states(seed)
-    payload = payload_of(states)
-    read = states_of(payload)
-    assert payload_of(read) == payload
-    assert payload_of(dict(reversed(list(states.items())))) == payload
+    payload = payload_of(STATES, states)
+    read = states_of(STATES, payload)
+    assert payload_of(STATES, read) == payload
+    assert payload_of(STATES, dict(reversed(list(states.items())))) == payload
     for key, probabilities in states.items():
         assert read[key] == pytest.approx(probabilities, abs=3e-9)
         assert [p > 0 for p in read[key]] == [p >= 5e-10 for p in probabilities]
@@ -83,12 +83,12 @@ def test_payloads_are_canonical_and_keep_the_table(seed: int) -> None:
 def test_a_match_follows_the_table() -> None:
     """Actions come as often as the table says, and what has probability 0 never comes."""
     states = random_states(3)
-    payload = payload_of(states)
+    payload = payload_of(STATES, states)
     counts: dict[str, list[int]] = {key: [0, 0, 0] for key in states}
 
     class Counting:
         def __init__(self, seed: int) -> None:
-            self.inner = tabular_policy(payload, seed)
+            self.inner = tabular_policy(LEDUC, payload, seed)
 
         def restart(self, player_id: int) -> None:
             self.inner.restart(player_id)
@@ -140,21 +140,21 @@ def observation() -> dict[str, Any]:
 
 
 def test_play_follows_from_payload_and_seed_alone() -> None:
-    payload = payload_of(uniform_states())
-    one, other = tabular_policy(payload, 7), tabular_policy(payload, 7)
-    third = tabular_policy(payload, 8)
+    payload = payload_of(STATES, uniform_states())
+    one, other = tabular_policy(LEDUC, payload, 7), tabular_policy(LEDUC, payload, 7)
+    third = tabular_policy(LEDUC, payload, 8)
     drawn = [[policy.act(observation()) for _ in range(64)] for policy in (one, third)]
     assert [other.act(observation()) for _ in range(64)] == drawn[0] != drawn[1]
 
 
 def _with(key: str, value: object) -> str:
-    fields = json.loads(payload_of(uniform_states()))
+    fields = json.loads(payload_of(STATES, uniform_states()))
     fields["states"][key] = value
     return json.dumps(fields)
 
 
 def _without(key: str) -> str:
-    fields = json.loads(payload_of(uniform_states()))
+    fields = json.loads(payload_of(STATES, uniform_states()))
     del fields["states"][key]
     return json.dumps(fields)
 
@@ -165,7 +165,7 @@ def _without(key: str) -> str:
         ("{", "payload is JSON"),
         ("[]", 'has "game" and "states"'),
         ('{"game": "leduc"}', 'has "game" and "states"'),
-        ('{"game": "rrps", "states": {}}', "play leduc, not 'rrps'"),
+        ('{"game": "rrps", "states": {}}', "play leduc, and plays 'rrps'"),
         ('{"game": "leduc", "states": []}', "must map information states"),
         ('{"game": "leduc", "states": {}}', "lacks 288 states"),
         (_without("J||"), r"lacks 1 states, such as \['J\|\|'\]"),
@@ -183,4 +183,4 @@ def _without(key: str) -> str:
 )
 def test_other_payloads_are_refused(payload: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        tabular_policy(payload, 1)
+        tabular_policy(LEDUC, payload, 1)

@@ -31,25 +31,42 @@ class Squares:
         pass
 
 
+def workers(count):
+    pool = WorkerPool(Squares)
+    pool.grow(count)
+    return pool
+
+
 def test_every_job_is_answered_once():
-    with WorkerPool(2, Squares) as pool:
+    with workers(2) as pool:
         assert sorted(pool.run(iter(range(1, 40)))) == [n * n for n in range(1, 40)]
+
+
+def test_a_pool_grows_and_never_shrinks():
+    with workers(1) as pool:
+        first = set(pool.run(iter(["pid"])))
+        pool.grow(3)
+        pool.grow(1)
+        assert sorted(pool.run(iter(range(30)))) == [n * n for n in range(30)]
+        pids = set(pool.run(iter(["pid"] * 60)))
+    assert first < pids
+    assert len(pids) == 3
 
 
 def test_extra_jobs_go_first():
     extra = [7, 8]
-    with WorkerPool(1, Squares) as pool:
+    with workers(1) as pool:
         answers = list(pool.run(iter([1, 2]), lambda: extra.pop() if extra else None))
     assert answers == [64, 49, 1, 4]
 
 
 def test_an_exception_in_a_job_is_raised_here():
-    with WorkerPool(1, Squares) as pool, pytest.raises(ValueError, match="no such number"):
+    with workers(1) as pool, pytest.raises(ValueError, match="no such number"):
         list(pool.run(iter(["raise"])))
 
 
 def test_a_dead_worker_is_our_fault_and_says_so():
-    with WorkerPool(1, Squares) as pool, pytest.raises(WorkerDied, match="status -9"):
+    with workers(1) as pool, pytest.raises(WorkerDied, match="status -9"):
         list(pool.run(iter(["die"])))
 
 
@@ -59,7 +76,8 @@ sys.path.insert(0, {here!r})
 from test_workers import Squares
 from arena.workers import WorkerPool
 if __name__ == "__main__":
-    pool = WorkerPool(2, Squares)
+    pool = WorkerPool(Squares)
+    pool.grow(2)
     print(*pool.run(iter(["pid", "pid"])), flush=True)
     time.sleep(60)
 """

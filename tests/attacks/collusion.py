@@ -23,11 +23,10 @@ from random import _os as os
 
 class Probe:
     def act(self, seen):
-        sys = os.sys
-        mine = os.getpid()
-        others = [pid for pid in sys.__dict__.setdefault("meeting", []) if pid != mine]
-        sys.meeting.append(mine)
-        return "REACHED" if others else "ROCK"
+        meeting = os.sys.__dict__.setdefault("meeting", [])
+        strangers = [one for one in meeting if one is not self]
+        meeting.append(self)
+        return "REACHED" if strangers else "ROCK"
 
 
 # ==== meets-by-signal: held
@@ -36,13 +35,12 @@ from random import _os as os
 
 class Probe:
     def act(self, seen):
-        for distance in range(-40, 41):
-            if distance:
-                try:
-                    os.kill(os.getpid() + distance, 10)
-                    return "REACHED"
-                except OSError:
-                    pass
+        for pid in range(-1, 100):
+            try:
+                os.kill(pid, 0)
+                return "REACHED"
+            except OSError:
+                pass
         return "ROCK"
 
 

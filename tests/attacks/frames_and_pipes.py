@@ -84,26 +84,19 @@ class Probe:
                 os._exit(0)
 
 
-# ==== closes-its-pipes: died
+# ==== closes-its-pipes: held
 from random import _os as os
 
 
 class Probe:
     def act(self, seen):
-        os.close(3)
-        os.close(4)
+        for number in range(8):
+            try:
+                os.close(number)
+                return "REACHED"
+            except OSError:
+                pass
         return "ROCK"
-
-
-# ==== closes-its-way-out: died, stalled
-from random import _os as os
-
-
-class Probe:
-    def act(self, seen):
-        os.close(4)
-        while True:
-            pass
 
 
 # ==== swallows-the-next-question: stalled, broke-protocol, timed-out, died

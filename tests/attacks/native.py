@@ -76,7 +76,7 @@ class Probe:
                 293,
             ),
         }.get(
-            os.uname().machine,
+            os.sys.implementation._multiarch.split("-")[0],
             (
                 117,
                 270,
@@ -115,7 +115,7 @@ class Probe:
 # ==== uses-the-other-calling-convention: died
 class Probe:
     def act(self, seen):
-        if os.uname().machine == "x86_64":
+        if os.sys.implementation._multiarch.split("-")[0] == "x86_64":
             libc().syscall(ctypes().c_long(0x40000000 + 39))
         os._exit(0)
 

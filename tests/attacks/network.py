@@ -75,7 +75,7 @@ class Probe:
         return "ROCK"
 
 
-# ==== asks-for-names: held
+# ==== asks-for-names: held, died
 from random import _os as os
 
 

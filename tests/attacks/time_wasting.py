@@ -55,7 +55,7 @@ class Probe:
         return "ROCK"
 
 
-# ==== sleeps: stalled
+# ==== sleeps: held
 import time
 
 
@@ -65,7 +65,7 @@ class Probe:
         return "ROCK"
 
 
-# ==== sleeps-while-loading: load-failed
+# ==== sleeps-while-loading: held
 import time
 
 time.sleep(1000)
@@ -76,7 +76,7 @@ class Probe:
         return "ROCK"
 
 
-# ==== naps: stalled
+# ==== naps: held
 import time
 
 
@@ -86,7 +86,7 @@ class Probe:
         return "ROCK"
 
 
-# ==== waits-for-a-lock: stalled
+# ==== waits-for-a-lock: died, timed-out
 from random import _os as os
 
 
@@ -95,6 +95,17 @@ class Probe:
         lock = os.sys.modules["_thread"].allocate_lock()
         lock.acquire()
         lock.acquire()
+        return "ROCK"
+
+
+# ==== waits-for-messages-while-loading: load-failed
+from random import _os as os
+
+os.read(3, 100)
+
+
+class Probe:
+    def act(self, seen):
         return "ROCK"
 
 

@@ -12,20 +12,18 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from arena.enrol import Enrolled, enrol
+from arena import Arena
 from arena.games import game as game_named
-from arena.home import Home, open_home
 from arena.house.population import default_population
-from arena.play import PlayOptions, play, play_pairs
-from arena.starters import enrol_starters
 from arena.submission import prepare
 from dashboards.settings import Settings, Submitting
 from oracle.models.errors import BudgetSpent
 from oracle.models.gemini import GeminiModel
 from oracle.models.options import ServerOptions
 from oracle.models.prices import Price
-from population.config import Budget, OracleChoice, RunConfig
+from population.config import Measuring, OracleChoice, RunConfig
 from population.csro import Csro
+from population.logbook import Logbook
 from population.matches import Matches
 from population.oracles import Spending, workshop
 from population.records import RunState
@@ -33,8 +31,6 @@ from population.report.facts import sigmas_of
 from population.runs import Runs
 from population.scores import measure, to_measure
 from registry.values import Submission
-from sandbox.choose import WallChoice, open_wall
-from sandbox.values import Limits
 from tests.dashboards.looking import HOSTILE
 from tests.oracle.llm_server import LLMServer
 from tests.population.scripted_oracles import program
@@ -58,7 +54,6 @@ class Agent:
             raise ValueError("{HOSTILE}")
         return "ROCK"
 '''
-WALL = WallChoice("process")
 
 
 @pytest.fixture(autouse=True)
@@ -73,24 +68,21 @@ def the_same_main_afterwards() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def played_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Both games played; in RRPS the starter and a hostile entrant met the population."""
-    path = tmp_path_factory.mktemp("dashboards") / "home"
-    home = open_home(path)
-    enrol_starters(home)
-    rrps, leduc = game_named("rrps"), game_named("leduc")
-    prepared = prepare(rrps, CRASHER, name="eve/hostile", labels={"note": HOSTILE})
-    assert isinstance(prepared, Submission)
-    box = open_wall(WALL)
-    try:
-        taken = enrol(home.registry, rrps, prepared, box, Limits())
-    finally:
-        box.close()
-    assert isinstance(taken, Enrolled)
-    play(home, leduc, PlayOptions(4, workers=1, wall=WALL))
-    entrants = [taken.version.digest, home.registry.get("rrps", "starter/rrps").digest]
-    pairs = [(one, bot) for one in entrants for bot in default_population("rrps").digests]
-    play_pairs(home, rrps, pairs, PlayOptions(2, workers=1, wall=WALL))
+def played_home(house: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All games played; in RRPS the starter and a hostile entrant met the population."""
+    path = shutil.copytree(house, tmp_path_factory.mktemp("dashboards") / "home")
+    with Arena(path, sandbox="process", workers=1) as arena:
+        # The trial would refuse it: it is registered as if it had passed.
+        prepared = prepare(
+            game_named("rrps"), CRASHER, name="eve/hostile", labels={"note": HOSTILE}
+        )
+        assert isinstance(prepared, Submission)
+        hostile = arena.home.registry.submit(prepared).version.digest
+        for cards in ("leduc", "kuhn"):
+            arena.play(cards, 4)
+        entrants = [hostile, arena.policy("starter/rrps", "rrps").digest]
+        bots = default_population("rrps").digests
+        arena.play_pairs("rrps", {(one, bot): 2 for one in entrants for bot in bots})
     return path
 
 
@@ -105,41 +97,42 @@ PRICE = Price(1.0, 10.0)
 
 
 @pytest.fixture(scope="session")
-def runs_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def runs_home(house: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three finished runs of one variant that were measured, and "asked", whose model is hostile.
 
     The model is a server on this machine that speaks Gemini's protocol.
     """
-    home = open_home(tmp_path_factory.mktemp("runs") / "home")
-    for seed in SEEDS:
-        run_small(home, f"s{seed}", seed)
-    runs, population = Runs(home.path), default_population("rrps")
-    with Matches(home, game_named("rrps"), workers=1, wall=WALL) as matches:
+    path = shutil.copytree(house, tmp_path_factory.mktemp("runs") / "home")
+    runs, population = Runs(path), default_population("rrps")
+    with Arena(path, sandbox="process", workers=1) as arena:
+        for seed in SEEDS:
+            run_small(arena, f"s{seed}", seed)
         for seed in SEEDS:
             record = runs.get(f"s{seed}")
             sigmas = sigmas_of(record, runs.iterations(record.name))
-            measure(matches, to_measure(sigmas, 4), population)
-    ask_a_model(home)
-    return home.path
+            wanted = to_measure(sigmas, 4)
+            measure(Matches(arena, game_named("rrps"), shared=True), wanted, population)
+        ask_a_model(arena)
+    return path
 
 
-def ask_a_model(home: Home) -> None:
+def ask_a_model(arena: Arena) -> None:
     """A run of two iterations, the second of which a budget cuts off."""
     rng = random.Random(1)
     oracle = OracleChoice("zero-shot", "gemini:made-up", "code", "top-k:5")
-    config = RunConfig("rrps", oracle, 2, 5, matches=Budget(4, 8))
-    runs = Runs(home.path)
+    config = RunConfig("rrps", oracle, 2, 5, matches=Measuring(4, 8))
+    runs = Runs(arena.home.path)
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("GEMINI_API_KEY", "k")
         patched.delenv("GOOGLE_API_KEY", raising=False)
         with LLMServer(lambda prompt: f"{HOSTILE}\n\n```python\n{program(rng)}```\n") as server:
             model = GeminiModel("made-up", ServerOptions(server.url, price=PRICE))
             shop = workshop(runs, runs.start("asked", config), Spending(max_calls=1), model)
-            with Matches(home, game_named("rrps"), workers=1, wall=WALL) as matches:
-                lineage = shop.authorship.lineage_of
-                csro = Csro("asked", config, shop.oracle, lineage, matches, runs, Silent())
-                with pytest.raises(BudgetSpent) as stop:
-                    csro.run()
+            lineage, matches = shop.authorship.lineage_of, Matches(arena, game_named("rrps"))
+            log = Logbook("asked", config.iterations, runs, matches, Silent())
+            csro = Csro("asked", config, shop.oracle, lineage, matches, log)
+            with pytest.raises(BudgetSpent) as stop:
+                csro.run()
     runs.note("asked", RunState.STOPPED, str(stop.value))
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import time
 
 import pytest
 
@@ -25,3 +27,15 @@ def unharmed(browser: Browser, place: str) -> None:
     assert browser.exceptions() == [], place
     assert browser.console_errors() == [], place
     assert browser.run("return document.title") != "owned", place
+
+
+def addresses(browser: Browser, selector: str, patience: float = 20.0) -> list[str]:
+    """Where the links of that kind lead, as soon as there are any.
+
+    A page that draws itself anew has none for a moment, so all are read in one go.
+    """
+    script = f"return [...document.querySelectorAll({json.dumps(selector)})].map(link => link.href)"
+    deadline = time.monotonic() + patience
+    while not (found := browser.run(script)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return [str(one) for one in found]

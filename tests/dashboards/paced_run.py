@@ -6,9 +6,8 @@ python -m tests.dashboards.paced_run HOME NAME SEED ITERATIONS
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
-from arena.home import open_home
+from arena import Arena
 from population.runs import Runs
 from tests.population.small_run import Silent, run_small
 
@@ -22,9 +21,11 @@ class Paced(Silent):
 
 def main() -> None:
     folder, name, seed, iterations = sys.argv[1:]
-    home = open_home(Path(folder))
-    with Runs(home.path).working_on(name):
-        run_small(home, name, int(seed), iterations=int(iterations), watcher=Paced())
+    with (
+        Arena(folder, sandbox="process", workers=1) as arena,
+        Runs(arena.home.path).working_on(name),
+    ):
+        run_small(arena, name, int(seed), iterations=int(iterations), watcher=Paced())
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import pytest
 from arena.home import open_home
 from dashboards.browser import LAPTOP, PHONE, Browser, served
 from dashboards.settings import Settings, Submitting
-from tests.dashboards.looking import needs_browser, unharmed
+from tests.dashboards.looking import addresses, needs_browser, unharmed
 
 pytestmark = pytest.mark.browser
 
@@ -171,13 +171,17 @@ def test_a_policy_is_submitted_and_finds_its_place(address: str) -> None:
         browser.write("Source", CALLER.replace("CALL", "NOTHING"))
         browser.click("Only check")
         browser.wait_for("Rejected: illegal-action")
+        browser.click("Hand in another")
+        browser.wait_for("Only check")
+        browser.write("Name", "ada/calls")
         browser.write("Source", CALLER)
         browser.click("Submit")
         browser.wait_for("Registered as ada/calls@1")
         browser.wait_for("Worst opponents")
         assert re.search(r"\d+ of 5", browser.text)
         unharmed(browser, "submit")
-        browser.click("Open its page")
+        (link,) = set(addresses(browser, "a[href*='/policy?'][href*='calls']"))
+        browser.open(link.removeprefix(address))
         browser.wait_for("by ada")
         assert "ada%2Fcalls" in browser.address or "ada/calls" in browser.address
         unharmed(browser, "the new policy")

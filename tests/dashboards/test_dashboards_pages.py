@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from arena.games import GAMES
 from arena.games import game as game_named
 from arena.home import open_home
 
@@ -22,7 +23,7 @@ def said(app: AppTest) -> str:
     return "\n".join(str(one.value) for kind in kinds for one in app.get(kind))
 
 
-@pytest.mark.parametrize("game", ["rrps", "leduc"])
+@pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("name", PAGES)
 def test_page_draws(page: Page, played_home: Path, name: str, game: str) -> None:
     app = page(played_home, name, game)
@@ -121,8 +122,8 @@ def test_unknown_match_is_an_error_that_helps(page: Page, played_home: Path) -> 
     assert "not a match id" in app.error[0].value.replace("\\", "")
 
 
-@pytest.mark.parametrize(("game", "step"), [("rrps", "Throws"), ("leduc", "Hands")])
-def test_replay_of_every_kind_of_match(page: Page, played_home: Path, game: str, step: str) -> None:
+@pytest.mark.parametrize("game", GAMES)
+def test_replay_of_every_kind_of_match(page: Page, played_home: Path, game: str) -> None:
     rules = game_named(game)
     store = open_home(played_home).store
     rows = store.matches(game, rules.version, limit=2)
@@ -131,7 +132,7 @@ def test_replay_of_every_kind_of_match(page: Page, played_home: Path, game: str,
     for row in rows:
         app = page(played_home, "replay", game, match=row.id)
         assert not app.exception
-        assert f"{step} played" in [metric.label for metric in app.metric]
+        assert f"{rules.step.capitalize()}s played" in [metric.label for metric in app.metric]
         if row.fault_seat is not None:
             assert "forfeited" in app.warning[0].value
 
@@ -156,15 +157,24 @@ def test_hostile_texts_never_become_markup(page: Page, played_home: Path) -> Non
         assert not any("<script" in str(one.proto.body) for one in app.get("html"))
 
 
-def test_exact_values_and_ceiling_of_leduc(page: Page, played_home: Path) -> None:
-    app = page(played_home, "exploitability", "leduc")
-    app.session_state["expl_part_leduc"] = "Exact"
+@pytest.mark.parametrize(
+    ("game", "ceiling", "best"),
+    [
+        ("leduc", "82.22", "house/CFR+@1"),  # the mean of 146.67, 100.00 and 0
+        ("kuhn", "37.50", "house/Kuhn1950@1"),  # of 100.00, 33.33, 16.67 and 0
+    ],
+)
+def test_exact_values_and_ceiling(
+    page: Page, played_home: Path, game: str, ceiling: str, best: str
+) -> None:
+    app = page(played_home, "exploitability", game)
+    app.session_state[f"expl_part_{game}"] = "Exact"
     app.run()
     values = {metric.label: metric.value for metric in app.metric}
-    assert values["Ceiling"] == "82.22"  # the mean of 146.67, 100.00 and 0
+    assert values["Ceiling"] == ceiling
     gap = round(float(values["Ceiling"]) - float(values["Best PopReturn"]), 2)
     assert float(values["Gap"]) == gap
-    assert app.dataframe[0].value["Policy"].iloc[0] == "house/CFR+@1"
+    assert app.dataframe[0].value["Policy"].iloc[0] == best
 
 
 def test_meta_game_weights_add_up(page: Page, played_home: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +14,8 @@ from hypothesis import strategies as st
 
 from arena.analysis.estimates import Estimate
 from arena.analysis.leaderboard import Row
-from arena.games import game as game_named
-from dashboards import cards, theme
-from dashboards.charts.intervals import (
+from arena.figures import cards, colours
+from arena.figures.intervals import (
     APART,
     MOST_REFERENCES,
     Line,
@@ -25,14 +25,19 @@ from dashboards.charts.intervals import (
     fitting,
     intervals,
 )
+from arena.figures.scale import APART as TICKS_APART
+from arena.figures.scale import MOST_TICKS, RootScale, Scale, round_numbers
+from arena.figures.text import in_html, number, signed
+from arena.games import game as game_named
+from arena.games.leduc.telling import habits as hand_habits
+from arena.games.leduc.telling import paid
+from arena.games.rrps.telling import habits, outcome, throw
+from dashboards.budgets import PlayingTime
 from dashboards.charts.lineage import Family, line_styles, lineage_graph
-from dashboards.charts.scale import APART as TICKS_APART
-from dashboards.charts.scale import MOST_TICKS, RootScale, Scale, round_numbers
 from dashboards.settings import Settings, Submitting
-from dashboards.text import in_html, in_markdown, number, readable, signed
-from dashboards.views.hands import habits as hand_habits
+from dashboards.text import in_markdown
 from dashboards.views.leaderboard import bands_of
-from dashboards.views.throws import habits
+from registry import shown
 
 
 @given(st.text())
@@ -51,10 +56,7 @@ def test_html_is_escaped(text: str) -> None:
 
 
 def test_readable_shows_direction_marks_and_controls() -> None:
-    assert (
-        readable("a\u202eb\x00c\n\td")
-        == "a\N{REPLACEMENT CHARACTER}b\N{REPLACEMENT CHARACTER}c\n\td"
-    )
+    assert shown("a\u202eb\x00c\n\td") == "a[U+202E]b[U+0000]c\n\td"
     assert number(float("nan")) == "-"
 
 
@@ -69,8 +71,8 @@ def test_numbers_have_no_minus_before_zero() -> None:
 def test_stakes_follow_the_betting() -> None:
     # Preflop 0 raises, 1 calls; postflop 1 raises, 0 raises, 1 folds.
     betting = (((0, "RAISE"), (1, "CALL")), ((1, "RAISE"), (0, "RAISE"), (1, "FOLD")))
-    assert cards.paid(betting) == (11, 7)
-    assert cards.paid(((), ())) == (1, 1)
+    assert paid(betting) == (11, 7)
+    assert paid(((), ())) == (1, 1)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -93,10 +95,10 @@ def test_stakes_add_up_to_the_engines_pot(seed: int) -> None:
     events = leduc.account(seed, table.moves(0), None).events
     assert len(events) == 100
     for event in events:
-        stakes = cards.paid(event["betting"])
+        stakes = paid(event["betting"])
         folded = event["outcome"] == "FOLD"
         assert sum(stakes) == event["pot"] or (not folded and 2 * max(stakes) == event["pot"])
-    shares = hand_habits(events, 0)
+    shares = hand_habits(events, 0).rows
     assert all(
         line["FOLD"] + line["CALL"] + line["RAISE"] == pytest.approx(100.0)  # type: ignore[operator]
         for line in shares
@@ -123,9 +125,9 @@ def test_pictures_are_images_in_which_nothing_runs() -> None:
     for picture in (
         cards.card(None),
         cards.card("K"),
-        cards.chips(3, theme.BLUE),
-        cards.throw("ROCK"),
-        cards.outcome(-1),
+        cards.chips(3, colours.BLUE),
+        throw("ROCK"),
+        outcome(-1),
     ):
         found = re.fullmatch(r'<img [^<>]*src="data:image/svg\+xml;base64,([^"]+)">', picture)
         assert found is not None
@@ -139,11 +141,11 @@ def test_habits_of_a_player_who_repeats_wins() -> None:
         {"throw": 3, "actions": ("ROCK", "PAPER"), "payoff": -1, "total": 1},
         {"throw": 4, "actions": ("PAPER", "PAPER"), "payoff": 0, "total": 1},
     ]
-    lines = {line["What"]: line["Share"] for line in habits(events, 0)}
+    lines = {line["What"]: line["Share"] for line in habits(events, 0).rows}
     assert lines["ROCK"] == 75.0
     assert lines["after a win: the same again"] == 100.0
     assert lines["after a loss: one up"] == 100.0
-    assert "after a loss: the same again" in {line["What"] for line in habits(events, 1)}
+    assert "after a loss: the same again" in {line["What"] for line in habits(events, 1).rows}
 
 
 def row(place: int, low: int | None, high: int | None) -> Row:
@@ -303,8 +305,12 @@ def test_relations_have_styles_of_their_own() -> None:
 
 
 def test_settings_survive_the_environment() -> None:
-    settings = Settings(Path("/somewhere"), "sqlite://", Submitting.ANY_WALL, 3, 4, 5, 0.5)
+    settings = Settings(
+        Path("/somewhere"), "sqlite://", Submitting.ANY_WALL, 3, 4, 5, 0.5, PlayingTime(6, 7)
+    )
     assert Settings.from_environment(settings.to_environment()) == settings
+    secret = replace(settings, seed_key=b"0123456789abcdef" * 2)
+    assert secret.to_environment() == settings.to_environment()
     assert Settings.from_environment({}).submitting is Submitting.GVISOR
     with pytest.raises(ValueError):
         Settings.from_environment({"ARENA_SUBMITTING": "everybody"})

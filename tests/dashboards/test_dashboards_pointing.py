@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from arena.figures.heatmap import MOST_COLUMN_LABELS, MOST_LABELS, payoff_heatmap
+from arena.figures.picture import Layer, Picture
+from arena.figures.score import CROSS, Forfeit, running_score
 from arena.payoffs import PayoffTable
 from dashboards.charts import pointing
-from dashboards.charts.heatmap import MOST_COLUMN_LABELS, MOST_LABELS, payoff_heatmap
-from dashboards.charts.pointing import Layer, Picture, pointed
-from dashboards.charts.score import CROSS, Forfeit, running_score
+from dashboards.charts.pointing import pointed
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,21 +12,21 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from arena.enrol import enrol
+from arena import Arena
+from arena.figures.marks import CROSS
 from arena.games import game as game_named
+from arena.games.leduc.telling import TELLING as HANDS
+from arena.games.parts import Forfeit
+from arena.games.rrps import telling as throws
 from arena.home import Home, open_home
-from arena.play import PlayOptions, play_pairs
 from arena.replay import stored_match
 from arena.submission import prepare
 from dashboards import data, navigate
 from dashboards.browser import Browser, served
-from dashboards.charts.score import CROSS, Forfeit
 from dashboards.settings import Settings
-from dashboards.views import faults, hands, opponents, policy, replay, throws
+from dashboards.views import faults, opponents, policy, replay
 from dashboards.views.faults import error_of, grouped
 from registry.values import PolicyVersion, Submission
-from sandbox.choose import WallChoice, open_wall
-from sandbox.values import Limits
 from tests.dashboards.looking import HOSTILE, needs_browser, unharmed
 
 Page = Callable[..., AppTest]
@@ -283,44 +283,41 @@ def test_a_replay_opens_at_the_fault(page: Page, played_home: Path) -> None:
     assert app.slider[0].value == fault
 
 
-def test_a_forfeit_in_the_first_throw_can_be_looked_at(page: Page, home_copy: Path) -> None:
-    home, rrps = open_home(home_copy), game_named("rrps")
+@pytest.fixture
+def arena(home_copy: Path) -> Iterator[Arena]:
+    """An arena on the played home's copy."""
+    with Arena(home_copy, sandbox="process", workers=1) as arena:
+        yield arena
+
+
+def test_a_forfeit_in_the_first_throw_can_be_looked_at(page: Page, arena: Arena) -> None:
     source = (
         "class Agent:\n    made = 0\n\n    def act(self, observation):\n"
         "        return 'ROCK' if observation['opponent_action'] else self.first()\n\n"
         "    def first(self):\n        raise ValueError('first')\n"
     )
     # The trial would refuse it: it is registered as if it had passed.
-    prepared = prepare(rrps, source, name="eve/first")
+    prepared = prepare(game_named("rrps"), source, name="eve/first")
     assert isinstance(prepared, Submission)
-    home.registry.submit(prepared)
-    version = home.registry.get("rrps", "eve/first")
-    other = home.registry.get("rrps", "starter/rrps")
-    options = PlayOptions(2, workers=1, wall=WallChoice("process"))
-    play_pairs(home, rrps, [(version.digest, other.digest)], options)
-    (row, _) = home.store.matches("rrps", 1, of=version.digest)
-    app = page(home_copy, "replay", "rrps", match=row.id)
+    version = arena.home.registry.submit(prepared).version
+    other = arena.policy("starter/rrps", "rrps")
+    arena.play_pairs("rrps", {(version.digest, other.digest): 2})
+    (row, _) = arena.matches("rrps", version.ref)
+    app = page(arena.home.path, "replay", "rrps", match=row.id)
     assert not app.exception
     assert "before anything was played" in said(app)
     assert "forfeited in throw 1 of 1,000" in app.warning[0].value
 
 
-def test_replays_of_forfeited_hands(page: Page, home_copy: Path) -> None:
-    home, leduc = open_home(home_copy), game_named("leduc")
+def test_replays_of_forfeited_hands(page: Page, arena: Arena) -> None:
+    leduc, home = game_named("leduc"), arena.home
+    # Its trial would refuse it, too.
     prepared = prepare(leduc, LEDUC_CRASHER, name="eve/hands")
     assert isinstance(prepared, Submission)
-    box = open_wall(WallChoice("process"))
-    try:
-        enrol(home.registry, leduc, prepared, box, Limits())
-    finally:
-        box.close()
-    version = home.registry.get("leduc", "eve/hands")
-    pairs = [
-        (version.digest, home.registry.get("leduc", bot).digest)
-        for bot in ("house/CFR+", "house/AlwaysFold")
-    ]
-    play_pairs(home, leduc, pairs, PlayOptions(2, workers=1, wall=WallChoice("process")))
-    rows = home.store.matches("leduc", 1, of=version.digest, faults_only=True)
+    version = home.registry.submit(prepared).version
+    bots = [arena.policy(ref, "leduc").digest for ref in ("house/CFR+", "house/AlwaysFold")]
+    arena.play_pairs("leduc", {(version.digest, bot): 2 for bot in bots})
+    rows = arena.matches("leduc", version.ref, faults_only=True)
     assert len(rows) == 4
     for row in rows:
         stored = stored_match(home, row.id)
@@ -331,7 +328,7 @@ def test_replays_of_forfeited_hands(page: Page, home_copy: Path) -> None:
         # What was forfeited is what the chart makes of it.
         hands_lost = leduc.length - forfeit.step + 1
         assert abs(forfeit.end - replay.score_at_fault(stored)) == 13 * hands_lost
-        app = page(home_copy, "replay", "leduc", match=row.id)
+        app = page(home.path, "replay", "leduc", match=row.id)
         assert not app.exception
         assert app.slider[0].value == forfeit.step
         assert tiles_of(app)["Hands played"] == f"{forfeit.step - 1} of 100"
@@ -352,12 +349,9 @@ def test_the_strip_of_throws_is_full_and_has_the_fault() -> None:
     assert throws.strip(events[:4], 4, None).count("font-size:.72rem") == 4
 
 
-def test_names_of_forfeiting_seats_are_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn: list[str] = []
-    monkeypatch.setattr(hands.st, "html", drawn.append)
-    monkeypatch.setattr(hands.st, "caption", lambda text: None)
-    hands.draw([], 1, (HOSTILE, HOSTILE), Forfeit(1, 0, "crashed", 100, -1300.0))
-    assert drawn and HOSTILE not in drawn[0]
+def test_names_of_forfeiting_seats_are_text() -> None:
+    drawn = HANDS.picture([], 1, (HOSTILE, HOSTILE), Forfeit(1, 0, "crashed", 100, -1300.0))
+    assert "Nobody had acted" in drawn and HOSTILE not in drawn
 
 
 # In a browser: rows are clicked, and links lead where they say.

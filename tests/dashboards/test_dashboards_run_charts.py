@@ -6,8 +6,8 @@ import math
 import re
 
 from arena.analysis.estimates import Estimate
-from dashboards.charts.runs import ladder, over_iterations, sigma_area
 from oracle.values import Attempt, Failure, Rejected, Score
+from population.figures import ladder, over_iterations, sigma_area
 from population.records import Effort, Iteration, Sigma
 
 HOSTILE = "<img src=x onerror=alert(1)>"

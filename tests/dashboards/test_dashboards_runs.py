@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from arena import Arena
 from arena.analysis.estimates import Estimate
 from arena.home import open_home
 from dashboards.comparing import over_seeds, published, variants
-from dashboards.news import Phase, ago, news_of, phase_of
+from dashboards.liveness import Phase, ago, liveness_of, phase_of
 from population.comparison import our_rows
 from population.oracles import journal_of
 from population.paper import reference_lines
@@ -54,9 +55,8 @@ def test_runs_are_listed_and_compared(page: Page, runs_home: Path) -> None:
 
 def test_the_table_by_variant_is_that_of_the_command_line(page: Page, runs_home: Path) -> None:
     app = page(runs_home, "runs")
-    home = open_home(runs_home)
-    runs = Runs(home.path)
-    facts = [gather(home, runs, f"s{seed}") for seed in (1, 2, 3)]
+    with Arena(runs_home) as arena:
+        facts = [gather(arena, Runs(runs_home), f"s{seed}") for seed in (1, 2, 3)]
     (row,) = our_rows((one.record, one.measured) for one in facts)
     shown = app.dataframe[1].value
     assert shown["Seeds"].tolist() == ["1, 2, 3"]
@@ -67,10 +67,10 @@ def test_the_table_by_variant_is_that_of_the_command_line(page: Page, runs_home:
 
 def test_the_list_scores_a_run_as_its_report_does(page: Page, runs_home: Path) -> None:
     app = page(runs_home, "runs")
-    home = open_home(runs_home)
     shown = dict(zip(*(app.dataframe[0].value[name] for name in ("Run", "AggScore")), strict=True))
     for name, shown_score in shown.items():
-        scores = gather(home, Runs(home.path), name).scores
+        with Arena(runs_home) as arena:
+            scores = gather(arena, Runs(runs_home), name).scores
         assert scores is not None
         assert shown_score == pytest.approx(scores.agg_score.value)
 
@@ -156,7 +156,7 @@ def test_a_run_that_nobody_works_on_says_so(page: Page, runs_home: Path, tmp_pat
         assert "Being worked on" in said(app)
     app = page(home, "runs", run="dead", live=0.001)
     assert not app.exception
-    assert "no news since" in app.warning[0].value
+    assert "not heard of since" in app.warning[0].value
     assert "csro resume dead" in app.warning[0].value
 
 
@@ -165,11 +165,11 @@ def test_a_lock_tells_who_works(tmp_path: Path) -> None:
     runs = Runs(home.path)
     record = runs.start("r", small_config(1))
     assert not runs.worked_on("r")
-    assert news_of(home, record, 0, 60.0).working  # it began just now
-    assert not news_of(home, record, 0, 0.0).working
+    assert liveness_of(home, record, 0, 60.0).working  # it began just now
+    assert not liveness_of(home, record, 0, 0.0).working
     with runs.working_on("r"):
         assert runs.worked_on("r")
-        assert news_of(home, record, 0, 0.0).working
+        assert liveness_of(home, record, 0, 0.0).working
         # Looking gives the lock back, and takes it from nobody.
         assert runs.worked_on("r")
     assert not runs.worked_on("r")
@@ -181,7 +181,7 @@ def test_news_is_the_latest_thing_stored(runs_home: Path) -> None:
     home = open_home(runs_home)
     record = Runs(home.path).get("asked")
     (call,) = journal_of(Runs(home.path), "asked").calls()
-    last = news_of(home, record, 1, 0.0).last
+    last = liveness_of(home, record, 1, 0.0).last
     assert call.created <= last <= datetime.now(UTC)
     assert last - call.created < timedelta(minutes=5)
 

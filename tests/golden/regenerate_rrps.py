@@ -14,19 +14,26 @@ import itertools
 import math
 import multiprocessing
 import statistics
+from datetime import UTC, datetime
 from pathlib import Path
 
 from arena.games import game
-from arena.house.rrps import rrps_submissions
+from arena.games.rrps.house import rrps_submissions
 from arena.kinds.native import bot_of, play
+from arena.plan import bout_of
+from arena.seeds import Seeds
 from arena.values import Match
 from registry import digest_of
+from registry.values import Season
 
 FOLDER = Path(__file__).parent
 CROSS_TABLE = FOLDER / "rrps_cross_table.csv"
 SD_PER_MATCH = FOLDER / "rrps_sd_per_match.csv"
 PUBLISHED_MATCHES = 1000
 """Matches behind each cell of the published table."""
+
+SEEDS = Seeds(Season(1, "", datetime.now(UTC), None, False, key=bytes(32)))
+"""Everybody measures the same matches."""
 
 Table = dict[tuple[str, str], float]
 
@@ -49,13 +56,16 @@ def returns_of(pair: tuple[str, str], matches: int) -> list[float]:
         digest_of(entrant.game, entrant.kind, entrant.payload): entrant.payload
         for entrant in rrps_submissions()
     }
-    digest_of_bot = {bot_of(payload): digest for digest, payload in payload_of_digest.items()}
+    digest_of_bot = {
+        bot_of(game("rrps"), payload): digest for digest, payload in payload_of_digest.items()
+    }
     one, other = (digest_of_bot[bot] for bot in pair)
     returns = []
     for repetition in range(matches):
         match = Match.between(rrps.name, rrps.version, one, other, repetition)
-        first, second = match.seats
-        result = play(rrps, match, (payload_of_digest[first], payload_of_digest[second]))
+        bout = bout_of(match, SEEDS, lambda digest, _: digest)
+        first, second = bout.players
+        result = play(rrps, bout, (payload_of_digest[first], payload_of_digest[second]))
         returns.append(result.returns[match.seats.index(one)])
     return returns
 

@@ -2,7 +2,8 @@
 
 It counts tokens as words, keeps what it was asked and what it charged for, and misbehaves as it
 is told: every call takes the next of its scripted steps, if there is one.  It also says which
-models it has; such questions have a script of their own.
+models it has; such questions have a script of their own.  It may answer a name as another model,
+refuse fields of OpenAI's protocol, and have a context that is too small for its prompts.
 
     with LLMServer(lambda prompt: "an answer to " + prompt) as server:
         server.then(Step(status=429, retry_delay="7s"), Step(drop=True))
@@ -16,11 +17,16 @@ import socket
 import struct
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, TypeVar
 
+from oracle.models.gemini import GeminiModel
+from oracle.models.openai_compatible import OpenAIModel
+
+T = TypeVar("T", GeminiModel, OpenAIModel)
 STATUS_NAMES = {
     400: "INVALID_ARGUMENT",
     401: "UNAUTHENTICATED",
@@ -31,6 +37,17 @@ STATUS_NAMES = {
     503: "UNAVAILABLE",
     504: "DEADLINE_EXCEEDED",
 }
+REFUSALS = {
+    "param": lambda name: {
+        "message": f"Unsupported parameter: '{name}' is not supported with this model.",
+        "type": "invalid_request_error",
+        "param": name,
+        "code": "unsupported_parameter",
+    },
+    "message": lambda name: {"message": f"this server knows no {name}, sorry", "code": 400},
+    "bare": lambda name: f"unknown field: {name}",
+}
+"""How servers name a field that they do not take."""
 OPENAI_FINISH = {"STOP": "stop", "MAX_TOKENS": "length", "SAFETY": "content_filter"}
 
 
@@ -53,6 +70,7 @@ class Step:
       finish: why it ends, in Gemini's words.
       blocked: why the prompt is blocked, in Gemini's words.
       thoughts: tokens of thinking.
+      version: who answers; "" for whoever the server says.
       usage: whether the usage is reported.
       token: of a continuation.
       extra: further members of the message (OpenAI) or the candidate (Gemini).
@@ -72,6 +90,7 @@ class Step:
     finish: str = "STOP"
     blocked: str = ""
     thoughts: int = 0
+    version: str = ""
     usage: bool = True
     token: str = ""
     extra: dict[str, Any] = field(default_factory=dict)
@@ -113,6 +132,14 @@ class LLMServer(ThreadingHTTPServer):
       charged: every call that was answered in full, though its asker may have given up waiting.
       looked: paths of the questions about models.
       models: names that it has; None for any name.
+      aliases: name to the model that answers in its place.
+      refuses: field of OpenAI's protocol to the manner in which it is refused, of `REFUSALS`, or
+        "located" for a validator's document.
+      count: tokens of a text.
+      context: tokens that it reads in one prompt; None for any number.
+      overflow: what it does with a longer one: "cut", as Ollama does, to half its context; or it
+        is refused, as "vllm" or "llama" does.
+      most: the largest number of calls that were being answered at the same time.
     """
 
     daemon_threads = True
@@ -125,6 +152,14 @@ class LLMServer(ThreadingHTTPServer):
         self.charged: list[Charged] = []
         self.looked: list[str] = []
         self.models: tuple[str, ...] | None = None
+        self.aliases: dict[str, str] = {}
+        self.refuses: dict[str, str] = {}
+        self.count: Callable[[str], int] = lambda text: len(text.split())
+        self.context: int | None = None
+        self.overflow = "cut"
+        self.most = 0
+        self._now = 0
+        self.answering = threading.local()
         self.closing = threading.Event()
         self._steps: list[Step] = []
         self._looks: list[Step] = []
@@ -155,6 +190,11 @@ class LLMServer(ThreadingHTTPServer):
             self.asked.append(asked)
             return self._steps.pop(0) if self._steps else Step()
 
+    def busy(self, change: int) -> None:
+        with self._lock:
+            self._now += change
+            self.most = max(self.most, self._now)
+
     def charge(self, charged: Charged) -> int:
         with self._lock:
             self.charged.append(charged)
@@ -172,6 +212,15 @@ class LLMServer(ThreadingHTTPServer):
         self.closing.set()
         self.shutdown()
         self.server_close()
+
+
+@contextmanager
+def connected(model: T) -> Iterator[T]:
+    """A model whose client is closed at the end: else its connections may outlive the test."""
+    try:
+        yield model
+    finally:
+        model.close()
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -209,25 +258,50 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(404, _error(Step(404, message=f"no such path: {path}"), gemini=True))
             return
         asked = Asked(path, headers, body, _prompt(body, gemini))
+        self.server.answering.key = headers.get("x-goog-api-key", "")  # for `reply`, who asks
         step = self.server.take(asked)
-        if step.seconds:
-            self.server.closing.wait(step.seconds)
+        self.server.busy(1)
+        try:
+            if step.seconds:
+                self.server.closing.wait(step.seconds)
+            self._step(asked, step, gemini)
+        finally:
+            self.server.busy(-1)
+
+    def _step(self, asked: Asked, step: Step, gemini: bool) -> None:
         if step.drop:
             self._drop(reset=step.drop == "reset")
         elif step.raw is not None:
             self._send(step.status, step.raw, step)
         elif step.status != 200:
             self._send(step.status, _error(step, gemini), step)
+        elif refused := [name for name in self.server.refuses if name in asked.body]:
+            manner = self.server.refuses[refused[0]]
+            located = {"detail": [{"type": "extra_forbidden", "loc": ["body", refused[0]]}]}
+            known = REFUSALS.get(manner)
+            document = {"error": known(refused[0])} if known else located
+            self._send(422 if manner == "located" else 400, document)
         else:
             self._answer(asked, step, gemini)
 
     def _answer(self, asked: Asked, step: Step, gemini: bool) -> None:
+        system = _system(asked.body, gemini)
+        read, prompt, context = self.server.count(system + asked.prompt), asked.prompt, None
+        if self.server.context is not None and read > self.server.context:
+            context = self.server.context
+            if self.server.overflow != "cut":
+                self._send(400, _too_long(self.server.overflow, read, context, gemini))
+                return
+            prompt = prompt[-len(prompt) * (context // 2) // read :]
+            read = context // 2 + 2
         text = "" if step.empty or step.blocked else step.text
-        text = self.server.reply(asked.prompt) if text is None else text
-        read, written = len(asked.prompt.split()), len(text.split())
+        text = self.server.reply(prompt) if text is None else text
+        written = len(text.split())
+        name = asked.path.rpartition("/")[2].partition(":")[0] if gemini else asked.body["model"]
+        version = step.version or self.server.aliases.get(name, name)
         charged = Charged(asked, asked.prompt, read, written, step.thoughts)
         number = self.server.charge(charged)
-        answer = (_gemini if gemini else _openai)(step, text, charged, f"r{number}", asked.body)
+        answer = (_gemini if gemini else _openai)(step, text, charged, f"r{number}", version)
         self._send(200, answer, step)
 
     def _send(self, status: int, answer: Any, step: Step | None = None) -> None:
@@ -258,6 +332,28 @@ def _prompt(body: dict[str, Any], gemini: bool) -> str:
     return "".join(message["content"] for message in body["messages"] if message["role"] == "user")
 
 
+def _system(body: dict[str, Any], gemini: bool) -> str:
+    if gemini:
+        return "".join(part["text"] for part in body.get("systemInstruction", {}).get("parts", ()))
+    return "".join(one["content"] for one in body["messages"] if one["role"] == "system")
+
+
+def _too_long(manner: str, read: int, context: int, gemini: bool) -> dict[str, Any]:
+    """What servers say of a prompt that is longer than their context."""
+    if gemini:
+        said = f"The input token count ({read}) exceeds the maximum number of tokens allowed "
+        return _error(Step(400, message=f"{said}({context})."), gemini)
+    if manner == "llama":
+        said = "the request exceeds the available context size, try increasing it"
+        kind = "exceed_context_size_error"
+        return {"error": {"code": 400, "message": said, "type": kind, "n_ctx": context}}
+    said = (
+        f"This model's maximum context length is {context} tokens. However, you requested {read} "
+        "tokens in the messages. Please reduce the length of the messages."
+    )
+    return {"error": {"message": said, "type": "BadRequestError", "code": 400}}
+
+
 def _error(step: Step, gemini: bool) -> dict[str, Any]:
     if not gemini:
         return {"error": {"message": step.message, "type": "fault", "code": step.code}}
@@ -273,10 +369,8 @@ def _error(step: Step, gemini: bool) -> dict[str, Any]:
     return {"error": error}
 
 
-def _gemini(
-    step: Step, text: str, charged: Charged, origin: str, body: dict[str, Any]
-) -> dict[str, Any]:
-    answer: dict[str, Any] = {"modelVersion": "served-1", "responseId": origin}
+def _gemini(step: Step, text: str, charged: Charged, origin: str, version: str) -> dict[str, Any]:
+    answer: dict[str, Any] = {"modelVersion": version, "responseId": origin}
     if step.usage:
         answer["usageMetadata"] = {
             "promptTokenCount": charged.prompt,
@@ -296,16 +390,14 @@ def _gemini(
     return answer | {"candidates": [candidate | step.extra]}
 
 
-def _openai(
-    step: Step, text: str, charged: Charged, origin: str, body: dict[str, Any]
-) -> dict[str, Any]:
+def _openai(step: Step, text: str, charged: Charged, origin: str, version: str) -> dict[str, Any]:
     finish = "content_filter" if step.blocked else OPENAI_FINISH.get(step.finish, step.finish)
     message = {"role": "assistant", "content": None if step.empty else text, **step.extra}
     answer: dict[str, Any] = {
         "id": origin,
         "object": "chat.completion",
         "created": 0,
-        "model": body.get("model"),
+        "model": version,
         "choices": [{"index": 0, "finish_reason": finish, "message": message}],
     }
     if step.usage:

@@ -1,7 +1,8 @@
 """A task, a writer and an evaluator for tests of the oracles: small, exact, and without matches.
 
 Programs are real policies of rock-paper-scissors whose first line states their return, so that
-what an oracle does with returns can be checked to the digit.
+what an oracle does with returns can be checked to the digit.  Their last line uses what they state:
+an unused constant would not tell two programs apart.
 """
 
 import re
@@ -24,7 +25,8 @@ def program(u, name="x", *, faulty=False):
         "class Agent:\n"
         f'    """Policy {name}."""\n\n'
         "    def act(self, observation):\n"
-        "        return 'ROCK'\n"
+        "        return 'ROCK'\n\n\n"
+        "assert (RETURN, NAME)\n"
     )
 
 

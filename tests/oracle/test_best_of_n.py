@@ -5,6 +5,7 @@ import threading
 import pytest
 
 from oracle.best_of_n import BestOfN
+from oracle.early_stop import EarlyStop
 from oracle.grammar_writer import GrammarWriter
 from oracle.values import Draft, Failure, OracleExhausted, Rejected
 from tests.oracle.stated_returns import Evaluation, ScriptedWriter, a_task, program, score_of
@@ -95,3 +96,32 @@ def test_with_the_grammar():
 def test_options_are_checked(option):
     with pytest.raises(ValueError, match=option):
         BestOfN(GrammarWriter(), **{option: 0})
+
+
+def test_drafts_race_and_what_cannot_win_is_played_less():
+    task = a_task()
+    sources = [program(u, f"p{place}") for place, u in enumerate((-50.0, 4.0, -60.0, 4.5))]
+    full, racing = Evaluation(task, stderr=1.0), Evaluation(task, stderr=1.0)
+    plain = BestOfN(ScriptedWriter(sources), drafts=4).respond(task, full)
+    raced = BestOfN(ScriptedWriter(sources), drafts=4, early_stop=EarlyStop()).respond(task, racing)
+    assert raced.best.score.u == plain.best.score.u == 4.5
+    played = [attempt.score.against[0].matches for attempt in raced.attempts]
+    assert played == [16, 64, 16, 64]
+    # What was stopped does not win by the luck of its few matches.
+    lucky = LuckyAtFirst(task, sources[1], sources[3])
+    raced = BestOfN(ScriptedWriter(sources), drafts=4, early_stop=EarlyStop()).respond(task, lucky)
+    assert raced.best.source == sources[3]
+    assert raced.best.score.u < max(attempt.score.u for attempt in raced.attempts)
+
+
+class LuckyAtFirst(Evaluation):
+    """The first matches flatter two programs, one of them less than the other."""
+
+    def __init__(self, task, less, more):
+        super().__init__(task)
+        self._lucky = {less: 80.0, more: 90.0}
+
+    def _score(self, source, effort):
+        luck = self._lucky.get(source, 0.0) if effort == 0.25 else 0.0
+        found = super()._score(source, effort)
+        return score_of(self.task, found.u + luck, found.stderr, found.against[0].matches)

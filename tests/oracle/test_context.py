@@ -97,3 +97,26 @@ def test_inputs():
         parse_input("desc")
     with pytest.raises(BadOption, match="not by both"):
         Filter(top_k=1, min_support=0.5)
+
+
+def test_the_filters_differ_where_the_mixture_is_pure():
+    opponents = support([1.0])
+    others = [Opponent(f"{place:032x}", f"csro/run-k{place:02}", "", 0.0) for place in (9, 8, 7)]
+    shown = {
+        text: [one.opponent.ref for one in parse_filter(text).apply(opponents, others)]
+        for text in ("all", "top-k:3", "min-support:0.05", "top-k:9")
+    }
+    assert shown["all"] == shown["min-support:0.05"] == ["csro/run-k00"]
+    assert shown["top-k:3"] == ["csro/run-k00", "csro/run-k09", "csro/run-k08"]
+    assert len(shown["top-k:9"]) == 4
+    filled = parse_filter("top-k:3").apply(opponents, others)
+    assert [one.number for one in filled] == [1, 2, 3]
+    assert [one.share for one in filled] == [1.0, 0.0, 0.0]
+
+
+@given(weights, st.integers(0, 12), st.integers(1, 15))
+def test_top_k_shows_k_where_the_population_has_k(values, rest, k):
+    others = [Opponent(f"{place:032x}", f"csro/old{place:02}", "", 0.0) for place in range(rest)]
+    shown = Filter(top_k=k).apply(support(values), others)
+    assert len(shown) == min(k, len(values) + rest)
+    assert [one.opponent for one in shown[len(values) :]] == others[: max(0, k - len(values))]

@@ -10,17 +10,17 @@ from arena.games import game
 from oracle.describe import (
     CUT,
     FIELDS,
-    LEAK_CHARS,
     SCHEMA,
     Description,
     describe,
-    leaks,
     parse_description,
     without_code,
 )
+from oracle.models.errors import PromptRefused
 from oracle.models.journal import JournaledModel, SqliteJournal
 from oracle.models.protocol import Finish, Reply
 from oracle.models.scripted import ScriptedModel
+from oracle.quotations import LEAK_CHARS, code_lines, leaks
 from oracle.values import Failure, Opponent, Rejected
 
 RRPS = game("rrps")
@@ -74,6 +74,75 @@ def test_quoted_code_is_asked_for_again_in_words():
     assert 'last = observation["opponent_action"]' in model.requests[1].prompt
     assert model.requests[1].key != model.requests[0].key
     assert "Copies its opponent" not in found.text
+
+
+DOCUMENTED = '''import random
+
+
+class Agent:
+    """Repeats a winning throw
+
+    and is random
+    otherwise, with equal chances."""
+
+    def act(self, observation):
+        """Chooses at
+        random now and then."""
+        # A coin decides: heads stays.
+        return random.choice(
+            ("ROCK", "PAPER"),  # never scissors
+        )
+'''
+
+
+def test_words_of_docstrings_and_comments_are_no_code():
+    """They pay for no second call, though the description uses the very same words."""
+    words = "It repeats a winning throw and is random otherwise, with equal chances."
+    found, model = described(
+        spoken(
+            idea=words,
+            chooses="Repeats a winning throw",
+            randomness="A coin decides: heads stays. random now and then. never scissors",
+        )
+    )
+    assert found.idea == words
+    assert len(model.requests) == 1
+    opponent = Opponent("2" * 32, "csro/run-k02", DOCUMENTED, 1.0)
+    talk = spoken(
+        idea="and is random otherwise, with equal chances. Chooses at random now and then."
+    )
+    model = ScriptedModel([talk])
+    assert isinstance(describe(model, RRPS, opponent), Description)
+
+
+def test_code_is_code_wherever_its_lines_break():
+    assert code_lines(DOCUMENTED) == (
+        "class Agent:",
+        "def act(self, observation):",
+        "return random.choice(",
+        '("ROCK", "PAPER"),',
+        ")",
+        'return random.choice( ("ROCK", "PAPER"), )',
+    )
+    assert leaks('x return random.choice( ("ROCK", "PAPER"), ) y', DOCUMENTED)
+    assert code_lines('x = 1  # "a"\ns = """\ndata: 1\n"""\n"""doc: 1"""\n') == (
+        "x = 1",
+        's = """',
+        "data: 1",
+        '"""',
+        's = """ data: 1 """',
+    )
+
+
+def test_a_question_that_is_turned_down_is_a_failure_like_any_other():
+    found, model = described(PromptRefused("400: no"), PromptRefused("400: no"))
+    assert found.kind is Rejected.BLOCKED
+    assert "400: no" in found.reason
+    found, model = described(PromptRefused("400: no"), spoken(idea="Second."))
+    assert found.idea == "Second."
+    found, model = described(Reply("", unread=True))
+    assert found.kind is Rejected.TOO_LONG
+    assert len(model.requests) == 1
 
 
 def test_what_is_quoted_twice_is_cut_out():
@@ -152,12 +221,8 @@ def test_no_line_of_the_program_survives(program, texts, data):
     if cleaned != Description(*[CUT] * 6):
         assert not leaks(cleaned.text, source)
         flat = " ".join(cleaned.text.split())
-        long = [line for line in map(_joined, program) if len(line) >= LEAK_CHARS]
+        long = [line for line in code_lines(source) if len(line) >= LEAK_CHARS]
         assert not any(line in flat for line in long)
-
-
-def _joined(line):
-    return " ".join(line.split())
 
 
 def test_a_quotation_over_two_fields_leaves_nothing():

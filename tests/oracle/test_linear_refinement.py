@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oracle.early_stop import EarlyStop
 from oracle.grammar.search import GrammarOracle
 from oracle.grammar_writer import GrammarWriter
 from oracle.linear_refinement import LinearRefinement
@@ -146,3 +147,13 @@ def test_options_are_checked():
     for options in ({"refinements": -1}, {"width": 0}, {"workers": 0}):
         with pytest.raises(ValueError, match=next(iter(options))):
             LinearRefinement(GrammarWriter(), **options)
+
+
+def test_a_step_that_cannot_be_better_is_played_less_and_does_not_replace_the_program():
+    task = a_task()
+    answers = [program(-9.0, "a"), program(-80.0, "b"), program(-1.0, "c"), program(-70.0, "d")]
+    oracle = LinearRefinement(ScriptedWriter(answers), refinements=3, early_stop=EarlyStop())
+    response = oracle.respond(task, Evaluation(task, stderr=1.0))
+    assert [attempt.kept for attempt in response.attempts] == [True, False, True, False]
+    assert [one.score.against[0].matches for one in response.attempts] == [64, 16, 64, 16]
+    assert response.best.score.u == -1.0

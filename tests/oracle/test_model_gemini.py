@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from oracle.models.catalogue import default_model, price_of
 from oracle.models.errors import CallRefused, MissingKey, ModelUnavailable
 from oracle.models.gemini import MAX_PARTS, GeminiModel, read_answer
 from oracle.models.options import ServerOptions
@@ -48,15 +49,15 @@ def test_an_answer_with_usage_and_cost(model, server):
     reply = model.generate(ASKED)
     assert (reply.text, reply.finish, reply.failure) == ("pong and more", Finish.STOPPED, None)
     assert (reply.prompt_tokens, reply.output_tokens, reply.thought_tokens) == (3, 3, 5)
-    assert reply.cost == pytest.approx((3 * 1.25 + 8 * 10) / 1e6)
-    assert (reply.model, reply.origin, reply.attempts) == ("served-1", "r0", 1)
+    assert reply.cost == pytest.approx(price_of(default_model()).cost(3, 8))
+    assert (reply.model, reply.origin, reply.attempts) == (default_model(), "r0", 1)
 
 
 def test_everything_of_a_request_is_sent(model, server):
     schema = {"type": "object", "properties": {"strategy": {"type": "string"}}}
     model.generate(Request("k", "ping", "be brief", 0.3, 99, schema, 2**40 + 7))
     (asked,) = server.asked
-    assert asked.path == "/v1/models/gemini-2.5-pro:generateContent"
+    assert asked.path == f"/v1/models/{default_model()}:generateContent"
     assert asked.headers["x-goog-api-key"] == KEY
     assert asked.headers["x-server-timeout"] == "60"
     assert asked.prompt == "ping"
@@ -171,7 +172,7 @@ def test_thinking_can_use_up_the_output(model, server):
     assert reply.cut_off
     assert reply.failure.kind is Rejected.TRUNCATED
     assert (reply.output_tokens, reply.thought_tokens) == (0, 500)
-    assert reply.cost == pytest.approx((3 * 1.25 + 500 * 10) / 1e6)
+    assert reply.cost == pytest.approx(price_of(default_model()).cost(3, 500))
 
 
 def test_a_cut_off_reply_keeps_its_text(model, server):
@@ -214,7 +215,7 @@ def test_parts_are_joined_and_each_is_paid(model, server):
     reply = model.generate(ASKED)
     assert (reply.text, reply.finish, reply.attempts) == ("one two", Finish.STOPPED, 3)
     assert (reply.prompt_tokens, reply.output_tokens, reply.thought_tokens) == (6, 2, 2)
-    assert reply.cost == pytest.approx((6 * 1.25 + 4 * 10) / 1e6)
+    assert reply.cost == pytest.approx(price_of(default_model()).cost(6, 4))
     assert "continuationToken" in str(server.asked[2].body)
 
 

@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.errors import UsageFault
+from oracle.models.catalogue import default_model, price_of
 from oracle.models.choice import FORMS, check_access, has_gemini_key, model_from
 from oracle.models.errors import BadTranscript, MissingKey, TranscriptExhausted, UnknownModel
 from oracle.models.gemini import GeminiModel
 from oracle.models.journal import JournaledModel, SqliteJournal
 from oracle.models.openai_compatible import OpenAIModel
 from oracle.models.options import ServerOptions, without_secrets
-from oracle.models.prices import Price
 from oracle.models.protocol import Finish, Reply, Request
 from oracle.models.recorded import RecordedModel, transcript
 from oracle.models.scripted import ScriptedModel
@@ -126,8 +126,8 @@ def test_a_missing_transcript_is_said_to_be_missing(tmp_path):
 def test_models_are_named_by_text(written):
     gemini = model_from("gemini")
     assert isinstance(gemini, GeminiModel)
-    assert gemini.name == "gemini:gemini-2.5-pro"
-    assert gemini.price == Price(1.25, 10, 2.5, 15)
+    assert gemini.name == f"gemini:{default_model()}"
+    assert gemini.price == price_of(default_model())
     assert model_from("gemini:gemini-2.5-flash").name == "gemini:gemini-2.5-flash"
     local = model_from("openai:qwen3:8b", ServerOptions("http://localhost:11434/v1"))
     assert isinstance(local, OpenAIModel)

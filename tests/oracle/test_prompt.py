@@ -2,8 +2,11 @@
 
 import ast
 import json
+import math
 import re
 import string
+import tomllib
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
@@ -13,12 +16,42 @@ from hypothesis import strategies as st
 
 import oracle.prompts
 from arena.games import GAMES, game
+from arena.source_check import check_source
 from oracle.context import Filter, OpponentInput
 from oracle.edits import apply_edits, parse_edits
-from oracle.prompt import Prompt, fenced, repair
-from oracle.values import Draft, Failure, Rejected, Task
+from oracle.prompt import NUMPY, PYTHON, Prompt, fenced, repair, reworded
+from oracle.values import Against, Draft, Failure, Rejected, Score, Task
 from oracle.writer import WriterOptions, preview
+from sandbox.values import Limits
 from tests.oracle.stated_returns import a_task, opponents, program, score_of
+
+ROOT = Path(__file__).parents[2]
+HELPERS = """import math
+
+LIMIT = 3
+
+
+class Memory:
+    def __init__(self):
+        self.seen = []
+
+
+def rate(count, total):
+    return count / total if total else math.nan
+
+
+"""
+
+
+def with_helpers(contract):
+    """A policy of any game with a class and a method of its own beside those that are asked."""
+    methods = "".join(
+        f"    def {name}(self, told):\n        return self.choose(told)\n"
+        for name in contract.methods
+    )
+    own = "    def choose(self, told):\n        self.memory = Memory()\n"
+    return f"{HELPERS}class {contract.class_name}:\n{methods}{own}"
+
 
 ALL = WriterOptions(shown=Filter())
 EVERY_INPUT = [WriterOptions(opponents=form, shown=Filter()) for form in OpponentInput]
@@ -60,16 +93,12 @@ def test_every_prompt_carries_role_rules_interface_opponents_and_request(name, o
 
 @pytest.mark.parametrize("name", sorted(GAMES))
 def test_the_examples_of_observations_are_data(name):
-    """They are Python literals, with the keys that the game's seat really gives."""
+    """They are Python literals, those that the game's seat really gives."""
     text = preview(task_in(name), Draft("a00"), WriterOptions(OpponentInput.NONE)).text
     indented = re.findall(r"(?:^ {4,}[{\[\"].*\n)+", text, re.MULTILINE)
     found = [ast.literal_eval(block.strip()) for block in indented]
-    assert len(found) == 2
-    expected = {
-        "rrps": {"my_action", "opponent_action"},
-        "leduc": {"player_view", "public_state", "action_history", "game_result"},
-    }[name]
-    assert all(set(observation) == expected for observation in found)
+    examples = [example.observation for example in game(name).examples]
+    assert len(found) == len(examples) and all(one in found for one in examples)
 
 
 def test_code_input_shows_programs_with_weights_before_and_after_filtering():
@@ -78,7 +107,7 @@ def test_code_input_shows_programs_with_weights_before_and_after_filtering():
     assert "Opponent 1: weight 0.6000, 66.7% of those shown" in text
     assert "Opponent 2: weight 0.3000, 33.3% of those shown" in text
     assert "Opponent 3" not in text
-    assert "2 of 3 are shown, which carry 90.0% of the weight" in text
+    assert "2 of 3 are shown, with 90.0% of the weight" in text
     assert "'opponent0'" in text
     assert "'opponent1'" in text
     assert "'opponent2'" not in text
@@ -106,6 +135,23 @@ def test_the_incumbent_is_shown_once():
         assert "'earlier'" not in preview(other, so_far(other), options).text
 
 
+def test_each_program_stands_once_and_is_named_from_then_on():
+    task = a_task(0.6, 0.4)
+    first, second = task.opponents
+    draft = Draft(
+        "a01",
+        source=first.source,
+        score=score_of(task, -1.0),
+        inspirations=((second.source, score_of(task, -2.0)),),
+    )
+    text = preview(task, draft, ALL).text
+    assert text.count("'opponent0'") == text.count("'opponent1'") == 1
+    assert "# Your program so far\n\nIt is the program of opponent 1" in text
+    assert "It is the program of opponent 2, which stands above." in text
+    hidden = preview(task, draft, WriterOptions(opponents=OpponentInput.NONE)).text
+    assert hidden.count("'opponent0'") == 1  # it is not above, so it is shown here
+
+
 def test_a_refinement_shows_the_program_and_its_return_against_each_opponent():
     task = a_task(0.6, 0.3, 0.1)
     others = tuple((program(-u, f"other{u}"), score_of(task, -u)) for u in (4.0, 5.0, 6.0))
@@ -119,6 +165,147 @@ def test_a_refinement_shows_the_program_and_its_return_against_each_opponent():
     assert "'other6.0'" not in text  # at most two
 
 
+def test_what_was_not_played_is_not_said_to_be():
+    """A start that is the only opponent is even by symmetry; nothing was measured."""
+    task = a_task(1.0)
+    (only,) = task.opponents
+    unplayed = Score(0.0, 0.0, (Against(only.digest, 0.0, 0.0, 0),))
+    draft = Draft("i0g01d0", source=only.source, score=unplayed, edit=True)
+    text = preview(task, draft, ALL).text
+    assert "has not been played" in text
+    assert "played against the opponents" not in text
+    assert "+0.00" not in text
+
+    both = a_task(0.6, 0.4)
+    first, second = both.opponents
+    against = (Against(first.digest, 0.0, 0.0, 0), Against(second.digest, 7.0, math.nan, 4))
+    half = Draft("i0g01d0", source=first.source, score=Score(2.8, math.nan, against))
+    text = preview(both, half, ALL).text
+    assert "| 1 | 0.6000 | even: itself | | 0 |" in text
+    assert "| 2 | 0.4000 | +7.00 | unknown | 4 |" in text
+    assert "too few matches for a standard error" in text
+    assert "nan" not in text
+
+
+@pytest.mark.parametrize("form", [OpponentInput.CODE, OpponentInput.DESCRIPTION])
+def test_one_opponent_is_spoken_of_as_one(form):
+    options = WriterOptions(opponents=form, shown=Filter())
+    text = preview(a_task(1.0), Draft("a00"), options).text
+    assert "one and the same program" in text
+    assert "It is shown below." in text
+    assert "All 1" not in text
+    text = preview(a_task(0.6, 0.4), Draft("a00"), options).text
+    assert "one of 2 programs" in text
+    assert "All of them are shown" in text
+    options = WriterOptions(opponents=form, shown=Filter(top_k=1))
+    assert (
+        "1 of 2 is shown, with 60.0% of the weight."
+        in preview(a_task(0.6, 0.4), Draft("a00"), options).text
+    )
+
+
+@pytest.mark.parametrize("name", sorted(GAMES))
+def test_the_interface_says_what_holds(name):
+    """Helpers are allowed, and time, versions and forfeits are as they are."""
+    task = task_in(name)
+    text = preview(task, Draft("a00"), ALL).text
+    assert "exactly the methods" not in text
+    assert "Other methods, functions, classes and constants beside them are welcome" in " ".join(
+        text.split()
+    )
+    assert check_source(with_helpers(task.game.contract), task.game.contract) is None
+    limits = Limits()
+    assert f"{1000 * limits.match_seconds / task.game.length:g} ms a round" in text
+    assert "the opponent is credited with all that was still to be played" in " ".join(text.split())
+
+
+def test_versions_are_the_least_that_every_wall_has():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["requires-python"] == f">={PYTHON}"
+    assert f"numpy>={NUMPY}" in project["dependencies"]
+    inside = re.search(
+        r"numpy==(\d+)\.(\d+)", (ROOT / "sandbox/gvisor_requirements.txt").read_text()
+    )
+    assert tuple(map(int, inside.groups())) >= tuple(map(int, NUMPY.split(".")))
+
+
+def directions(task, drafts):
+    texts = [preview(task, draft, ALL).text for draft in drafts]
+    found = [re.search(r"where the facts say otherwise: (.*)", text) for text in texts]
+    return [one and one[1] for one in found]
+
+
+def test_drafts_from_the_same_facts_begin_elsewhere():
+    """The first is asked in plain words; those that are written together all differ."""
+    task = a_task()
+    wave = directions(task, [Draft(f"a{number:02}") for number in range(10)])
+    assert wave[0] is None
+    assert len(set(wave)) == 10
+    founders = directions(task, [Draft(f"i{island}g00d0") for island in range(3)])
+    assert founders[0] is None
+    assert len(set(founders)) == 3
+    for generation in (1, 2):
+        keys = [f"i{i}g{generation:02}d{d}" for i in range(3) for d in range(2)]
+        drafts = [replace(so_far(task), key=key) for key in keys]
+        assert len(set(directions(task, drafts))) == 6
+    other = replace(task, seed=8)
+    assert directions(other, [Draft("a01")]) != directions(task, [Draft("a01")])
+    assert directions(task, [Draft("a03")]) == directions(task, [Draft("a03")])
+    faulty = Draft("a01", source="class A: pass", failure=Failure(Rejected.FAULTY, "boom"))
+    assert directions(task, [faulty]) == [None]
+
+
+def test_shorter_forms_lack_what_they_say_they_lack():
+    task = a_task(0.4, 0.3, 0.2, 0.1)
+    others = tuple((program(-u, f"other{u}"), score_of(task, -u)) for u in (4.0, 5.0))
+    prompt = preview(task, so_far(task, inspirations=others), ALL)
+    forms = (prompt.text, *prompt.shorter)
+    assert len(forms) == 5
+    lengths = [len(form) for form in forms]
+    assert lengths == sorted(lengths, reverse=True)
+    shown = [sum(f"'opponent{n}'" in form for n in range(4)) for form in forms]
+    assert shown == [4, 4, 2, 1, 0]
+    assert [form.count("'other") for form in forms] == [2, 0, 0, 0, 0]
+    assert all("'mine'" in form and "| 4 | 0.1000 |" in form for form in forms)
+    assert "Left out" not in forms[0]
+    for form in forms[1:]:
+        assert "Left out above for lack of room: other programs that were tried" in form
+    assert "2 of 4 are shown, with 70.0% of the weight" in forms[2]
+    assert "57.1% of those shown" in forms[2]
+    assert "and 4 of the 4 opponents" in forms[4]
+    assert "None is shown, for lack of room" in forms[4]
+    assert preview(task, Draft("a00"), WriterOptions(OpponentInput.NONE)).shorter == ()
+    own = Task(task.game, task.opponents, task.opponents[0].source, task.seed, task.key)
+    *most, least = preview(own, Draft("a00"), ALL).shorter
+    assert all("'opponent0'" in form and "A program to start from" in form for form in most)
+    assert "NAME =" not in least
+    assert "4 of the 4 opponents and a program to start from" in least
+
+
+def test_a_repair_has_shorter_forms_too():
+    task = a_task(0.6, 0.4)
+    first = preview(task, Draft("a00"), ALL)
+    again = repair(first, "x" * 20_000, Failure(Rejected.NO_CODE, "no code"))
+    assert "x" * 20_000 in again.text
+    assert len(again.shorter) == len(first.shorter) + 1
+    assert all("no code" in form and "x" * 4_001 not in form for form in again.shorter)
+    assert again.shorter[0].startswith(first.text)
+    short = repair(first, "x", Failure(Rejected.NO_CODE, "no code"))
+    assert len(short.shorter) == len(first.shorter)
+
+
+def test_a_refused_question_is_asked_in_other_words():
+    task = a_task(0.6, 0.4)
+    first = preview(task, Draft("a00"), ALL)
+    again = reworded(first, Failure(Rejected.BLOCKED, "SAFETY"))
+    assert "an exercise in game theory" in again.text
+    assert "it was withheld" in again.text
+    assert "'opponent0'" in again.text
+    least = reworded(first, Failure(Rejected.BLOCKED, "SAFETY"), least=True)
+    assert "'opponent0'" not in least.text
+    assert least.shorter == ()
+
+
 def test_a_refused_change_is_told_with_its_reason():
     task = a_task()
     failure = Failure(Rejected.DUPLICATE, "this is the program of csro/run-k01")
@@ -130,6 +317,17 @@ def test_a_refused_change_is_told_with_its_reason():
     assert "boom!" in text
     assert "'broken'" in text
     assert "it forfeits matches" in text
+
+
+@pytest.mark.parametrize("kind", [Rejected.BLOCKED, Rejected.EMPTY, Rejected.TOO_LONG])
+def test_what_was_never_answered_is_nobody_s_mistake(kind):
+    task = a_task()
+    failure = Failure(kind, "SAFETY")
+    for draft in (so_far(task, failure=failure), Draft("a01", failure=failure)):
+        text = preview(task, draft, ALL).text
+        assert "What was wrong" not in text
+        assert "SAFETY" not in text
+        assert "A direction for this attempt" in text
 
 
 @pytest.mark.parametrize("kind", list(Rejected))
@@ -195,3 +393,15 @@ def test_equal_prompts_have_equal_digests_and_others_not():
     first = preview(task, so_far(task), ALL)
     assert first.digest == preview(task, so_far(task), ALL).digest
     assert first.digest != preview(task, so_far(task, -4.0), ALL).digest
+
+
+def test_members_without_weight_are_shown_as_such():
+    first, second, third = opponents(0.6, 0.3, 0.1)
+    others = tuple(replace(one, weight=0.0) for one in (second, third))
+    pure = Task(game("rrps"), (replace(first, weight=1.0),), "", 7, "k03", others)
+    text = preview(pure, Draft("a00"), WriterOptions(shown=Filter(top_k=2))).text
+    assert "## Opponent 1: weight 1.0000" in text
+    assert "## Opponent 2: no weight at present" in text
+    assert "One more program is shown after that" in text
+    assert second.source.strip() in text and third.source.strip() not in text
+    assert "no weight" not in preview(pure, Draft("a00"), ALL).text

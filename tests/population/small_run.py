@@ -10,15 +10,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from arena.games import game
-from arena.home import Home, open_home
-from population.config import Budget, OracleChoice, RunConfig
+from arena import Arena, game
+from population.config import Measuring, OracleChoice, RunConfig
 from population.csro import Csro, Result
 from population.evaluator import Lineage
+from population.logbook import Logbook
 from population.matches import Matches
 from population.records import Iteration
 from population.runs import Runs
-from sandbox.choose import WallChoice
 from tests.population.scripted_oracles import SmallOracle
 
 ITERATIONS = 2
@@ -50,41 +49,44 @@ class Loud(Silent):
         print(f"plays {done} of {wanted}", flush=True)
 
 
-def small_config(seed: int, iterations: int = ITERATIONS) -> RunConfig:
-    return RunConfig("rrps", OracleChoice("best-of-n"), iterations, seed, matches=Budget(4, 8))
+def small_config(seed: int, iterations: int = ITERATIONS, *, afresh: bool = True) -> RunConfig:
+    return RunConfig(
+        "rrps",
+        OracleChoice("best-of-n"),
+        iterations,
+        seed,
+        matches=Measuring(4, 8),
+        afresh=afresh,
+    )
 
 
 def run_small(
-    home: Home,
+    arena: Arena,
     name: str,
     seed: int,
     *,
     oracle: SmallOracle | None = None,
     iterations: int = ITERATIONS,
+    afresh: bool = True,
     watcher: Silent | None = None,
 ) -> Result:
     """Runs to the end, from wherever it was left."""
-    runs = Runs(home.path)
-    config = small_config(seed, iterations)
+    runs = Runs(arena.home.path)
+    config = small_config(seed, iterations, afresh=afresh)
     runs.start(name, config)
     watcher = watcher or Silent()
-    wall = WallChoice("process")
-    with Matches(home, game("rrps"), workers=1, wall=wall, progress=watcher.plays) as matches:
-        loop = Csro(
-            name,
-            config,
-            oracle or SmallOracle(),
-            lambda source: Lineage({"run": name}),
-            matches,
-            runs,
-            watcher,
-        )
-        return loop.run()
+    matches = Matches(arena, game("rrps"), progress=watcher.plays)
+    log = Logbook(name, iterations, runs, matches, watcher)
+
+    def lineage_of(source: str) -> Lineage:
+        return Lineage({"run": name})
+
+    return Csro(name, config, oracle or SmallOracle(), lineage_of, matches, log).run()
 
 
-def told(home: Home, name: str) -> dict[str, Any]:
+def told(home: Path, name: str) -> dict[str, Any]:
     """Everything that two equal runs have in common: all but names and times."""
-    runs = Runs(home.path)
+    runs = Runs(home)
     record = runs.get(name)
     return {
         "initial": record.initial,
@@ -99,7 +101,8 @@ def told(home: Home, name: str) -> dict[str, Any]:
 
 def main() -> None:
     folder, name, seed = sys.argv[1:]
-    run_small(open_home(Path(folder)), name, int(seed), watcher=Loud())
+    with Arena(folder, sandbox="process", workers=1) as arena:
+        run_small(arena, name, int(seed), watcher=Loud())
     print("finished", flush=True)
 
 

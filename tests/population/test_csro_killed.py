@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from arena.home import Home, open_home
+from arena import Arena
 from tests.population.small_run import told
 
 ROOT = Path(__file__).parents[2]
@@ -29,26 +29,23 @@ def lines_until(process: subprocess.Popen[str], wanted: int) -> list[str]:
 
 
 def test_a_run_that_is_killed_at_several_moments_is_the_same_run(
-    finished_home: Home, tmp_path: Path
+    finished: Arena, home: Path
 ) -> None:
-    open_home(tmp_path).registry.close()
     # Before anything is played, in the middle of an evaluation, and after an iteration.
     for lines in (1, 4, 9):
-        with start(tmp_path, "s1", 1) as process:
+        with start(home, "s1", 1) as process:
             seen = lines_until(process, lines)
             process.kill()
         assert len(seen) == lines
         assert "finished" not in seen
-    with start(tmp_path, "s1", 1) as process:
+    with start(home, "s1", 1) as process:
         assert lines_until(process, 10_000)[-1] == "finished"
-    assert told(open_home(tmp_path), "s1") == told(finished_home, "s1")
+    assert told(home, "s1") == told(finished.home.path, "s1")
 
 
-def test_two_runs_at_once_do_not_disturb_each_other(finished_home: Home, tmp_path: Path) -> None:
-    open_home(tmp_path).registry.close()
-    with start(tmp_path, "s1", 1) as one, start(tmp_path, "s2", 2) as other:
+def test_two_runs_at_once_do_not_disturb_each_other(finished: Arena, home: Path) -> None:
+    with start(home, "s1", 1) as one, start(home, "s2", 2) as other:
         for process in (one, other):
             assert lines_until(process, 10_000)[-1] == "finished"
-    home = open_home(tmp_path)
     for name in ("s1", "s2"):
-        assert told(home, name) == told(finished_home, name)
+        assert told(home, name) == told(finished.home.path, name)

@@ -47,42 +47,43 @@ def refused(result: Result, home: Path, kind: str, code: int) -> str:
     return str(error["message"])
 
 
-def test_a_model_that_the_server_does_not_know(server: LLMServer, tmp_path: Path) -> None:
-    message = refused(run(tmp_path, "gemini:misspelt"), tmp_path, "CallRefused", 1)
+def test_a_model_that_the_server_does_not_know(server: LLMServer, home: Path) -> None:
+    message = refused(run(home, "gemini:misspelt"), home, "CallRefused", 1)
     assert "gemini:misspelt cannot be asked" in message
     assert "404" in message
     assert server.asked == []
 
 
-def test_a_key_that_the_server_does_not_take(server: LLMServer, tmp_path: Path) -> None:
+def test_a_key_that_the_server_does_not_take(server: LLMServer, home: Path) -> None:
     server.then_say_of_models(Step(status=403, message="no permission"))
-    assert "no permission" in refused(run(tmp_path, "gemini:made-up"), tmp_path, "CallRefused", 1)
+    assert "no permission" in refused(run(home, "gemini:made-up"), home, "CallRefused", 1)
 
 
 def test_a_server_that_is_not_there(
-    server: LLMServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: LLMServer, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", "http://127.0.0.1:1")
-    message = refused(run(tmp_path, "gemini:made-up"), tmp_path, "ModelUnavailable", 1)
+    message = refused(run(home, "gemini:made-up"), home, "ModelUnavailable", 1)
     assert "cannot be reached" in message
 
 
-def test_a_missing_key(server: LLMServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_key(server: LLMServer, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GEMINI_API_KEY")
-    message = refused(run(tmp_path, "gemini:made-up"), tmp_path, "MissingKey", 2)
+    message = refused(run(home, "gemini:made-up"), home, "MissingKey", 2)
     assert "GEMINI_API_KEY" in message
 
 
 def test_model_and_sandbox_are_named_and_a_finished_run_needs_neither(
-    server: LLMServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: LLMServer, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    done = run(tmp_path, "gemini:made-up")
+    done = run(home, "gemini:made-up")
     assert done.exit_code == 0, done.stderr
     lines = done.stderr.splitlines()
     assert lines[0] == "model: gemini:made-up"
-    assert lines[1].startswith("sandbox: process")
+    assert "price is not known" in lines[1]
+    assert lines[2].startswith("sandbox: process")
     walls = json.loads(done.stdout)["walls"]
-    assert sum(walls.values()) == 8
+    assert sum(walls.values()) == 16  # 8 to choose by, and 8 others for u
     for wall, number in walls.items():
         assert wall.startswith("process")
         assert f"{number} matches played behind: {wall}" in lines
@@ -90,20 +91,20 @@ def test_model_and_sandbox_are_named_and_a_finished_run_needs_neither(
 
     monkeypatch.delenv("GEMINI_API_KEY")
     monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", "http://127.0.0.1:1")
-    again = CliRunner().invoke(main, ["resume", "ready", "--home", str(tmp_path)])
+    again = CliRunner().invoke(main, ["resume", "ready", "--home", str(home)])
     assert again.exit_code == 0, again.stderr
     assert "sandbox" not in again.stderr
-    assert Runs(tmp_path).get("ready").state is RunState.FINISHED
+    assert Runs(home).get("ready").state is RunState.FINISHED
 
 
 def test_a_run_that_goes_on_is_tried_again(
-    server: LLMServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: LLMServer, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server.then(Step(status=400, message="the prompt is refused"))
-    assert run(tmp_path, "gemini:made-up").exit_code == 1
+    server.then(Step(status=402, message="the bill is not paid"))
+    assert run(home, "gemini:made-up").exit_code == 1
     asked = len(server.asked)
     server.models = ()
-    again = CliRunner().invoke(main, ["resume", "ready", "--home", str(tmp_path)])
+    again = CliRunner().invoke(main, ["resume", "ready", "--home", str(home)])
     assert again.exit_code == 1
     assert "gemini:made-up cannot be asked" in again.stderr
     assert len(server.asked) == asked

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -14,13 +15,14 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arena import Arena, game
 from arena.analysis.metrics import Meetings, evaluate
-from arena.games import game
-from arena.home import Home
 from arena.house.population import default_population
-from arena.standings import payoff_table
+from oracle.models.options import Asking
 from population import paper
 from population.cli import main
+from population.comparison import title_of
+from population.config import Measuring, OracleChoice, RunConfig
 from population.matches import Matches
 from population.records import Sigma
 from population.report.facts import gather, sigmas_of
@@ -28,7 +30,6 @@ from population.report.page import page
 from population.report.tables import write_tables
 from population.runs import Runs
 from population.scores import Measured, measure, to_measure
-from sandbox.choose import WallChoice
 from tests.population.scripted_oracles import program
 from tests.population.small_run import ITERATIONS
 
@@ -49,18 +50,18 @@ class Elements(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def measured_home(finished_home: Home) -> Home:
+def measured(finished: Arena) -> Arena:
     """The run s1, its members played against the whole evaluation population."""
-    runs = Runs(finished_home.path)
+    runs = Runs(finished.home.path)
     wanted = to_measure(sigmas_of(runs.get("s1"), runs.iterations("s1")), 4)
-    with Matches(finished_home, game("rrps"), 0, WallChoice("process")) as matches:
-        known = measure(matches, wanted, default_population("rrps"))
+    matches = Matches(finished, game("rrps"), shared=True)
+    known = measure(matches, wanted, default_population("rrps"))
     final = runs.get("s1").final
     assert final is not None
     scores = known.of(final.weights)
     assert scores is not None
     assert scores.matches >= 4
-    return finished_home
+    return finished
 
 
 def parsed(html: str) -> Elements:
@@ -69,25 +70,27 @@ def parsed(html: str) -> Elements:
     return elements
 
 
-def test_page_escapes_what_programs_say(measured_home: Home) -> None:
-    html = page(gather(measured_home, Runs(measured_home.path), "s1"))
+def test_page_escapes_what_programs_say(measured: Arena) -> None:
+    html = page(gather(measured, Runs(measured.home.path), "s1"))
     elements = parsed(html)
     tags = {tag for tag, _ in elements.found}
-    assert not tags & {"script", "b", "img", "iframe", "link", "object"}
+    assert not tags & {"script", "b", "iframe", "link", "object"}
+    pictures = [attrs["src"] or "" for tag, attrs in elements.found if tag == "img"]
+    assert all(source.startswith("data:image/png;base64,") for source in pictures)
     assert not [name for _, attrs in elements.found for name in attrs if name.startswith("on")]
     # It is shown all the same, as text.
     assert "<b onmouseover=alert(1)>" in elements.text
     assert "<script>alert(1)</script>" in elements.text
 
 
-def test_page_needs_nothing_else(measured_home: Home) -> None:
-    html = page(gather(measured_home, Runs(measured_home.path), "s1"))
-    assert not re.findall(r"(?:src|href)\s*=|url\(|@import|https?://", html)
-    assert "default-src 'none'" in html
+def test_page_needs_nothing_else(measured: Arena) -> None:
+    html = page(gather(measured, Runs(measured.home.path), "s1"))
+    assert not re.findall(r"(?:src\s*=(?!\"data:image/png)|href\s*=)|url\(|@import|https?://", html)
+    assert "default-src 'none'" in html and "script-src" not in html
 
 
-def test_page_tells_every_iteration_policy_and_bot(measured_home: Home) -> None:
-    facts = gather(measured_home, Runs(measured_home.path), "s1")
+def test_page_tells_every_iteration_policy_and_bot(measured: Arena) -> None:
+    facts = gather(measured, Runs(measured.home.path), "s1")
     text = parsed(page(facts)).text
     for member in facts.members:
         assert member.ref in text
@@ -101,17 +104,17 @@ def test_page_tells_every_iteration_policy_and_bot(measured_home: Home) -> None:
     assert "155.2" in text  # the paper's best agent stands beside ours
 
 
-def test_unmeasured_run_says_what_to_do(measured_home: Home) -> None:
-    text = parsed(page(gather(measured_home, Runs(measured_home.path), "s2"))).text
+def test_unmeasured_run_says_what_to_do(measured: Arena) -> None:
+    text = parsed(page(gather(measured, Runs(measured.home.path), "s2"))).text
     assert "csro report s2 --evaluate 100" in text
 
 
-def test_scores_of_a_single_member_are_the_arenas(measured_home: Home) -> None:
-    facts = gather(measured_home, Runs(measured_home.path), "s1")
+def test_scores_of_a_single_member_are_the_arenas(measured: Arena) -> None:
+    facts = gather(measured, Runs(measured.home.path), "s1")
     population = default_population("rrps")
     digest = next(iter(to_measure([step.iteration.sigma for step in facts.steps], 4)))
     ours = facts.measured.single(digest)
-    table = payoff_table(measured_home, game("rrps"), [digest, *population.digests])
+    table = measured.payoffs("rrps", [digest, *population.digests])
     theirs = evaluate(table, digest, population.digests)
     assert ours is not None
     assert theirs.pop_return is not None
@@ -123,15 +126,16 @@ def test_scores_of_a_single_member_are_the_arenas(measured_home: Home) -> None:
     assert ours.agg_score.value == pytest.approx(theirs.agg_score.value)
 
 
-def test_scores_of_a_mixture_mix_returns(measured_home: Home) -> None:
-    measured = gather(measured_home, Runs(measured_home.path), "s1").measured
-    first, second = [d for d in measured.digests if measured.single(d)][:2]
-    one, other = measured.single(first), measured.single(second)
-    mixed = measured.of({first: 0.25, second: 0.75})
+def test_scores_of_a_mixture_mix_returns(measured: Arena) -> None:
+    known = gather(measured, Runs(measured.home.path), "s1").measured
+    first, second = [d for d in known.digests if known.single(d)][:2]
+    one, other = known.single(first), known.single(second)
+    mixed = known.of({first: 0.25, second: 0.75})
     assert one and other and mixed
-    against = 0.25 * np.array(one.against) + 0.75 * np.array(other.against)
-    assert np.allclose(mixed.against, against)
-    assert mixed.agg_score.value == pytest.approx(against.mean() + against.min())
+    returns = [np.array([bot.value for bot in found.against]) for found in (one, other, mixed)]
+    assert np.allclose(returns[2], 0.25 * returns[0] + 0.75 * returns[1])
+    assert all(bot.low < bot.value < bot.high or bot.stderr == 0.0 for bot in mixed.against)
+    assert mixed.agg_score.value == pytest.approx(returns[2].mean() + returns[2].min())
 
 
 def test_matches_are_shared_by_weight() -> None:
@@ -159,8 +163,8 @@ def test_shared_matches_are_worth_what_was_asked(weights: list[float], count: in
     assert scores.matches >= count
 
 
-def test_csv_files_hold_the_run(measured_home: Home, tmp_path: Path) -> None:
-    facts = gather(measured_home, Runs(measured_home.path), "s1")
+def test_csv_files_hold_the_run(measured: Arena, tmp_path: Path) -> None:
+    facts = gather(measured, Runs(measured.home.path), "s1")
     write_tables(facts, tmp_path)
     with open(tmp_path / "attempts.csv", newline="") as file:
         attempts = list(csv.DictReader(file))
@@ -171,13 +175,13 @@ def test_csv_files_hold_the_run(measured_home: Home, tmp_path: Path) -> None:
     assert [float(row["u"]) for row in rows] == [step.iteration.u for step in facts.steps]
 
 
-def invoke(home: Home, *arguments: str) -> tuple[int, str, str]:
-    result = CliRunner().invoke(main, [*arguments, "--home", str(home.path)])
+def invoke(arena: Arena, *arguments: str) -> tuple[int, str, str]:
+    result = CliRunner().invoke(main, [*arguments, "--home", str(arena.home.path)])
     return result.exit_code, result.stdout, result.stderr
 
 
-def test_table_shows_the_papers_rows_and_ours(measured_home: Home) -> None:
-    code, out, _ = invoke(measured_home, "table", "rrps", "--json")
+def test_table_shows_the_papers_rows_and_ours(measured: Arena) -> None:
+    code, out, _ = invoke(measured, "table", "rrps", "--json")
     assert code == 0
     document = json.loads(out)
     rows = {row["method"]: row for row in document["paper"]}
@@ -187,10 +191,10 @@ def test_table_shows_the_papers_rows_and_ours(measured_home: Home) -> None:
     (ours,) = document["ours"]
     assert ours["seeds"] == [1]
     assert ours["not_measured"] == ["s2"]
-    facts = gather(measured_home, Runs(measured_home.path), "s1")
+    facts = gather(measured, Runs(measured.home.path), "s1")
     assert facts.scores is not None
     assert ours["agg_score"]["mean"] == pytest.approx(facts.scores.agg_score.value)
-    code, out, _ = invoke(measured_home, "table", "rrps")
+    code, out, _ = invoke(measured, "table", "rrps")
     assert "122.1 ± 9.8" in out
     assert "best-of-n" in out
 
@@ -207,42 +211,42 @@ def test_every_row_of_the_papers_tables_adds_up() -> None:
     }
 
 
-def test_reading_commands(measured_home: Home, tmp_path: Path) -> None:
+def test_reading_commands(measured: Arena, tmp_path: Path) -> None:
     html = tmp_path / "deep" / "report.html"
-    code, out, _ = invoke(measured_home, "report", "s1", "--json", "--html", str(html))
+    code, out, _ = invoke(measured, "report", "s1", "--json", "--html", str(html))
     assert code == 0
     document = json.loads(out)
     assert document["files"] == [str(html)]
     assert html.read_text().startswith("<!doctype html>")
     assert [one["k"] for one in document["iterations_told"]] == [1, 2]
     assert document["usage"] == {"calls": 0, "tokens": 0, "cost_usd": 0.0}
-    code, out, _ = invoke(measured_home, "list", "--json")
+    code, out, _ = invoke(measured, "list", "--json")
     assert [run["run"] for run in json.loads(out)["runs"]][:2] == ["s1", "s2"]
     for arguments in (("report", "s1"), ("list",), ("list", "--game", "leduc")):
-        assert invoke(measured_home, *arguments)[0] == 0
+        assert invoke(measured, *arguments)[0] == 0
 
 
-def test_unknown_run_is_a_usage_error(measured_home: Home) -> None:
-    code, _, err = invoke(measured_home, "report", "nobody")
+def test_unknown_run_is_a_usage_error(measured: Arena) -> None:
+    code, _, err = invoke(measured, "report", "nobody")
     assert code == 2
     assert "there is no run 'nobody'" in err
 
 
-def test_prompt_is_printed_and_nothing_is_sent(measured_home: Home) -> None:
+def test_prompt_is_printed_and_nothing_is_sent(measured: Arena) -> None:
     options = ("--game", "leduc", "--model", "gemini", "--opponents", "code")
-    code, out, err = invoke(measured_home, "prompt", *options)
+    code, out, err = invoke(measured, "prompt", *options)
     assert code == 0
     assert "RepeatedLeducPokerBot" in out
     assert "nothing was sent" in err
     dry = ("run", *options, "--dry-run", "--json")
-    code, out, _ = invoke(measured_home, *dry)
+    code, out, _ = invoke(measured, *dry)
     assert code == 0
     assert "RepeatedLeducPokerBot" in json.loads(out)["prompt"]
-    code, _, err = invoke(measured_home, "prompt", *options, "--filter", "top-k:none")
+    code, _, err = invoke(measured, "prompt", *options, "--filter", "top-k:none")
     assert code == 2
 
 
-def test_run_and_resume_with_a_transcript(measured_home: Home, tmp_path: Path) -> None:
+def test_run_and_resume_with_a_transcript(measured: Arena, tmp_path: Path) -> None:
     import random
 
     replies = tmp_path / "replies.jsonl"
@@ -252,18 +256,61 @@ def test_run_and_resume_with_a_transcript(measured_home: Home, tmp_path: Path) -
     options = ["run", "--game", "rrps", "--oracle", "zero-shot", "--name", "replayed"]
     options += ["--model", f"recorded:{replies}", "--iterations", "2", "--sandbox", "process"]
     options += ["--payoff-matches", "4", "--evaluation-matches", "8", "--workers", "1", "--json"]
-    code, out, err = invoke(measured_home, *options)
+    code, out, err = invoke(measured, *options)
     assert code == 1
     assert json.loads(out)["error"]["kind"] == "TranscriptExhausted"
-    code, out, _ = invoke(measured_home, "list", "--json")
+    code, out, _ = invoke(measured, "list", "--json")
     stopped = next(run for run in json.loads(out)["runs"] if run["run"] == "replayed")
     assert (stopped["state"], stopped["done"]) == ("stopped", 1)
     replies.write_text("\n".join(lines))
     code, out, err = invoke(
-        measured_home, "resume", "replayed", "--sandbox", "process", "--workers", "1", "--json"
+        measured, "resume", "replayed", "--sandbox", "process", "--workers", "1", "--json"
     )
     assert code == 0, err
     document = json.loads(out)
     assert [member["label"] for member in document["members"]] == ["initial", "k01", "k02"]
     assert sum(document["sigma"].values()) == pytest.approx(1.0)
-    assert measured_home.registry.get("rrps", document["ref"]).kind == "mixture"
+    assert measured.policy(document["ref"], "rrps").kind == "mixture"
+
+
+@pytest.mark.parametrize(
+    ("changes", "together"),
+    [
+        ({"seed": 7}, True),
+        ({"iterations": 9}, False),
+        ({"oracle": OracleChoice("linear", "gemini:m", refinements=3)}, False),
+        ({"oracle": OracleChoice("linear", "gemini:m", drafts=3)}, True),
+        ({"oracle": OracleChoice("linear", "gemini:m", opponents="none")}, False),
+        ({"oracle": OracleChoice("linear", "gemini:m", asking=Asking(temperature=0.1))}, False),
+        ({"oracle": OracleChoice("linear", "gemini:m", asking=Asking(parallel=9))}, True),
+        ({"matches": Measuring(8, 25)}, False),
+        ({"solver": "lp"}, False),
+        ({"initial": "me/first"}, False),
+    ],
+)
+def test_runs_are_pooled_where_they_differ_in_nothing_but_their_seed(changes, together):
+    config = RunConfig("rrps", OracleChoice("linear", "gemini:m"))
+    other = replace(config, **changes)
+    assert (config.pool == other.pool) is together
+    assert (title_of(config) == title_of(other)) is (together or "iterations" in changes)
+
+
+def test_what_does_nothing_for_the_grammar_pools_its_runs():
+    config = RunConfig("rrps", OracleChoice("best-of-n", "grammar"))
+    other = OracleChoice("best-of-n", "grammar", "none", "all", refinements=2)
+    assert config.pool == replace(config, oracle=other).pool
+    assert config.pool != replace(config, oracle=replace(other, drafts=2)).pool
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--oracle", "zero-shot", "--refinements", "3"), "--refinements"),
+        (("--oracle", "linear", "--drafts", "3"), "--drafts"),
+        (("--filter", "all", "--temperature", "1"), "--temperature"),
+    ],
+)
+def test_options_that_would_do_nothing_are_refused(finished, words, told):
+    code, _, err = invoke(finished, "run", "--game", "rrps", "--model", "grammar", *words)
+    assert code == 2
+    assert told in err and "would do nothing" in err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from pathlib import Path
 
@@ -53,4 +54,11 @@ def test_a_file_of_a_newer_program_is_refused(tmp_path: Path) -> None:
         connection.execute(f"pragma user_version = {VERSION + 1}")
     connection.close()
     with pytest.raises(RunsUnusable, match="update policy-arena"):
+        Runs(tmp_path)
+
+
+@pytest.mark.parametrize("ending", ["", "-wal", "-journal"])
+def test_what_is_no_file_is_refused_and_not_waited_for(tmp_path: Path, ending: str) -> None:
+    os.mkfifo(tmp_path / f"{FILE}{ending}")
+    with pytest.raises(RunsUnusable, match="is a named pipe"):
         Runs(tmp_path)

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.games import game
-from arena.home import open_home
+from arena import Arena, game
 from oracle.models.errors import BudgetSpent, UnknownPrice
 from oracle.models.gemini import GeminiModel
 from oracle.models.journal import SqliteJournal
@@ -16,13 +15,13 @@ from oracle.models.options import ServerOptions
 from oracle.models.prices import Price
 from oracle.models.retry import RetryPolicy
 from oracle.values import Rejected
-from population.config import Budget, OracleChoice, RunConfig
+from population.config import Measuring, OracleChoice, RunConfig
 from population.csro import Csro, Result
+from population.logbook import Logbook
 from population.matches import Matches
 from population.oracles import Spending, journal_of, workshop
 from population.runs import Runs
 from population.usage import usage_of
-from sandbox.choose import WallChoice
 from tests.oracle.llm_server import LLMServer, Step
 from tests.population.scripted_oracles import BROKEN, NOT_A_POLICY, program
 from tests.population.small_run import Silent, told
@@ -46,39 +45,38 @@ def answers(seed: int):
     return lambda prompt: f"Here it is.\n\n```python\n{program(rng)}```\n"
 
 
-def run_with(folder: Path, server: LLMServer, spending: Spending, name: str = "llm") -> Result:
-    home = open_home(folder)
-    runs = Runs(home.path)
+def run_with(arena: Arena, server: LLMServer, spending: Spending, name: str = "llm") -> Result:
+    runs = Runs(arena.home.path)
     oracle = OracleChoice("zero-shot", "gemini:made-up", "code", "top-k:5")
-    config = RunConfig("rrps", oracle, 3, 5, matches=Budget(4, 8))
+    config = RunConfig("rrps", oracle, 3, 5, matches=Measuring(4, 8))
     record = runs.start(name, config)
     retry = RetryPolicy(first_wait=0.01, longest_wait=0.02)
     options = ServerOptions(server.url, timeout_seconds=20, price=PRICE, retry=retry)
     shop = workshop(runs, record, spending, GeminiModel("made-up", options))
-    with Matches(home, game("rrps"), workers=1, wall=WallChoice("process")) as matches:
-        lineage_of = shop.authorship.lineage_of
-        return Csro(name, config, shop.oracle, lineage_of, matches, runs, Silent()).run()
+    lineage_of = shop.authorship.lineage_of
+    matches = Matches(arena, game("rrps"))
+    log = Logbook(name, config.iterations, runs, matches, Silent())
+    return Csro(name, config, shop.oracle, lineage_of, matches, log).run()
 
 
 def test_faults_costs_and_a_budget_that_stops_the_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    arena: Arena, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GEMINI_API_KEY", "k")
     monkeypatch.delenv("GOOGLE_API_KEY", raising=False)
     with LLMServer(answers(1)) as server:
         server.then(*FAULTS)
         with pytest.raises(BudgetSpent):
-            run_with(tmp_path, server, Spending(max_calls=5))
+            run_with(arena, server, Spending(max_calls=5))
         assert len(server.charged) == 5
-        result = run_with(tmp_path, server, Spending(max_cost=1.0))
+        result = run_with(arena, server, Spending(max_cost=1.0))
         paid = list(server.charged)
         # Once more: everything is stored, so nothing is asked.
-        again = run_with(tmp_path, server, Spending(max_calls=0))
+        again = run_with(arena, server, Spending(max_calls=0))
     assert again.mixture.digest == result.mixture.digest
     assert server.charged == paid
 
-    home = open_home(tmp_path)
-    runs = Runs(home.path)
+    runs = Runs(arena.home.path)
     iterations = runs.iterations("llm")
     assert [one.k for one in iterations] == [1, 2, 3]
     usage = usage_of(journal_of(runs, "llm").calls())
@@ -95,31 +93,28 @@ def test_faults_costs_and_a_budget_that_stops_the_run(
     # Every candidate names the call that wrote it, and the prompt that was sent.
     calls = {call.request.key: call for call in journal_of(runs, "llm").calls()}
     for one in iterations:
-        version = home.registry.by_digests([one.accepted])[one.accepted]
+        version = arena.versions([one.accepted])[one.accepted]
         call = calls[str(version.provenance["call"])]
         assert version.provenance["prompt_digest"] == call.request.digest
         assert version.payload.strip() in call.reply.text
         assert version.provenance["cost_usd"] == call.reply.cost
 
 
-def test_two_runs_have_journals_of_their_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_runs_have_journals_of_their_own(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GEMINI_API_KEY", "k")
     monkeypatch.delenv("GOOGLE_API_KEY", raising=False)
     with LLMServer(answers(2)) as server:
-        run_with(tmp_path, server, Spending(), "one")
+        run_with(arena, server, Spending(), "one")
         half = len(server.charged)
-        run_with(tmp_path, server, Spending(), "other")
+        run_with(arena, server, Spending(), "other")
         assert len(server.charged) == 2 * half
-    home = open_home(tmp_path)
+    home = arena.home.path
     assert told(home, "one") != told(home, "other")
-    assert isinstance(journal_of(Runs(home.path), "one"), SqliteJournal)
+    assert isinstance(journal_of(Runs(home), "one"), SqliteJournal)
 
 
 def test_a_limit_on_an_unknown_cost_is_refused_at_the_start(tmp_path: Path) -> None:
-    home = open_home(tmp_path)
-    runs = Runs(home.path)
+    runs = Runs(tmp_path)
     config = RunConfig("rrps", OracleChoice(model="gemini:made-up"))
     with pytest.raises(UnknownPrice, match="--price"):
         workshop(runs, runs.start("r", config), Spending(max_cost=1.0))

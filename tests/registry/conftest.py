@@ -6,6 +6,7 @@ the right to create databases), or one that is started here from Debian's packag
 
 import contextlib
 import ctypes
+import faulthandler
 import itertools
 import os
 import shutil
@@ -23,9 +24,12 @@ import sqlalchemy as sa
 
 from registry import Registry
 from registry.schema import TABLES
+from tests.registry.bad_files import entry
 
 _NUMBERS = itertools.count(1)
 _PARENT_DEATH_SIGNAL = 1
+_HANGS_AFTER_SECONDS = 300
+"""Each test takes a few seconds, on a busy machine too."""
 
 
 @pytest.fixture(scope="session")
@@ -130,3 +134,21 @@ def registry(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Registr
     with shared.database.writing() as session:
         session.execute(sa.text(f"TRUNCATE {', '.join(table.name for table in TABLES)}"))
     yield shared
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """An SQLite registry with 300 versions, one to a page, and a season."""
+    path = tmp_path / "registry.sqlite"
+    with Registry.open(path) as registry:
+        registry.submit_many([entry(number) for number in range(300)])
+        registry.current_season()
+    return path
+
+
+@pytest.fixture
+def nothing_hangs() -> Iterator[None]:
+    """Ends the whole run where SQLite does not come back: nothing gentler would reach it."""
+    faulthandler.dump_traceback_later(_HANGS_AFTER_SECONDS, exit=True)
+    yield
+    faulthandler.cancel_dump_traceback_later()

@@ -111,7 +111,7 @@ def test_what_is_missing_of_many(registry: Registry) -> None:
     "name", ["house/CFR+", "house/actr_lag2_decay", "csro/RUN", "0/0", "a.b-c/x_"]
 )
 def test_names_that_are_allowed(registry: Registry, name: str) -> None:
-    assert registry.submit(entry(name, name)).version.ref == f"{name}@1"
+    assert registry.submit(entry(name, name), reserved=True).version.ref == f"{name}@1"
     assert registry.get("rrps", f"{name}@1").name == name
 
 
@@ -235,7 +235,8 @@ def test_without_a_game_a_name_in_two_games_is_ambiguous(registry: Registry) -> 
 def test_an_unknown_reference_suggests_near_ones(
     registry: Registry, ref: str, suggested: str
 ) -> None:
-    registry.submit_many([entry("a", "house/greenberg"), entry("b", "house/iocainebot")])
+    house = [entry("a", "house/greenberg"), entry("b", "house/iocainebot")]
+    registry.submit_many(house, reserved=True)
     registry.set_alias("rrps", "champion", "house/greenberg")
     with pytest.raises(UnknownPolicy, match="did you mean") as caught:
         registry.get("rrps", ref)
@@ -244,7 +245,7 @@ def test_an_unknown_reference_suggests_near_ones(
 
 
 def test_an_unknown_reference_says_where_it_would_be_known(registry: Registry) -> None:
-    registry.submit(entry("x", "house/CFR+", game="leduc"))
+    registry.submit(entry("x", "house/CFR+", game="leduc"), reserved=True)
     with pytest.raises(UnknownPolicy, match=r"in rrps \(there is one in leduc\)"):
         registry.get("rrps", "house/CFR+")
     with pytest.raises(UnknownPolicy, match="arena list"):

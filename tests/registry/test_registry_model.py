@@ -14,6 +14,11 @@ PAYLOADS = st.integers(0, 12).map(lambda number: f"payload {number}")
 STATUSES = st.sampled_from(list(Status))
 
 
+def code_of(payload: str) -> str:
+    """Three payloads share a code."""
+    return f"code {int(payload.split()[1]) // 3}"
+
+
 def machine_for(registry: Registry) -> type[RuleBasedStateMachine]:
     class Model(RuleBasedStateMachine):
         def __init__(self) -> None:
@@ -26,7 +31,10 @@ def machine_for(registry: Registry) -> type[RuleBasedStateMachine]:
 
         @rule(pairs=st.lists(st.tuples(NAMES, PAYLOADS), max_size=5))
         def submit(self, pairs: list[tuple[str, str]]) -> None:
-            many = [Submission(self.game, name, "python", payload) for name, payload in pairs]
+            many = [
+                Submission(self.game, name, "python", payload, code_digest=code_of(payload))
+                for name, payload in pairs
+            ]
             for (name, payload), (version, created) in zip(
                 pairs, registry.submit_many(many), strict=True
             ):
@@ -48,6 +56,33 @@ def machine_for(registry: Registry) -> type[RuleBasedStateMachine]:
             if self.status[digest][-1] is not status:
                 self.status[digest].append(status)
             assert [one.status for one in registry.history(digest)] == self.status[digest]
+
+        @rule(payload=PAYLOADS)
+        def quarantine(self, payload: str) -> None:
+            code = code_of(payload)
+            standing = [
+                digest
+                for digest, kept in self.payload.items()
+                if code_of(kept) == code and self.status[digest][-1] is not Status.YANKED
+            ]
+            moved = registry.quarantine_code(self.game, code, "")
+            assert [version.digest for version in moved] == standing
+            for digest in standing:
+                if self.status[digest][-1] is not Status.QUARANTINED:
+                    self.status[digest].append(Status.QUARANTINED)
+                assert [one.status for one in registry.history(digest)] == self.status[digest]
+
+        @rule(payload=PAYLOADS)
+        def ask_for_quarantine(self, payload: str) -> None:
+            known = [
+                digest
+                for digest, kept in self.payload.items()
+                if code_of(kept) == code_of(payload)
+                and [one for one in self.status[digest] if one is not Status.YANKED][-1]
+                is Status.QUARANTINED
+            ]
+            found = registry.quarantined_code(self.game, code_of(payload))
+            assert (found.digest if found else None) == (known[0] if known else None)
 
         @rule(alias=st.sampled_from(["best", "worst"]), payload=PAYLOADS)
         def set_alias(self, alias: str, payload: str) -> None:

@@ -197,3 +197,17 @@ def test_a_writer_that_is_held_up_waits_for_its_turn(tmp_path: Path) -> None:
         assert registry.submit(entry("x")).created
         release.join()
         other.close()
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://ada:secret-5d1f@127.0.0.1:1/none",
+        "postgresql:///none?host=127.0.0.1&port=1&user=ada&password=secret-5d1f",
+    ],
+)
+def test_no_password_is_told_where_a_server_does_not_answer(url):
+    with pytest.raises(RegistryUnavailable) as refused:
+        Registry.open(url)
+    assert "127.0.0.1" in str(refused.value)
+    assert "secret-5d1f" not in str(refused.value)

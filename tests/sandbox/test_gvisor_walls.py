@@ -35,7 +35,7 @@ from sandbox.wall import Wall
 pytestmark = [pytest.mark.gvisor, pytest.mark.usefixtures("gvisor")]
 
 PROJECT = Path(sandbox.__file__).resolve().parent.parent
-RULES = Rules(PROJECT / "arena" / "games" / "tables" / "rrps.py", "Agent", (("act", 1),))
+RULES = Rules(PROJECT / "arena" / "games" / "rrps" / "table.py", "Agent", (("act", 1),))
 LIMITS = Limits(load_seconds=10.0, act_seconds=5.0)
 SECONDS_TO_VANISH = 30.0
 
@@ -164,12 +164,6 @@ def test_workers_have_users_and_an_empty_root_of_their_own(wall: GVisorWall) -> 
     assert wall.box.ready["seal"] == "rlimits, own user, empty root, seccomp"
 
 
-def test_check_gives_a_verdict(wall: Wall) -> None:
-    assert wall.check(RULES, NUMPY, LIMITS).fault is None
-    verdict = wall.check(RULES, "class Agent:\n    def act(self, o):\n        return 1 +", LIMITS)
-    assert verdict.fault is FaultKind.LOAD_FAILED
-
-
 def test_external_seats_are_asked_through_the_wall(wall: Wall) -> None:
     seats = (SeatPlan(EXTERNAL, 0), SeatPlan(0, 1))
     block = Block(RULES, (COPIES,), (BlockMatch(0, seats),), False, LIMITS)
@@ -208,8 +202,8 @@ def test_many_matches_leave_nothing_behind() -> None:
     isolated = wall.play(block_of(POLICIES[:4], 30, isolate=True))
     assert sum(len(outcomes) for outcomes in lockstep) + len(isolated) == 300
     assert all(o.fault is None for outcomes in (*lockstep, isolated) for o in outcomes)
-    # The referee, its two zygotes, and nobody else: workers end with their block.
-    assert len(processes_inside(container)) <= 3
+    # The referee, the first zygote, this game's two, and nobody else: workers end with their block.
+    assert len(processes_inside(container)) <= 4
     wall.close()
     wall.close()
     assert not containers(container)
@@ -261,7 +255,9 @@ def test_a_gvisor_that_hangs_is_ended_all_the_same(
         os.kill(int(sandboxes[0]), signal.SIGSTOP)
     wall.close()
     assert eventually(lambda: not processes_named(word))
-    assert not isinstance(wall, GVisorWall) or wall.container not in ours()
+    if isinstance(wall, GVisorWall):
+        container = wall.container
+        assert eventually(lambda: container not in ours())
 
 
 def is_gvisor_kernel(pid: str) -> bool:
@@ -324,6 +320,10 @@ def processes_named(text: str) -> list[str]:
     return found
 
 
+def all_containers() -> list[str]:
+    return ask_docker("ps", "--all", "--quiet", "--no-trunc").split()
+
+
 def start_container(owner: Owner) -> str:
     """A container that does nothing but stay, as if `owner` had left it behind."""
     return ask_docker(
@@ -340,9 +340,8 @@ def test_orphans_are_swept_and_others_are_not() -> None:
     orphan, kept = start_container(gone), start_container(current)
     try:
         sweep()  # or another process that opens a wall at this moment
-        listed = ask_docker("ps", "--all", "--quiet", "--no-trunc").split()
-        assert orphan not in listed
-        assert kept in listed
+        assert eventually(lambda: orphan not in all_containers())
+        assert kept in all_containers()
         assert len(ours()) == len(others) + 1
     finally:
         ask_docker("rm", "--force", kept)

@@ -140,7 +140,8 @@ def test_it_outlives_the_thread_that_opened_it(throws: Rules) -> None:
 def test_a_killed_zygote_is_our_fault(throws: Rules) -> None:
     wall = ProcessWall(bubblewrap=False)
     wall.play(block_of(throws, QUICK))
-    os.kill(descendants(wall.link.pid)[0], signal.SIGKILL)
+    for zygote in descendants(wall.link.pid):
+        os.kill(zygote, signal.SIGKILL)
     with pytest.raises(SandboxUnavailable, match="zygote"):
         wall.play(block_of(throws, QUICK))
     wall.close()
@@ -168,12 +169,14 @@ def test_a_command_that_is_not_there_is_our_fault() -> None:
 
 def test_an_honest_policy_survives_a_loaded_machine(throws: Rules) -> None:
     """Six busy processes on its very core; its calls take a third of what they may."""
-    thinker = """
-import time
+    steps, started = 200_000, time.process_time()
+    for _ in range(steps):
+        pass
+    steps = int(steps * 0.02 / (time.process_time() - started))
+    thinker = f"""
 class Probe:
     def act(self, seen):
-        start = time.process_time()
-        while time.process_time() - start < 0.02:
+        for _ in range({steps}):
             pass
         return "ROCK"
 """
@@ -194,7 +197,7 @@ class Probe:
             burner.wait()
         wall.close()
     assert outcome.fault is None, outcome.fault
-    assert outcome.cpu_seconds[0] > 0.35
+    assert outcome.cpu_seconds[0] > 0.2
 
 
 NOT_ROOT = """
@@ -292,18 +295,21 @@ def test_the_box_sees_no_environment_of_ours(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_boxes_share_the_cores_out() -> None:
-    leases = [CoreLease() for _ in range(len(os.sched_getaffinity(0)) + 1)]
-    held = [lease.core for lease in leases if lease.core is not None]
+    cores = os.sched_getaffinity(0)
+    leases = [CoreLease() for _ in range(len(cores) + 1)]
+    held = [lease.core for lease in leases if lease.alone]
     assert len(held) == len(set(held))
-    assert leases[-1].core is None, "there is one lease more than there are cores"
+    assert not leases[-1].alone, "there is one lease more than there are cores"
+    assert all(lease.core in cores for lease in leases) or len(cores) == 1
     for lease in leases:
         lease.close()
         lease.close()
+        assert not lease.alone
 
 
 def test_the_box_is_the_standard_library_alone() -> None:
     """The box starts with nothing but its folder and an empty path."""
-    command = box_command(base_python(), str(BOX_FOLDER), None)
+    command = box_command(base_python(), str(BOX_FOLDER))
     link = BoxLink(command, "bare")
     assert "seccomp" in link.ready["seal"]
     link.close()

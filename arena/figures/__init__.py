@@ -1,0 +1,1 @@
+"""Pictures in HTML and SVG that games and pages share."""

@@ -1,0 +1,38 @@
+"""Texts of figures and pages: what entrants wrote, made harmless, and numbers as they are shown."""
+
+from __future__ import annotations
+
+import html
+import math
+
+from arena.analysis.estimates import Estimate
+from registry import shown
+
+
+def in_html(text: str) -> str:
+    """The text as an HTML or SVG text node, or as a label of a chart."""
+    return html.escape(shown(text))
+
+
+def short_ref(ref: str) -> str:
+    """A reference without its number where that is 1: charts have little room."""
+    return ref.removesuffix("@1")
+
+
+def number(value: float | None, digits: int = 1) -> str:
+    """A number; a dash where there is none, and no minus before what is rounded to 0."""
+    return "-" if value is None or not math.isfinite(value) else f"{value:z,.{digits}f}"
+
+
+def signed(value: float | None, digits: int = 1) -> str:
+    """A number with its sign; a dash where there is none, and no sign for what is rounded to 0."""
+    told = number(value, digits)
+    rises = value is not None and value > 0 and told != number(0.0, digits)
+    return f"+{told}" if rises else told
+
+
+def interval(estimate: Estimate | None) -> str:
+    """The 95 % interval; a dash where it is not known."""
+    if estimate is None or estimate.low != estimate.low:
+        return "-"
+    return f"[{number(estimate.low, 0)}, {number(estimate.high, 0)}]"

@@ -1,0 +1,52 @@
+"""How games of hands are drawn: one hand a picture, with cards, chips and the betting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from arena.figures import hands
+from arena.games.parts import Event, Forfeit, Habits, Telling
+
+
+def hand_telling(
+    *,
+    row: Callable[[Event], dict[str, object]],
+    habits: Callable[[Sequence[Event], int], Habits],
+    paid: Callable[[Event], tuple[int, int]],
+    middle: Callable[[Event], str],
+) -> Telling:
+    """The telling of a game whose events are those of `arena.games.hand_game`.
+
+    Args:
+      row: see `Telling`.
+      habits: see `Telling`.
+      paid: an event to the chips that seats 0 and 1 put into the pot.
+      middle: an event to what lies between the seats, as HTML: the betting, and cards that both
+        can see.
+    """
+
+    def hand(event: Event, names: tuple[str, str]) -> str:
+        stakes = paid(event)
+        roles = ("deals" if event["dealer"] == seat else "first to act" for seat in (0, 1))
+        first, second = (
+            hands.side(seat, names[seat], event["cards"][seat], stakes[seat], role)
+            for seat, role in enumerate(roles)
+        )
+        result = (
+            f"<b>hand {event['hand']}</b>: {event['outcome'].lower()}, pot {event['pot']}, "
+            f"seat 0 {event['payoff']:+d}, so far {event['total']:+d}"
+        )
+        return hands.hand(result, (first, second), middle(event))
+
+    def picture(
+        events: Sequence[Event], at: int, names: tuple[str, str], forfeit: Forfeit | None
+    ) -> str:
+        fault = ""
+        if forfeit and at == forfeit.step:
+            seat = forfeit.seat
+            fault = hands.forfeited(at, seat, names[seat], forfeit.why)
+        if at > len(events):
+            return f"{fault}<small>Nobody had acted in this hand yet.</small>"
+        return fault + hand(events[at - 1], names)
+
+    return Telling(window=1, row=row, picture=picture, habits=habits)

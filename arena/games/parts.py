@@ -1,0 +1,209 @@
+"""The parts of a game as values; `protocol.Game` says how they belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+Event = Mapping[str, Any]
+"""One throw or hand of a match, in the game's own words; JSON values and tuples of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A match retold by the engine.
+
+    Attributes:
+      returns: of seats 0 and 1; add up to 0; forfeits counted.
+      events: one for each throw or hand that was begun.
+      totals: score of seat 0 after each throw or hand that was completed, without what was
+        forfeited; as long as `events`, or one shorter.
+    """
+
+    returns: tuple[float, float]
+    events: tuple[Event, ...]
+    totals: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Forfeit:
+    """How a match ended before its time.
+
+    Attributes:
+      step: throw or hand of the fault, from 1.
+      seat: 0 or 1, whose fault it was.
+      why: a word for it, such as "crashed".
+      steps: throws or hands of a whole match.
+      end: score of seat 0 at the end, in the game's unit.
+    """
+
+    step: int
+    seat: int
+    why: str
+    steps: int
+    end: float
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """An observation as an author's class gets it, and a match in which it does.
+
+    Attributes:
+      told: what has happened, in a sentence.
+      method: which is called with it.
+      observation: its only argument.
+      deal_seed: of the match.
+      moves: of the match up to there; whoever is asked next has got the observation.
+    """
+
+    told: str
+    method: str
+    observation: Mapping[str, Any]
+    deal_seed: int
+    moves: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Starter:
+    """A plain policy for authors to start from.  It is read as text; nothing imports it.
+
+    Attributes:
+      name: that it is registered under.
+      path: of its file.
+      description: its idea, in a sentence.
+    """
+
+    name: str
+    path: Path
+    description: str
+
+    @property
+    def source(self) -> str:
+        """Text of the file."""
+        return self.path.read_text(encoding="utf-8")
+
+    @property
+    def place(self) -> str:
+        """Where the file lies in the project."""
+        return f"arena/games/{self.path.parent.name}/{self.path.name}"
+
+    @property
+    def provenance(self) -> dict[str, object]:
+        """Author, year, source and licence."""
+        return {
+            "author": "Policy Arena",
+            "year": 2026,
+            "source": self.place,
+            "licence": "Apache-2.0",
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class MatchCounts:
+    """How many matches the game's noise asks for: where one says less, it takes more.
+
+    Attributes:
+      pair: measure what one policy wins against another.
+      mixture: measure what one policy wins against a mixture, shared among its members.
+    """
+
+    pair: int
+    mixture: int
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """Figures that others published, as CSV with a head; their errors are the authors' own.
+
+    Attributes:
+      methods: `method`, then `pop_return`, `pop_expl` and `agg_score`, each with its `_err`, and
+        `source` where it is not measured by the table's authors.
+      variants: `oracle`, `opponent_input` and `opponent_filter`, then `pop_return`, `pop_expl`
+        and `agg_score`, each with `_mean`, `_err` and its best; "" where there are none.
+      strongest: who is strongest in the evaluation population, and its AggScore.
+    """
+
+    methods: str
+    variants: str = ""
+    strongest: tuple[str, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """What a seat did most in a match.
+
+    Attributes:
+      rows: lines of a table; all have the same columns.
+      shares: names of the columns that are shares, in percent.
+    """
+
+    rows: tuple[Mapping[str, object], ...]
+    shares: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """How a match is told, and how it is drawn.
+
+    Names of policies are hostile text: pictures escape them (`arena.figures.text`).
+
+    Attributes:
+      window: how many throws or hands one picture shows.
+      row: an event as a line of a table; the columns are the same for every event.
+      picture: (events, number of the one to show from 1, names in seats 0 and 1, forfeit or None)
+        to a fragment of HTML.  The number may be that of the one that was forfeited, for which
+        there may be no event.
+      habits: (events, seat) to what that seat did most.
+    """
+
+    window: int
+    row: Callable[[Event], Mapping[str, object]]
+    picture: Callable[[Sequence[Event], int, tuple[str, str], Forfeit | None], str]
+    habits: Callable[[Sequence[Event], int], Habits]
+
+
+@dataclass(frozen=True, slots=True)
+class NativeBots:
+    """Bots that live in the engine.
+
+    Attributes:
+      names: of all of them, sorted.
+      play: (names of the bots in seats 0 and 1, seed) to the returns and moves of a match in the
+        engine's own loop.
+      agent: (name, seed) to a bot behind the author contract, for one match against another kind;
+        raises `ValueError` for a name that is not there.
+    """
+
+    names: Callable[[], tuple[str, ...]]
+    play: Callable[[tuple[str, str], int], tuple[tuple[float, float], bytes]]
+    agent: Callable[[str, int], Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class InformationStates:
+    """What a player can know when he decides in one hand, for a game whose hands are alike.
+
+    Players change places after every hand, and nothing but the score goes on to the next one.
+    Policies of kind tabular are tables over these states, and what such a policy can win or lose
+    is computed exactly (`arena.analysis.exact`), from the engine's tree of one hand.
+
+    Attributes:
+      game: name of the game.
+      actions: names of the actions, by number.
+      legal: every state with a decision to the numbers of its legal actions.
+      observed: an observation in `act` to the state that its player is in.
+      engine: OpenSpiel's name of one hand.
+      in_engine: a state of that engine game, at a decision, to the state that the player to act
+        is in; the engine's actions have our numbers.
+      hands: in a match.
+    """
+
+    game: str
+    actions: tuple[str, ...]
+    legal: Mapping[str, tuple[int, ...]]
+    observed: Callable[[Mapping[str, Any]], str]
+    engine: str
+    in_engine: Callable[[Any], str]
+    hands: int

@@ -1,0 +1,109 @@
+"""Lists that an arena answers with: tuples that show as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import pyarrow as pa
+
+from arena.printed import WIDTH, Printed, Sheet, table_of
+from arena.store import MatchRow
+from registry.values import PolicyVersion
+
+_DESCRIPTION = 72
+"""Characters of a description that a sheet shows."""
+
+
+class Policies(tuple[PolicyVersion, ...], Printed):
+    """Versions of the registry."""
+
+    def sheet(self, width: int = WIDTH) -> Sheet:
+        """One line for each version."""
+        rows = [
+            (
+                one.ref,
+                one.game,
+                one.kind,
+                one.status.value,
+                one.digest[:12],
+                one.description.partition("\n")[0][:_DESCRIPTION],
+            )
+            for one in self
+        ]
+        columns = ("policy", "game", "kind", "status", "digest", "description")
+        return Sheet("", dict.fromkeys(columns, "left"), tuple(rows), f"{len(self)} policies")
+
+    def to_arrow(self) -> pa.Table:
+        """One row for each version, without its payload."""
+        return table_of(
+            self,
+            {
+                "policy": lambda one: one.ref,
+                "game": lambda one: one.game,
+                "kind": lambda one: one.kind,
+                "status": lambda one: one.status.value,
+                "status_reason": lambda one: one.status_reason,
+                "digest": lambda one: one.digest,
+                "code_digest": lambda one: one.code_digest,
+                "description": lambda one: one.description,
+                "created": lambda one: one.created,
+            },
+        )
+
+
+class Matches(tuple[MatchRow, ...], Printed):
+    """Stored matches without their moves.
+
+    Args:
+      rows: the matches.
+      refs: what their policies are called, by digest.
+    """
+
+    refs: Mapping[str, str]
+
+    def __new__(cls, rows: Iterable[MatchRow], refs: Mapping[str, str]) -> Matches:
+        made = super().__new__(cls, rows)
+        made.refs = dict(refs)
+        return made
+
+    def __getnewargs__(self) -> tuple[tuple[MatchRow, ...], Mapping[str, str]]:
+        """What a copy is made from: processes and caches pass lists on."""
+        return (tuple(self), self.refs)
+
+    def sheet(self, width: int = WIDTH) -> Sheet:
+        """One line for each match."""
+        rows = [
+            (
+                one.id[:12],
+                *(self.refs[digest] for digest in one.seats),
+                " ".join(f"{value:+.0f}" for value in one.returns),
+                one.termination.value
+                + ("" if one.fault_seat is None else f" (seat {one.fault_seat})"),
+                one.wall,
+            )
+            for one in self
+        ]
+        columns = ("match", "seat 0", "seat 1", "returns", "end", "wall")
+        return Sheet("", dict.fromkeys(columns, "left"), tuple(rows))
+
+    def to_arrow(self) -> pa.Table:
+        """One row for each match; `seat_0` and `seat_1` are references, returns are by seat."""
+        return table_of(
+            self,
+            {
+                "match": lambda one: one.id,
+                "game": lambda one: one.match.game,
+                "repetition": lambda one: one.match.repetition,
+                "seat_0": lambda one: self.refs[one.seats[0]],
+                "seat_1": lambda one: self.refs[one.seats[1]],
+                "return_0": lambda one: one.returns[0],
+                "return_1": lambda one: one.returns[1],
+                "termination": lambda one: one.termination.value,
+                "fault_seat": lambda one: one.fault_seat,
+                "fault_message": lambda one: one.fault_message,
+                "wall": lambda one: one.wall,
+                "seconds": lambda one: one.seconds,
+                "season": lambda one: one.season,
+                "played_at": lambda one: one.played_at,
+            },
+        )

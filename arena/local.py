@@ -1,0 +1,281 @@
+"""An arena: the one object through which policies come in, matches are played and results read.
+
+The command line, CSRO, the pages and a notebook all use it.  What goes in and what comes out are
+values; nothing is a path or an open file but the home that the arena is opened on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from arena.enrol import Enrolled, Judge, enrol, try_out
+from arena.errors import UsageFault
+from arena.evaluation import Evaluated, evaluated
+from arena.games.protocol import Game
+from arena.home import open_home
+from arena.house.population import population_of
+from arena.record import Record, game_of
+from arena.rejection import Rejection
+from arena.replay import Comparison, compare_again
+from arena.runner import Runner
+from arena.schedule import pairs_among
+from arena.starters import enrol_starters
+from arena.submission import KIND as PYTHON
+from arena.submission import prepare
+from arena.tally import Pair, PlayReport, Progress, Request, silent
+from registry.values import Origin, PolicyVersion, Season, Status, Submission
+from sandbox.choose import WallChoice
+from sandbox.values import Limits
+
+MATCHES = 16
+"""Of a pair, unless somebody asks for another number."""
+
+
+class Arena(Record):
+    """A tournament in a folder.  A context manager; not for several threads at once.
+
+    Args:
+      home: the folder; made, and filled with the house's entrants, where there is none.
+      registry: SQLAlchemy URL of a registry that several homes share.
+      seed_key: 32 bytes that all seeds of a new home follow from, so that others who have them
+        can repeat its matches; by default it draws a secret.
+      sandbox: the wall around untrusted policies.
+      workers: processes; 0 for one per processor.
+      limits: of each policy.
+      create: whether to make a home where there is none.
+
+    Raises:
+      ArenaError, RegistryError: the home cannot be opened or made.
+    """
+
+    def __init__(
+        self,
+        home: Path | str = "arena-home",
+        *,
+        registry: str | None = None,
+        seed_key: bytes | None = None,
+        sandbox: WallChoice | str = "auto",
+        workers: int = 0,
+        limits: Limits | None = None,
+        create: bool = True,
+    ) -> None:
+        wall = WallChoice(sandbox) if isinstance(sandbox, str) else sandbox
+        super().__init__(open_home(Path(home), registry, seed_key=seed_key, create=create))
+        self.runner = Runner(self.home, workers=workers, wall=wall, limits=limits)
+        if self.home.writable:
+            enrol_starters(self.home)
+
+    @property
+    def wall(self) -> str:
+        """Name of the wall between Python policies and this machine; tries it at first.
+
+        Raises:
+          SandboxRefused: no wall that is strong enough works here.
+        """
+        return self.runner.wall
+
+    # Who takes part.
+
+    def check(self, source: str, game: Game | str, judge: Judge | None = None) -> Rejection | None:
+        """What `submit` would object to, None where nothing; registers and stores nothing."""
+        prepared = prepare(game_of(game), source, name="check/check")
+        if isinstance(prepared, Rejection):
+            return prepared
+        (found,) = try_out(self.runner, game_of(game), {"check": prepared}, (), judge).values()
+        return found if isinstance(found, Rejection) else None
+
+    def submit(
+        self,
+        source: str,
+        game: Game | str,
+        name: str,
+        *,
+        description: str = "",
+        labels: Mapping[str, str] | None = None,
+        provenance: Mapping[str, object] | None = None,
+        judge: Judge | None = None,
+    ) -> Enrolled | Rejection:
+        """Checks a policy's source, lets it play its trial, and registers it as "author/name".
+
+        Raises:
+          MalformedName: it is no name, a reserved one, or reads like another author's.
+        """
+        prepared = prepare(
+            game_of(game),
+            source,
+            name=name,
+            description=description,
+            labels=labels,
+            provenance=provenance,
+        )
+        return self.enter(game, [prepared], judge=judge)[0]
+
+    def enter(
+        self,
+        game: Game | str,
+        submissions: Sequence[Submission | Rejection],
+        *,
+        opponents: Sequence[str] = (),
+        ours: bool = False,
+        judge: Judge | None = None,
+    ) -> list[Enrolled | Rejection]:
+        """The same for many that are prepared already; see `arena.enrol.enrol`."""
+        good = [one for one in submissions if isinstance(one, Submission)]
+        entered = iter(
+            enrol(self.runner, game_of(game), good, opponents=opponents, ours=ours, judge=judge)
+        )
+        return [next(entered) if isinstance(one, Submission) else one for one in submissions]
+
+    def register(self, submission: Submission, *, ours: bool = False) -> PolicyVersion:
+        """Registers a policy of a kind that needs no trial: a mixture of what is registered.
+
+        Raises:
+          UsageFault: it is a program; those come in through `enter`.
+        """
+        if submission.kind == PYTHON:
+            raise UsageFault(f"{submission.name} is a program: it has to pass its trial first")
+        return self.home.registry.submit(submission, reserved=ours).version
+
+    def admit(self, digest: str, reason: str) -> PolicyVersion:
+        """Makes a candidate an entrant; others stay what they are."""
+        version = self.home.registry.by_digests([digest])[digest]
+        if version.status is Status.CANDIDATE:
+            version = self.home.registry.set_status(digest, Status.QUALIFIED, reason)
+        return version
+
+    def call(self, game: Game | str, alias: str, ref: str) -> None:
+        """Points an alias at a version.
+
+        Raises:
+          AliasProtected: it is protected and points elsewhere.
+        """
+        self.home.registry.set_alias(game_of(game).name, alias, ref)
+
+    def withdraw(self, ref: str, game: Game | str, reason: str = "") -> PolicyVersion:
+        """Takes a version out of round robins; its matches stay."""
+        digest = self.policy(ref, game).digest
+        return self.home.registry.set_status(digest, Status.YANKED, reason)
+
+    def reinstate(self, ref: str, game: Game | str, reason: str = "") -> PolicyVersion:
+        """Lets a withdrawn or quarantined version take part again."""
+        digest = self.policy(ref, game).digest
+        return self.home.registry.set_status(digest, Status.QUALIFIED, reason)
+
+    def author_token(self, name: str) -> str:
+        """Makes a token to submit with on the pages; one that there was fits no longer.
+
+        Raises:
+          MalformedName, NameRefused: it is no name of an author.
+        """
+        registry = self.home.registry
+        if registry.author(name) is None:
+            return registry.claim_author(name, origin=Origin.OPERATOR)
+        return registry.renew_token(name)
+
+    # What is played.
+
+    def play(
+        self,
+        game: Game | str,
+        matches: int = MATCHES,
+        *,
+        only: Sequence[str] = (),
+        shared: bool = False,
+        progress: Progress = silent,
+    ) -> PlayReport:
+        """Plays what is missing of the round robin of all qualified policies.
+
+        Args:
+          game: which game.
+          matches: wanted for each pair.
+          only: references; one for that policy against everybody, several for the round robin
+            among them.
+          shared: you vouch for the Python policies: matches of one may share a sealed worker,
+            which is faster.
+          progress: told after every job.
+
+        Raises:
+          UsageFault: a policy is withdrawn or quarantined, or no match is asked for.
+        """
+        game = game_of(game)
+        everybody = [version.digest for version in self.policies(game, status=Status.QUALIFIED)]
+        pairs = pairs_among(everybody, [self._entrant(game, ref) for ref in only])
+        wanted = dict.fromkeys(pairs, matches)
+        return self.play_pairs(game, wanted, shared=shared, progress=progress)
+
+    def play_pairs(
+        self,
+        game: Game | str,
+        wanted: Mapping[Pair, int],
+        *,
+        shared: bool = False,
+        processor_seconds: float | None = None,
+        progress: Progress = silent,
+        first: int = 0,
+    ) -> PlayReport:
+        """Plays what is missing of some pairs' matches; see `arena.tally.Request`."""
+        request = Request(game_of(game), wanted, shared, processor_seconds, progress, first)
+        return self.runner.play(request)
+
+    def evaluate(
+        self,
+        ref: str,
+        game: Game | str,
+        matches: int = MATCHES,
+        *,
+        against: str | None = None,
+        shared: bool = False,
+        progress: Progress = silent,
+    ) -> Evaluated:
+        """Plays a policy against an evaluation population, and says how good it is and why.
+
+        Args:
+          ref: of the policy.
+          game: which game.
+          matches: wanted against each member.
+          against: name of the population; the game's own where none is named.
+          shared: see `play`.
+          progress: told after every job.
+        """
+        game = game_of(game)
+        version, population = self.policy(ref, game), population_of(game.name, against)
+        others = [digest for digest in population.digests if digest != version.digest]
+        wanted = {(version.digest, other): matches for other in others}
+        report = self.play_pairs(game, wanted, shared=shared, progress=progress)
+        return evaluated(self.home, game, version, population, report)
+
+    def replay(self, match_id: str) -> Comparison:
+        """Plays a stored match again, with fresh sealed workers, and compares.
+
+        Raises:
+          UsageFault: see `match`; or it is from before seeds were secret.
+        """
+        return compare_again(self.runner, self.match(match_id))
+
+    # Seasons.
+
+    def reveal_season(self) -> tuple[Season, Season]:
+        """Closes the open season, which opens its key to everybody, and opens another.
+
+        Returns:
+          The season that was closed, and the new one.
+        """
+        return self.home.registry.reveal_season()
+
+    def close(self) -> None:
+        """Ends workers and sandboxes.  Idempotent."""
+        self.runner.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

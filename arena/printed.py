@@ -1,0 +1,184 @@
+"""Values that show as tables: printed, in a notebook, and as tables of other libraries.
+
+What an arena answers with (leaderboards, payoffs, scores, lists) is `Printed`.  Each has a `sheet`
+for people, with what fits on a screen, and `to_arrow` for programs, with everything.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypeVar
+
+import pyarrow as pa
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from arena.analysis.estimates import Estimate
+from arena.figures.text import in_html, interval, number
+from registry import shown
+
+WIDTH = 140
+"""Characters that a table has room for, where nobody says how wide the screen is."""
+_UNBOUND = 2_000
+
+T = TypeVar("T")
+Side = Literal["left", "right"]
+
+
+class Aside(NamedTuple):
+    """A cell with an aside that is shown fainter: a number and its interval."""
+
+    text: str
+    aside: str
+
+
+Cell = str | Aside
+
+
+def estimated(estimate: Estimate | None) -> Cell:
+    """An estimate with its 95 % interval."""
+    if estimate is None:
+        return "-"
+    return Aside(number(estimate.value), interval(estimate))
+
+
+def estimate_columns(name: str, estimate: Estimate | None) -> dict[str, float | None]:
+    """An estimate as columns of a table for programs: value, stderr, and the 95 % interval."""
+    if estimate is None:
+        return dict.fromkeys((name, f"{name}_stderr", f"{name}_low", f"{name}_high"))
+    return {
+        name: _finite(estimate.value),
+        f"{name}_stderr": _finite(estimate.stderr),
+        f"{name}_low": _finite(estimate.low),
+        f"{name}_high": _finite(estimate.high),
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def table_of(items: Sequence[T], columns: Mapping[str, Callable[[T], Any]]) -> pa.Table:
+    """An Arrow table of some items; its columns are there also where there is no item.
+
+    Args:
+      items: one for each row.
+      columns: name to what an item has in that column.
+    """
+    return pa.table({name: [of(item) for item in items] for name, of in columns.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A table for people.  Whatever stands in it may come from an entrant: it is text, no markup.
+
+    Attributes:
+      title: above it.
+      columns: names, and to which side their cells are put.
+      rows: one cell for each column.
+      note: below it; "" for none.
+    """
+
+    title: str
+    columns: Mapping[str, Side]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""
+
+    def print_on(self, console: Console) -> None:
+        """Prints it on a terminal, with the asides dimmed where it has colours."""
+        if self.title:
+            console.print(f"[bold]{_plain(self.title)}[/]")
+        table = Table(box=None, header_style="bold")
+        for name, side in self.columns.items():
+            table.add_column(_plain(name), justify=side, no_wrap=side == "right", overflow="fold")
+        for row in self.rows:
+            table.add_row(*map(marked, row))
+        console.print(table)
+        if self.note:
+            console.print(_plain(self.note))
+
+    def text(self, width: int = _UNBOUND) -> str:
+        """It as plain text of at most that many characters a line; by default nothing is folded."""
+        written = io.StringIO()
+        plain = Console(file=written, width=width, no_color=True, highlight=False, emoji=False)
+        self.print_on(plain)
+        return "\n".join(line.rstrip() for line in written.getvalue().splitlines())
+
+    def html(self) -> str:
+        """It as an HTML table that looks right in a notebook, light or dark."""
+        heads = "".join(
+            f'<th style="text-align:{side};padding:0 .6rem">{in_html(name)}</th>'
+            for name, side in self.columns.items()
+        )
+        sides = tuple(self.columns.values())
+        body = "".join(
+            "<tr>"
+            + "".join(
+                f'<td style="text-align:{side};white-space:nowrap;padding:0 .6rem">'
+                f"{_written(cell)}</td>"
+                for cell, side in zip(row, sides, strict=True)
+            )
+            + "</tr>"
+            for row in self.rows
+        )
+        title = f"<div><b>{in_html(self.title)}</b></div>" if self.title else ""
+        note = f'<div style="opacity:.7">{in_html(self.note)}</div>' if self.note else ""
+        return (
+            f'{title}<div style="overflow-x:auto"><table><thead><tr>{heads}</tr></thead>'
+            f"<tbody>{body}</tbody></table></div>{note}"
+        )
+
+
+class Printed(ABC):
+    """A value that shows as a table."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def sheet(self, width: int = WIDTH) -> Sheet:
+        """It for people; columns that a screen of that many characters has no room for stay out."""
+
+    @abstractmethod
+    def to_arrow(self) -> pa.Table:
+        """All of it for programs, as an Arrow table."""
+
+    def to_pandas(self) -> Any:
+        """The same as a pandas `DataFrame`.
+
+        Raises:
+          ImportError: pandas is not installed.
+        """
+        return self.to_arrow().to_pandas()
+
+    def picture(self) -> str:
+        """A chart of it as HTML that needs nothing else; "" where there is none."""
+        return ""
+
+    def __str__(self) -> str:
+        return self.sheet().text()
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the table, and the chart where there is one."""
+        return self.sheet().html() + self.picture()
+
+
+def _plain(text: str) -> str:
+    return escape(shown(text))
+
+
+def marked(cell: Cell) -> str:
+    """A cell as rich markup."""
+    if isinstance(cell, Aside):
+        return f"{_plain(cell.text)} [dim]{_plain(cell.aside)}[/]"
+    return _plain(cell)
+
+
+def _written(cell: Cell) -> str:
+    if isinstance(cell, Aside):
+        return f'{in_html(cell.text)} <span style="opacity:.6">{in_html(cell.aside)}</span>'
+    return in_html(cell)

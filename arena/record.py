@@ -1,0 +1,180 @@
+"""What a home holds: who takes part, and what came of their matches.  Plays and changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Unpack
+
+from arena.analysis.leaderboard import RankBy
+from arena.conduct import Conduct, conduct_of
+from arena.errors import UsageFault
+from arena.games import game as game_named
+from arena.games.protocol import Game
+from arena.home import Home
+from arena.house.population import population_of
+from arena.listings import Matches, Policies
+from arena.payoffs import PayoffTable
+from arena.replay import Stored, stored_match
+from arena.standings import Leaderboard, exact_payoffs, payoff_table, standings
+from arena.tally import Pair
+from registry.search import Filters
+from registry.values import Author, PolicyVersion, Season, Status
+
+
+def game_of(game: Game | str) -> Game:
+    """A game that may be given by its name.
+
+    Raises:
+      UnknownGame: there is none of that name.
+    """
+    return game_named(game) if isinstance(game, str) else game
+
+
+class Record:
+    """The reading half of `arena.Arena`.
+
+    Args:
+      home: what is read.
+    """
+
+    def __init__(self, home: Home) -> None:
+        self.home = home
+
+    def policies(self, game: Game | str | None = None, **filters: Unpack[Filters]) -> Policies:
+        """Registered versions, in order of registration (see `registry.search.Filters`)."""
+        found = self.home.registry.find(None if game is None else game_of(game).name, **filters)
+        return Policies(found)
+
+    def policy(self, ref: str, game: Game | str | None = None) -> PolicyVersion:
+        """The version that a reference means: author/name, author/name@2, an alias or a digest.
+
+        Raises:
+          MalformedName, UnknownPolicy, AmbiguousRef: it means none, or several.
+        """
+        return self.home.registry.get(None if game is None else game_of(game).name, ref)
+
+    def versions(self, digests: Iterable[str]) -> dict[str, PolicyVersion]:
+        """Versions by digest.
+
+        Raises:
+          UnknownPolicy: one is not registered.
+        """
+        return self.home.registry.by_digests(sorted(set(digests)))
+
+    def refs(self, digests: Iterable[str]) -> dict[str, str]:
+        """References of some versions by digest."""
+        return {digest: version.ref for digest, version in self.versions(digests).items()}
+
+    def payoffs(self, game: Game | str, digests: Sequence[str] | None = None) -> PayoffTable:
+        """Payoffs from everything that is stored; of all qualified policies unless named."""
+        game = game_of(game)
+        if digests is None:
+            digests = [version.digest for version in self.policies(game, status=Status.QUALIFIED)]
+        return payoff_table(self.home, game, digests).named(self.refs(digests))
+
+    def exact_payoffs(
+        self,
+        game: Game | str,
+        digests: Sequence[str],
+        wanted: Mapping[Pair, int],
+        *,
+        first: int = 0,
+    ) -> PayoffTable:
+        """Payoffs from so many repetitions of some pairs, whatever else is stored.
+
+        Args:
+          game: which game.
+          digests: the policies, in the order of the table.
+          wanted: numbers of matches of the pairs that count.
+          first: repetition that they are counted from: 0, or `arena.values.SELECTING`.
+        """
+        return exact_payoffs(self.home, game_of(game), digests, wanted, first)
+
+    def leaderboard(
+        self,
+        game: Game | str,
+        *,
+        by: str = RankBy.AGG_SCORE.value,
+        against: str | None = None,
+        more: bool = False,
+    ) -> Leaderboard:
+        """All qualified policies, best first.
+
+        Args:
+          game: which game.
+          by: one of `arena.analysis.leaderboard.RANKINGS`.
+          against: name of the evaluation population; the game's own where none is named.
+          more: whether to compute Bradley-Terry, Nash mass and alpha-rank.
+        """
+        game = game_of(game)
+        return standings(self.home, game, population_of(game.name, against), by=by, more=more)
+
+    def matches(
+        self,
+        game: Game | str,
+        ref: str | None = None,
+        *,
+        against: str | None = None,
+        faults_only: bool = False,
+        limit: int | None = 20,
+    ) -> Matches:
+        """Stored matches, newest first, without their moves."""
+        game = game_of(game)
+        rows = self.home.store.matches(
+            game.name,
+            game.version,
+            of=self.policy(ref, game).digest if ref else None,
+            against=self.policy(against, game).digest if against else None,
+            faults_only=faults_only,
+            newest_first=True,
+            limit=limit,
+        )
+        return Matches(rows, self.refs({digest for row in rows for digest in row.seats}))
+
+    def conduct(self, ref: str, game: Game | str) -> Conduct:
+        """How a policy's matches were played, and what audits found."""
+        game = game_of(game)
+        return conduct_of(self.home, self.policy(ref, game), game.version)
+
+    def match(self, match_id: str) -> Stored:
+        """A stored match, retold by the engine; the beginning of its id is enough.
+
+        Raises:
+          UsageFault: none, or several, begin like that.
+        """
+        return stored_match(self.home, match_id)
+
+    def seasons(self) -> tuple[Season, ...]:
+        """All seasons, the open one last."""
+        self.home.registry.current_season()
+        return self.home.registry.seasons()
+
+    def authors(self) -> tuple[Author, ...]:
+        """Who submits, in the order in which they came."""
+        return self.home.registry.authors()
+
+    def export(self, folder: Path | str) -> tuple[Path, ...]:
+        """Writes matches and pair statistics as Parquet files for other tools.
+
+        Args:
+          folder: on the caller's machine; made where it is not there.
+
+        Raises:
+          StoreError: they cannot be written.
+        """
+        return self.home.store.export(Path(folder))
+
+    def _entrant(self, game: Game, ref: str) -> str:
+        """Digest of a policy that may take part.
+
+        Raises:
+          UsageFault: it is withdrawn, quarantined or no entrant.
+        """
+        version = self.policy(ref, game)
+        if version.status is not Status.QUALIFIED:
+            why = f" ({version.status_reason})" if version.status_reason else ""
+            raise UsageFault(
+                f"{version.ref} is {version.status.value}{why}: it takes part in nothing"
+            )
+        return version.digest

@@ -1,0 +1,219 @@
+"""Plays: the one way from matches that are wanted to results that are stored.
+
+What is to be played is always what is wanted minus what is stored, so killing a runner loses at
+most the jobs in flight, and asking again goes on from there.  A secret sample of the matches is
+played twice (`arena.audit`); whoever does not repeat is quarantined, whoever asked for the match.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+from types import TracebackType
+
+from arena.bouts import BoutHandler, Played
+from arena.errors import UsageFault
+from arena.games.protocol import Game
+from arena.home import Home
+from arena.plan import Bout, Job, Player, Route, block_size, bout_of, box_job, jobs
+from arena.players import members_of, resolver
+from arena.schedule import Schedule
+from arena.tally import PlayReport, Request, Tally
+from arena.values import SELECTING, Match, Result
+from arena.workers import WorkerPool
+from sandbox.choose import WallChoice, open_settled
+from sandbox.values import Limits
+
+_log = logging.getLogger(__name__)
+
+SMALL = 2
+"""So few jobs are played by this process itself: to start workers takes longer."""
+MATCHES_A_WORKER = 8
+"""It takes so many to make another worker process worth its start."""
+
+
+def processors() -> int:
+    """Processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class Runner:
+    """Plays for one home, with one pool of workers and warm sandboxes for everything.
+
+    A context manager; not for several threads at once.
+
+    Args:
+      home: whose policies play, and where results go.
+      workers: processes; 0 for one per processor.
+      wall: which sandbox untrusted policies run in.
+      limits: of each policy.
+    """
+
+    def __init__(
+        self,
+        home: Home,
+        *,
+        workers: int = 0,
+        wall: WallChoice | None = None,
+        limits: Limits | None = None,
+    ) -> None:
+        self.home = home
+        self.limits = limits or Limits()
+        self._most = workers or processors()
+        self._choice = wall or WallChoice()
+        self._wall_name = ""
+        self._pool: WorkerPool[Job, Played] | None = None
+        self._here: BoutHandler | None = None
+
+    @property
+    def wall(self) -> str:
+        """Name of the wall between Python policies and this machine; tries it at first.
+
+        Raises:
+          SandboxRefused: no wall that is strong enough works here.
+        """
+        if not self._wall_name:
+            opened = open_settled(self._choice)
+            self._choice, self._wall_name = opened.choice, opened.wall.name
+            if opened.wall.remark:
+                _log.warning("sandbox %s: %s", opened.wall.name, opened.wall.remark)
+            # Not kept: workers have boxes of their own, and this one would hold a core of theirs.
+            opened.wall.close()
+        return self._wall_name
+
+    def play(self, request: Request) -> PlayReport:
+        """Plays every wanted match that is not stored yet, and stores it.
+
+        Raises:
+          UsageFault: fewer than one match of a pair is asked for, or far too many.
+          WorkerDied, SandboxError, StoreError: nothing that was acknowledged is lost.
+        """
+        if any(count < 1 for count in request.wanted.values()):
+            raise UsageFault("ask for at least 1 match a pair")
+        if any(count > SELECTING for count in request.wanted.values()):
+            raise UsageFault(f"ask for at most {SELECTING:,} matches a pair")
+        started = time.perf_counter()
+        schedules = self._schedules(request)
+        missing = sum(schedule.missing for schedule in schedules)
+        tally = Tally(self.home, request, missing)
+        if missing:
+            players = self._players(digest for pair in request.wanted for digest in pair)
+            bouts = self._bouts(chain.from_iterable(schedules), players)
+            stream = jobs(
+                request.game.name,
+                tally.within_budget(bouts),
+                players,
+                shared=request.shared,
+                block_matches=block_size(missing, self._most),
+            )
+            few = missing <= SMALL
+            tally.collect(self._run(stream, missing, partial(tally.more, players), here=few))
+        skipped = sum(schedule.wanted for schedule in schedules) - missing
+        return tally.report(skipped, time.perf_counter() - started)
+
+    def play_again(self, game: Game, stored: Sequence[Result]) -> list[Result]:
+        """Plays stored matches again, each with fresh sealed workers; nothing is stored.
+
+        Raises:
+          SeedsUnknown: one is from before seeds were secret.
+        """
+        players = self._players(digest for result in stored for digest in result.match.seats)
+        resolve = resolver(players)
+        bouts = [
+            bout_of(result.match, self.home.seeds(result.season), resolve) for result in stored
+        ]
+        found: dict[Match, Result] = {}
+        few = len(bouts) <= SMALL
+        for played in self._run(jobs(game.name, bouts, players), len(bouts), here=few):
+            found.update((result.match, result) for result in played.results)
+        return [found[result.match] for result in stored]
+
+    def try_out(
+        self, game: Game, trials: Mapping[str, tuple[Sequence[Bout], Mapping[str, Player]]]
+    ) -> dict[str, tuple[Result, ...]]:
+        """Plays trials of policies that need not be registered; nothing is stored.
+
+        Args:
+          game: what is played.
+          trials: whatever tells them apart, to the matches and everybody who sits down in them.
+
+        Returns:
+          The results of each trial, in the order of its matches.
+        """
+        first = {bouts[0].match: name for name, (bouts, _) in trials.items()}
+        stream = (box_job(game.name, bouts, players) for bouts, players in trials.values())
+        answers = self._run(stream, MATCHES_A_WORKER * len(trials), here=len(trials) <= SMALL)
+        return {first[played.results[0].match]: played.results for played in answers}
+
+    def close(self) -> None:
+        """Ends workers and sandboxes.  Idempotent."""
+        for part in (self._pool, self._here):
+            if part is not None:
+                part.close()
+        self._pool = self._here = None
+
+    def _schedules(self, request: Request) -> list[Schedule]:
+        by_count: dict[int, list[tuple[str, str]]] = {}
+        for pair, matches in request.wanted.items():
+            by_count.setdefault(matches, []).append(pair)
+        store = self.home.store
+        return [
+            Schedule(store, request.game, pairs, count, request.first)
+            for count, pairs in sorted(by_count.items())
+        ]
+
+    def _players(self, digests: Iterable[str]) -> dict[str, Player]:
+        registry = self.home.registry
+        return members_of(registry, registry.by_digests(sorted(set(digests))).values())
+
+    def _bouts(self, matches: Iterable[Match], players: Mapping[str, Player]) -> Iterator[Bout]:
+        seeds, resolve = self.home.seeds(), resolver(players)
+        return (bout_of(match, seeds, resolve) for match in matches)
+
+    def _run(
+        self,
+        stream: Iterator[Job],
+        matches: int,
+        more: Callable[[], Job | None] = lambda: None,
+        *,
+        here: bool = False,
+    ) -> Iterator[Played]:
+        """Runs jobs, and those that come up on the way, here or in the pool."""
+        stream = (self._behind_the_wall(job) for job in stream)
+
+        def next_but_more() -> Job | None:
+            job = more()
+            return None if job is None else self._behind_the_wall(job)
+
+        if here and self._pool is None:
+            self._here = self._here or BoutHandler(self.limits)
+            while (job := next_but_more() or next(stream, None)) is not None:
+                yield self._here.run(job)
+            return
+        self._pool = self._pool or WorkerPool(partial(BoutHandler, self.limits))
+        self._pool.grow(min(self._most, -(-matches // MATCHES_A_WORKER)))
+        yield from self._pool.run(stream, next_but_more)
+
+    def _behind_the_wall(self, job: Job) -> Job:
+        """Says which wall a job of the sandbox needs, settled once for all workers."""
+        if job.route is not Route.BOX:
+            return job
+        return replace(job, wall=self._choice) if self.wall else job
+
+    def __enter__(self) -> Runner:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

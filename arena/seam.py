@@ -1,0 +1,151 @@
+"""What an arena is to whoever uses one, wherever it is.
+
+CSRO asks for no more than this, and nothing here is a path, an open file or a process: values go in
+and come out.  `arena.Arena` is the arena on this machine.  One that speaks to a server would be
+another, and no client would change.  What each method does, the methods of `arena.Arena` say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol, Unpack
+
+from arena.analysis.leaderboard import RankBy
+from arena.conduct import Conduct
+from arena.enrol import Enrolled
+from arena.evaluation import Evaluated
+from arena.games.protocol import Game
+from arena.listings import Matches, Policies
+from arena.local import MATCHES
+from arena.payoffs import PayoffTable
+from arena.rejection import Rejection
+from arena.replay import Comparison, Stored
+from arena.standings import Leaderboard
+from arena.tally import Pair, PlayReport, Progress, silent
+from registry.search import Filters
+from registry.values import Author, PolicyVersion, Season, Submission
+
+
+class Tournament(Protocol):
+    """An arena, on this machine or elsewhere."""
+
+    @property
+    def wall(self) -> str: ...
+
+    def policies(self, game: Game | str | None = None, **filters: Unpack[Filters]) -> Policies: ...
+
+    def policy(self, ref: str, game: Game | str | None = None) -> PolicyVersion: ...
+
+    def versions(self, digests: Iterable[str]) -> dict[str, PolicyVersion]: ...
+
+    def refs(self, digests: Iterable[str]) -> dict[str, str]: ...
+
+    def authors(self) -> tuple[Author, ...]: ...
+
+    def check(self, source: str, game: Game | str) -> Rejection | None: ...
+
+    def submit(
+        self,
+        source: str,
+        game: Game | str,
+        name: str,
+        *,
+        description: str = "",
+        labels: Mapping[str, str] | None = None,
+        provenance: Mapping[str, object] | None = None,
+    ) -> Enrolled | Rejection: ...
+
+    def enter(
+        self,
+        game: Game | str,
+        submissions: Sequence[Submission | Rejection],
+        *,
+        opponents: Sequence[str] = (),
+        ours: bool = False,
+    ) -> list[Enrolled | Rejection]: ...
+
+    def register(self, submission: Submission, *, ours: bool = False) -> PolicyVersion: ...
+
+    def admit(self, digest: str, reason: str) -> PolicyVersion: ...
+
+    def call(self, game: Game | str, alias: str, ref: str) -> None: ...
+
+    def withdraw(self, ref: str, game: Game | str, reason: str = "") -> PolicyVersion: ...
+
+    def reinstate(self, ref: str, game: Game | str, reason: str = "") -> PolicyVersion: ...
+
+    def author_token(self, name: str) -> str: ...
+
+    def play(
+        self,
+        game: Game | str,
+        matches: int = MATCHES,
+        *,
+        only: Sequence[str] = (),
+        shared: bool = False,
+        progress: Progress = silent,
+    ) -> PlayReport: ...
+
+    def play_pairs(
+        self,
+        game: Game | str,
+        wanted: Mapping[Pair, int],
+        *,
+        shared: bool = False,
+        processor_seconds: float | None = None,
+        progress: Progress = silent,
+        first: int = 0,
+    ) -> PlayReport: ...
+
+    def evaluate(
+        self,
+        ref: str,
+        game: Game | str,
+        matches: int = MATCHES,
+        *,
+        against: str | None = None,
+        shared: bool = False,
+        progress: Progress = silent,
+    ) -> Evaluated: ...
+
+    def payoffs(self, game: Game | str, digests: Sequence[str] | None = None) -> PayoffTable: ...
+
+    def exact_payoffs(
+        self,
+        game: Game | str,
+        digests: Sequence[str],
+        wanted: Mapping[Pair, int],
+        *,
+        first: int = 0,
+    ) -> PayoffTable: ...
+
+    def leaderboard(
+        self,
+        game: Game | str,
+        *,
+        by: str = RankBy.AGG_SCORE.value,
+        against: str | None = None,
+        more: bool = False,
+    ) -> Leaderboard: ...
+
+    def matches(
+        self,
+        game: Game | str,
+        ref: str | None = None,
+        *,
+        against: str | None = None,
+        faults_only: bool = False,
+        limit: int | None = 20,
+    ) -> Matches: ...
+
+    def conduct(self, ref: str, game: Game | str) -> Conduct: ...
+
+    def match(self, match_id: str) -> Stored: ...
+
+    def replay(self, match_id: str) -> Comparison: ...
+
+    def seasons(self) -> tuple[Season, ...]: ...
+
+    def reveal_season(self) -> tuple[Season, Season]: ...
+
+    def close(self) -> None: ...

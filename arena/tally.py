@@ -1,0 +1,230 @@
+"""What is asked of a runner, what came of it, and the account kept in between."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from arena.audit import TRIES, Suspicion, compare, evidence, quarantine
+from arena.bouts import Played, Voided
+from arena.games.protocol import Game
+from arena.home import Home
+from arena.plan import ISOLATED_BATCH, Bout, Job, Player, box_job
+from arena.store import Audit, Verdict
+from arena.store.values import TRUSTED
+from arena.values import Result
+
+COMMIT_SECONDS = 1.0
+COMMIT_RESULTS = 2_000
+
+Pair = tuple[str, str]
+"""Digests of two policies, in either order."""
+Progress = Callable[[int, int], None]
+"""Called with (matches done, matches to do)."""
+
+
+def silent(done: int, wanted: int) -> None:
+    """Tells nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Matches of one game that somebody wants.
+
+    Attributes:
+      game: what is played.
+      wanted: pairs of registered policies, of any status, to numbers of matches.
+      first: repetition that they are counted from: 0, or `SELECTING`.
+      shared: the caller vouches for the Python policies: matches of one may share a worker.
+      processor_seconds: how long its sandboxed matches may hold a processor (`held_seconds`);
+        what is under way then is played to its end.  None is no limit.
+      progress: told after every job.
+    """
+
+    game: Game
+    wanted: Mapping[Pair, int]
+    shared: bool = False
+    processor_seconds: float | None = None
+    progress: Progress = silent
+    first: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PlayReport:
+    """What a request came to.
+
+    Attributes:
+      played: matches played and stored now.
+      skipped: wanted matches that were stored already.
+      left: wanted matches that were not played, because the budget was spent.
+      forfeits: of the matches played now.
+      twice: of them, those that were played once more because a shared worker failed.
+      audited: matches that were played a second time to see whether they repeat.
+      inconclusive: of these, those that a limit on time cut short.
+      suspicions: what came out differently.
+      quarantined: digests of the versions that were quarantined for it.
+      seconds: wall-clock time.
+      processor_seconds: of the sandboxed policies.
+      held_seconds: that their matches held a processor (`held_seconds`).
+      walls: kinds of wall that the matches ran behind, with the number of matches.
+    """
+
+    played: int = 0
+    skipped: int = 0
+    left: int = 0
+    forfeits: int = 0
+    twice: int = 0
+    audited: int = 0
+    inconclusive: int = 0
+    suspicions: tuple[Suspicion, ...] = ()
+    quarantined: tuple[str, ...] = ()
+    seconds: float = 0.0
+    processor_seconds: float = 0.0
+    held_seconds: float = 0.0
+    walls: Mapping[str, int] = field(default_factory=dict)
+
+
+def held_seconds(result: Result) -> float:
+    """How long a match held a processor: what its policies computed, or longer if they idled.
+
+    A box stays on one core, and the matches that are played together share its time evenly.  So a
+    policy that sleeps, stalls or waits costs what it keeps others from using.
+    """
+    return max(sum(result.cpu_seconds), result.seconds)
+
+
+class Tally:
+    """Stores what comes in batches, and knows what has to be played once more and why.
+
+    Args:
+      home: where results and verdicts go.
+      request: what was asked for.
+      missing: matches of it that are not stored yet.
+    """
+
+    def __init__(self, home: Home, request: Request, missing: int) -> None:
+        self._home, self._request, self._missing = home, request, missing
+        self._seeds = home.seeds()
+        self._voided: dict[Bout, Voided] = {}
+        self._void_queue: list[Bout] = []
+        self._audited: dict[Bout, tuple[Result, int]] = {}
+        self._audit_queue: list[Bout] = []
+        self._pending: list[Result] = []
+        self._audits: list[Audit] = []
+        self._committed = time.monotonic()
+        self._played = self._forfeits = self._twice = 0
+        self._processor_seconds = self._held_seconds = 0.0
+        self._walls: Counter[str] = Counter()
+        self._verdicts: Counter[Verdict] = Counter()
+        self._suspicions: list[Suspicion] = []
+        self._quarantined: list[str] = []
+
+    def within_budget(self, bouts: Iterable[Bout]) -> Iterator[Bout]:
+        """The bouts, until the matches have used up what they may."""
+        limit = self._request.processor_seconds
+        for bout in bouts:
+            if limit is not None and self._held_seconds >= limit:
+                return
+            yield bout
+
+    def collect(self, answers: Iterable[Played]) -> None:
+        """Takes the answers as they come."""
+        try:
+            for played in answers:
+                if played.audit:
+                    self._compare(played)
+                else:
+                    self._take(played)
+                late = time.monotonic() - self._committed > COMMIT_SECONDS
+                if late or len(self._pending) >= COMMIT_RESULTS:
+                    self._commit()
+                self._request.progress(self._played + len(self._pending), self._missing)
+        finally:
+            self._commit()
+        self._request.progress(self._played, self._missing)
+
+    def more(self, players: Mapping[str, Player]) -> Job | None:
+        """What has to be played before anything else: voided matches and audits."""
+        for queue, audit in ((self._void_queue, False), (self._audit_queue, True)):
+            if queue:
+                bouts, queue[:] = queue[:ISOLATED_BATCH], queue[ISOLATED_BATCH:]
+                return box_job(self._request.game.name, bouts, players, audit=audit)
+        return None
+
+    def report(self, skipped: int, seconds: float) -> PlayReport:
+        """What it came to."""
+        return PlayReport(
+            played=self._played,
+            skipped=skipped,
+            left=self._missing - self._played,
+            forfeits=self._forfeits,
+            twice=self._twice,
+            audited=sum(self._verdicts.values()),
+            inconclusive=self._verdicts[Verdict.INCONCLUSIVE],
+            suspicions=tuple(self._suspicions),
+            quarantined=tuple(dict.fromkeys(self._quarantined)),
+            seconds=round(seconds, 3),
+            processor_seconds=round(self._processor_seconds, 3),
+            held_seconds=round(self._held_seconds, 3),
+            walls=dict(self._walls),
+        )
+
+    def _take(self, played: Played) -> None:
+        """New results; those of matches that are played once more must go on as they began."""
+        for voided in played.voided:
+            self._voided[voided.bout] = voided
+            self._void_queue.append(voided.bout)
+        for bout, result in zip(played.bouts, played.results, strict=True):
+            before = self._voided.pop(bout, None)
+            if before is not None:
+                result = replace(result, playings=2)
+                audit = compare(self._request.game, bout, before.cut, result)
+                if audit.verdict is Verdict.DIFFERENT:
+                    self._judge(audit)
+            self._pending.append(result)
+            if result.wall not in TRUSTED:
+                self._processor_seconds += sum(result.cpu_seconds)
+                self._held_seconds += held_seconds(result)
+                if self._seeds.audits(result.match):
+                    self._audit(bout, result)
+
+    def _compare(self, played: Played) -> None:
+        for bout, again in zip(played.bouts, played.results, strict=True):
+            stored, tries = self._audited.pop(bout)
+            last = tries == TRIES
+            audit = compare(self._request.game, bout, stored, again, last=last)
+            if audit.verdict is Verdict.INCONCLUSIVE and not last:
+                self._audit(bout, stored, tries + 1)
+            else:
+                self._verdicts[audit.verdict] += 1
+                self._judge(audit)
+
+    def _audit(self, bout: Bout, result: Result, tries: int = 1) -> None:
+        self._audited[bout] = (result, tries)
+        self._audit_queue.append(bout)
+
+    def _judge(self, audit: Audit) -> None:
+        """Keeps a verdict; whoever did not repeat is quarantined, with everybody of its code."""
+        self._audits.append(audit)
+        if audit.verdict is not Verdict.DIFFERENT or audit.suspect is None:
+            return
+        reason = evidence(audit)
+        self._suspicions.append(Suspicion(audit.suspect, audit.match.id, reason))
+        if audit.suspect not in self._quarantined:
+            found = quarantine(self._home.registry, audit.suspect, reason)
+            self._quarantined += [version.digest for version in found]
+
+    def _commit(self) -> None:
+        if self._pending:
+            self._played += self._home.store.append(self._request.game, self._pending)
+            for result in self._pending:
+                self._forfeits += result.fault_seat is not None
+                self._twice += result.playings > 1
+                self._walls[result.wall] += 1
+            self._pending = []
+        if self._audits:
+            self._home.store.record_audits(self._audits)
+            self._audits = []
+        self._committed = time.monotonic()

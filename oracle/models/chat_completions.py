@@ -1,0 +1,233 @@
+"""OpenAI's chat completions as documents: what an answer says, and what a refusal means."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from oracle.models.protocol import Finish, Reply
+from oracle.models.reasoning import answer_in
+
+OPTIONAL: Mapping[str, tuple[str, ...]] = {
+    "temperature": ("temperature",),
+    "seed": ("seed",),
+    "max_tokens": ("max_tokens",),
+    "max_completion_tokens": ("max_completion_tokens",),
+    "response_format": (
+        "response_format",
+        "json_schema",
+        "structured output",
+        "structured outputs",
+    ),
+    "reasoning_effort": ("reasoning_effort", "reasoning.effort", "reasoning effort", "thinking"),
+}
+"""Fields that a question can do without, and the words by which servers name them."""
+REFUSES = frozenset({400, 413, 422})
+"""HTTP statuses of a server that takes key and model, but not the question as it stands."""
+_POLICY_CODES = frozenset(
+    {
+        "content_filter",
+        "content_policy_violation",
+        "data_inspection_failed",
+        "invalid_prompt",
+        "moderation_blocked",
+        "responsibleaipolicyviolation",
+    }
+)
+_POLICY = re.compile(
+    r"usage polic|content (?:management )?polic|content[ _]filter|safety system|moderation|"
+    r"inappropriate content",
+    re.IGNORECASE,
+)
+_TOO_LONG_CODES = frozenset({"context_length_exceeded", "exceed_context_size_error"})
+_TOO_LONG = re.compile(
+    r"maximum context length|(?:exceeds?|exceeded|longer than) the (?:\w+ )?context|"
+    r"context (?:size|length|window) (?:was |has been )?exceeded|exceed context window|"
+    r"context (?:the )?overflow|input token count|prompt is too long|too many tokens",
+    re.IGNORECASE,
+)
+_LIMITS = (
+    re.compile(r"maximum context length (?:is|of) ([\d,]+)", re.IGNORECASE),
+    re.compile(r"maximum number of tokens allowed \(?([\d,]+)", re.IGNORECASE),
+    re.compile(r"context (?:size|length|window) (?:is |of )?(?:only )?\(?([\d,]+)", re.IGNORECASE),
+)
+_PROMPT_TOKENS = re.compile(r"([\d,]+) (?:in the messages|input tokens)", re.IGNORECASE)
+_LOOKED_AT = 1_000
+"""Characters of a complaint that are looked at: some repeat the prompt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A server's refusal, as far as it can be understood.
+
+    Attributes:
+      status: of HTTP.
+      code: the server's word for it, "" for none.
+      kind: its class of errors, "" for none.
+      fields: of the question that it names by themselves.
+      message: in its words.
+      context: tokens of its context, where it says so in a field.
+    """
+
+    status: int
+    code: str
+    kind: str
+    fields: tuple[str, ...]
+    message: str
+    context: int | None
+
+    @property
+    def too_long(self) -> bool:
+        """Whether the prompt is longer than the server's context."""
+        if self.status == 413 or {self.code, self.kind} & _TOO_LONG_CODES:
+            return True
+        return self.status in REFUSES and bool(_TOO_LONG.search(self.message))
+
+    @property
+    def limit(self) -> int | None:
+        """Tokens of the context, prompt and answer together; None where it does not say."""
+        if self.context is not None:
+            return self.context
+        found = (pattern.search(self.message) for pattern in _LIMITS)
+        return next((int(one[1].replace(",", "")) for one in found if one), None)
+
+    @property
+    def wants_shorter_answer(self) -> bool:
+        """Whether the prompt alone would fit: it is the answer's limit that does not."""
+        found = _PROMPT_TOKENS.search(self.message)
+        limit = self.limit
+        if found is None or limit is None:
+            return False
+        return int(found[1].replace(",", "")) < limit
+
+    @property
+    def by_policy(self) -> bool:
+        """Whether the question was refused for what it is about."""
+        if self.code.lower() in _POLICY_CODES or self.kind.lower() in _POLICY_CODES:
+            return True
+        return self.status in {400, 403, 422} and bool(_POLICY.search(self.message))
+
+    def of(self, asked: Collection[str]) -> tuple[str, ...]:
+        """Fields that were sent, that the refusal names, and that the question can do without."""
+        if self.status not in REFUSES:
+            return ()
+        optional = [name for name in OPTIONAL if name in asked]
+        named = tuple(name for name in optional if name in self.fields)
+        return named or tuple(name for name in optional if _names(self.message, OPTIONAL[name]))
+
+
+def _names(message: str, words: tuple[str, ...]) -> bool:
+    return any(
+        re.search(rf"(?<!\w){re.escape(word)}(?!\w)", message, re.IGNORECASE) for word in words
+    )
+
+
+def read_refusal(status: int, body: object, message: str) -> Refusal:
+    """A refusal from an error's body, which may be anything at all.
+
+    Args:
+      status: of HTTP.
+      body: the JSON document, or the `error` in it, where there is one.
+      message: what is said where the body says nothing.
+    """
+    document = body if isinstance(body, Mapping) else {"message": body}
+    inner = document.get("error")
+    error: Mapping[Any, Any] = inner if isinstance(inner, Mapping) else document
+    words = (error.get("message"), inner, document.get("detail"), message)
+    context = error.get("n_ctx")
+    return Refusal(
+        status=status,
+        code=_word(error.get("code")),
+        kind=_word(error.get("type")),
+        fields=(*_named_by(error.get("param")), *_located(document.get("detail"))),
+        message=next(one for one in words if isinstance(one, str))[:_LOOKED_AT],
+        context=context if type(context) is int and context > 0 else None,
+    )
+
+
+def _word(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _named_by(param: object) -> tuple[str, ...]:
+    """The field of a path such as "response_format.json_schema"."""
+    return (re.split(r"[.\[]", param)[0],) if isinstance(param, str) and param else ()
+
+
+def _located(detail: object) -> tuple[str, ...]:
+    """Fields in the locations of a validator's complaints: {"loc": ["body", "seed"], ...}."""
+    found: list[str] = []
+    for one in detail if isinstance(detail, list) else ():
+        place = one.get("loc") if isinstance(one, dict) else None
+        found += [part for part in place[:2] if isinstance(part, str)] if place else []
+    return tuple(found)
+
+
+def read_answer(answer: Any) -> Reply:
+    """A chat completion as a reply without its cost; reasoning is not in its text.
+
+    Raises:
+      ValueError: it is none.
+    """
+    if not isinstance(answer, dict) or not isinstance(answer.get("choices"), list):
+        raise ValueError("it is no chat completion")
+    counts = _counts(answer.get("usage"))
+    reply = replace(counts, model=_word(answer.get("model")), origin=_word(answer.get("id")))
+    if not answer["choices"]:
+        return reply
+    choice = answer["choices"][0]
+    message = choice.get("message") if isinstance(choice, dict) else None
+    if not isinstance(message, dict):
+        raise ValueError("its first choice has no message")
+    written, reason = _text(message.get("content")), _word(choice.get("finish_reason"))
+    text = answer_in(written)
+    if message.get("refusal"):
+        return replace(reply, text=text, finish=Finish.BLOCKED, detail="refusal")
+    thought = bool(written.strip()) or any(message.get(name) for name in _REASONING)
+    detail = f"{reason}, only reasoning" if thought and not text.strip() else reason
+    return replace(reply, text=text, finish=_finish(reason), detail=detail)
+
+
+_REASONING = ("reasoning_content", "reasoning", "reasoning_details", "thinking")
+"""Where servers put what a model thought; never read as an answer."""
+
+
+def _text(content: object) -> str:
+    """The text of a message; of one in parts, those that are text."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else ()
+    texts = [
+        part.get("text")
+        for part in parts
+        if isinstance(part, dict) and part.get("type") in ("text", "output_text")
+    ]
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def _finish(reason: str) -> Finish:
+    if reason == "content_filter":
+        return Finish.BLOCKED
+    return Finish.CUT_OFF if reason == "length" else Finish.STOPPED
+
+
+def _counts(usage: object) -> Reply:
+    """Tokens of a reply; reasoning is a part of the completion's tokens in this protocol."""
+    if not isinstance(usage, Mapping):
+        return Reply("")
+    details = usage.get("completion_tokens_details")
+    thought = _count(details, "reasoning_tokens") or 0
+    written = _count(usage, "completion_tokens")
+    return Reply(
+        "",
+        prompt_tokens=_count(usage, "prompt_tokens"),
+        output_tokens=None if written is None else max(0, written - thought),
+        thought_tokens=thought,
+    )
+
+
+def _count(numbers: object, name: str) -> int | None:
+    value = numbers.get(name) if isinstance(numbers, Mapping) else None
+    return value if type(value) is int and value >= 0 else None

@@ -1,0 +1,88 @@
+"""Takes reasoning out of a reply: what a model thought is not what it answered.
+
+Servers that know a model's reasoning put it into a field of its own, which is never read.  Others
+leave it in the text, in one of these forms:
+
+* between tags such as <think> and </think>; the first is often part of the prompt, so that the
+  text only has the second; where the answer was cut off, it may have only the first;
+* between <|channel>thought and <channel|>, as Gemma 4 writes it;
+* in channels, as gpt-oss writes them: <|channel|>analysis<|message|>...<|end|>, and the answer
+  behind <|channel|>final<|message|>; where the markers were dropped the text reads
+  "analysis...assistantfinal...".
+"""
+
+from __future__ import annotations
+
+import re
+
+_NAMES = "think|thinking|thought|thoughts|reasoning|reflection|seed:think"
+_MARKS = re.compile(
+    rf"(?P<opens><(?:{_NAMES})>|\[THINK\]|◁think▷|<\|begin_of_thought\|>|<\|channel>)"
+    rf"|(?P<closes></(?:{_NAMES})>|\[/THINK\]|◁/think▷|<\|end_of_thought\|>|<channel\|>)"
+    r"|(?P<fence>^ {0,3}(?:`{3,}|~{3,}))",
+    re.IGNORECASE | re.MULTILINE,
+)
+_CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>")
+_CHANNEL_ENDS = re.compile(r"<\|(?:end|return|call|start|channel)\|>")
+_BARE_CHANNELS = re.compile(r"\s*analysis(?=\S).*?assistantfinal", re.DOTALL)
+_LOOKED_AT = 200
+"""Characters of a line that are looked at on either side of a tag."""
+_QUOTES = "\"'`"
+
+
+def answer_in(text: str) -> str:
+    """The answer in a reply's text, without the reasoning before or between; "" for none."""
+    if "<|channel|>" in text:
+        return _final_channels(text)
+    bare = _BARE_CHANNELS.match(text)
+    return text[bare.end() :] if bare else _without_tagged(text)
+
+
+def _final_channels(text: str) -> str:
+    """What stands in the channel of answers."""
+    found = []
+    for channel in _CHANNEL.finditer(text):
+        if channel[1] == "final":
+            end = _CHANNEL_ENDS.search(text, channel.end())
+            found.append(text[channel.end() : end.start() if end else len(text)])
+    return "".join(found)
+
+
+def _without_tagged(text: str) -> str:
+    """What stands outside of tags.
+
+    An opening tag counts at an edge of its line and outside of code blocks, because an answer may
+    speak of such tags and a program may hold them.  A closing tag that nothing opened ends
+    reasoning that the prompt began, unless it is quoted.
+    """
+    kept: list[str] = []
+    at, thinking, in_code = 0, False, False
+    for mark in _MARKS.finditer(text):
+        if mark["fence"]:
+            in_code = in_code if thinking else not in_code
+        elif mark["opens"]:
+            if not thinking and not in_code and _at_edge(text, mark):
+                kept.append(text[at : mark.start()])
+                thinking = True
+        elif thinking or not _quoted(text, mark):
+            if not thinking:
+                kept.clear()
+            at, thinking, in_code = mark.end(), False, False
+    if not thinking:
+        kept.append(text[at:])
+    return "".join(kept)
+
+
+def _at_edge(text: str, tag: re.Match[str]) -> bool:
+    """Whether nothing but blanks stands before or behind a tag in its line."""
+    before = text[max(0, tag.start() - _LOOKED_AT) : tag.start()].rpartition("\n")[2]
+    after = text[tag.end() : tag.end() + _LOOKED_AT].partition("\n")[0]
+    return not before.strip() or not after.strip()
+
+
+def _quoted(text: str, tag: re.Match[str]) -> bool:
+    """Whether a tag stands between two quotation marks; the marks of a code block are none."""
+    before = text[max(0, tag.start() - 2) : tag.start()]
+    after = text[tag.end() : tag.end() + 2]
+    mark = before[-1:]
+    return bool(mark) and mark in _QUOTES and after[:1] == mark and "``" not in (before, after)

@@ -1,0 +1,194 @@
+"""How much a server reads in one prompt: noticed when it is too little, and kept to from then on.
+
+Some servers refuse a longer prompt and say so.  Others shorten it without a word: Ollama keeps its
+first few tokens and the last half of its window (github.com/ollama/ollama, issue 17427), so that
+the model never sees who it is to be.  Only the number of tokens that such a server reports tells.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from oracle.models.protocol import Reply, Request
+from oracle.models.told import Told
+
+SURE_CHARS = 6_000
+"""Shorter prompts say too little about how many characters make a token."""
+MOST_PER_TOKEN = 5.5
+"""Characters.  Prompts of ours were measured to have 2.5 (programs with many numbers) to 3.9 (rules
+and no program) with Mistral's tokenizer "tekken"; the rest is room for others."""
+_MUCH_PER_TOKEN = 4.0
+"""The same, where the number of tokens is one that a server's habit explains."""
+USUAL_PER_TOKEN = 2.5
+"""Characters, to be expected before a server has reported any: few, to be on the safe side."""
+_MUCH_MORE = 1.9
+"""How much more than ever before is too much."""
+_ANOTHER_SIZE = 0.03
+"""Prompts whose sizes differ by more than this share of them cannot have equally many tokens."""
+_ROUND = 256
+"""Tokens; contexts are set to multiples of it."""
+_SHARE = 0.75
+"""Of the window for the prompt, where the answer's length is not limited."""
+_ADVICE = (
+    "prompts are shortened from now on; better raise the server's context (for Ollama "
+    "OLLAMA_CONTEXT_LENGTH=65536, or num_ctx in the Modelfile)"
+)
+
+
+class PromptTooLong(Exception):
+    """The server refuses a prompt because of its length.
+
+    Attributes:
+      limit: tokens of its context, prompt and answer together; None where it does not say.
+    """
+
+    def __init__(self, reason: str, limit: int | None = None) -> None:
+        super().__init__(reason)
+        self.limit = limit
+
+
+class Window:
+    """What is known of a server's context.  For use by many threads."""
+
+    def __init__(
+        self, name: str, told: Told, tokens: int | None = None, *, silent: bool = True
+    ) -> None:
+        """Begins with what is known.
+
+        Args:
+          name: of the model, for what is told.
+          told: tells it.
+          tokens: of the context, prompt and answer together; None where it is not known.
+          silent: whether the server may read a part of a prompt without saying so.
+        """
+        self._name = name
+        self._told = told
+        self._silent = silent
+        self._tokens = tokens
+        self._too_long: int | None = None
+        self._least: float | None = None
+        self._seen: dict[int, int] = {}
+        self._lock = threading.Lock()
+
+    def first_fit(self, sizes: Sequence[int], start: int, answer: int | None) -> int:
+        """The first place from `start` on whose prompt the server can read; the last, if none.
+
+        Args:
+          sizes: characters of each prompt, falling.
+          start: place of the first that is still to be tried.
+          answer: tokens of the answer at most; None for no limit.
+        """
+        with self._lock:
+            for place in range(start, len(sizes)):
+                if self._fits(sizes[place], answer):
+                    return place
+        return len(sizes) - 1
+
+    def _fits(self, size: int, answer: int | None) -> bool:
+        if self._too_long is not None and size > _SHARE * self._too_long:
+            return False
+        if self._tokens is None:
+            return True
+        room = _SHARE * self._tokens if answer is None else max(self._tokens - answer, 0)
+        return size / (self._least or USUAL_PER_TOKEN) <= max(room, self._tokens / 2)
+
+    def refused(self, size: int, limit: int | None) -> None:
+        """Notes that a prompt was refused because of its length.
+
+        Args:
+          size: its characters.
+          limit: tokens of the context, where the server says so.
+        """
+        with self._lock:
+            if limit is not None:
+                self._tokens = limit
+            if limit is None or self._fits(size, None):
+                self._too_long = min(size, self._too_long or size)
+        says = f"reads no more than {limit:,} tokens" if limit else "refuses long prompts"
+        self._told.once("window", f"{self._name} {says}: {_ADVICE}")
+
+    def cut(self, size: int, reported: int | None) -> bool:
+        """Whether the server read only a part of a prompt without saying so.
+
+        Args:
+          size: characters of the prompt.
+          reported: tokens that it says it read; None or 0 where it does not say.
+        """
+        if not self._silent or not reported or size < SURE_CHARS:
+            return False
+        with self._lock:
+            cut = self._is_cut(size, reported)
+            if cut:
+                tokens = _context_of(reported)
+                self._tokens = min(tokens, self._tokens or tokens)
+            else:
+                ratio = size / reported
+                self._least = min(ratio, self._least or ratio)
+                self._seen[reported] = size
+        if cut:
+            says = f"read {reported:,} tokens of a prompt of {size:,} characters, which has more"
+            self._told.once("window", f"{self._name} {says}: {_ADVICE}")
+        return cut
+
+    def _is_cut(self, size: int, reported: int) -> bool:
+        ratio = size / reported
+        telling = _context_of(reported) > reported
+        if ratio > (_MUCH_PER_TOKEN if telling else MOST_PER_TOKEN):
+            return True
+        if self._least is not None and ratio > _MUCH_MORE * self._least:
+            return True
+        before = self._seen.get(reported)
+        return before is not None and abs(size - before) > _ANOTHER_SIZE * before
+
+
+def _context_of(reported: int) -> int:
+    """The context of a server that read so many tokens of a longer prompt, at the least.
+
+    Ollama reads half of its context and two tokens more; others read what they can.
+    """
+    twice = 2 * (reported - 2)
+    return twice if twice and twice % _ROUND == 0 else reported
+
+
+def ask_in_forms(window: Window, request: Request, ask: Callable[[str], Reply]) -> Reply:
+    """Asks with the longest form of a question that the server can read.
+
+    Args:
+      window: what is known of it, and learns.
+      request: has the question and its shorter forms.
+      ask: sends one of them; raises `PromptTooLong`.
+
+    Returns:
+      The reply, with what the attempts before it cost; `unread` where even the shortest form was
+      too long.
+    """
+    forms = (request.prompt, *request.shorter)
+    sizes = [len(request.system) + len(form) for form in forms]
+    place = window.first_fit(sizes, 0, request.max_output_tokens)
+    earlier: Reply | None = None
+    while True:
+        reply = _tried(window, sizes[place], forms[place], ask)
+        if earlier is not None:
+            reply = reply.paid_with(earlier)
+        if place:
+            reply = replace(reply, sent=forms[place])
+        if not reply.unread or place == len(forms) - 1:
+            return reply
+        earlier = reply
+        place = window.first_fit(sizes, place + 1, request.max_output_tokens)
+
+
+def _tried(window: Window, size: int, form: str, ask: Callable[[str], Reply]) -> Reply:
+    try:
+        reply = ask(form)
+    except PromptTooLong as refusal:
+        window.refused(size, refusal.limit)
+        return Reply(
+            "", prompt_tokens=0, output_tokens=0, cost=0.0, detail=str(refusal), unread=True
+        )
+    if window.cut(size, reply.prompt_tokens):
+        read = f"it read {reply.prompt_tokens:,} tokens of {size:,} characters"
+        return replace(reply, detail=read, unread=True)
+    return reply

@@ -1,1 +1,0 @@
-"""Figures that others published, as data; see README.md in this folder for their sources."""

@@ -1,0 +1,280 @@
+"""Figures of CSRO runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+from arena.analysis.estimates import Estimate
+from arena.figures import colours
+from arena.figures.frame import Frame, legend, mark, sample, stroke
+from arena.figures.picture import Picture
+from arena.figures.scale import RootScale, Scale
+from arena.figures.text import number, signed
+from oracle.values import Attempt
+from population.records import Iteration, Sigma
+from registry import shown
+
+MOST_ATTEMPTS = 150
+"""Nodes of a tree of attempts."""
+MOST_TOLD = 8
+"""Lines about one column."""
+DASHES = ("2 4", "8 4", "8 4 2 4")
+"""Of reference lines, which are all grey."""
+GLYPHS = "●■▲◆▼✚★⬟"
+"""Of series, so that colour is not all that tells them apart."""
+_STRIPE = "rgb(255 255 255/55%)"
+HATCHES = (
+    "",
+    f"repeating-linear-gradient(45deg,{_STRIPE} 0 2px,transparent 2px 8px)",
+    f"repeating-linear-gradient(135deg,{_STRIPE} 0 2px,transparent 2px 8px)",
+    f"repeating-linear-gradient(90deg,{_STRIPE} 0 2px,transparent 2px 8px)",
+    f"repeating-linear-gradient(0deg,{_STRIPE} 0 2px,transparent 2px 8px)",
+)
+"""Of areas whose colours were used before."""
+
+
+def sigma_area(sigmas: Sequence[Sigma], labels: Mapping[str, str]) -> Picture:
+    """How the meta-strategy moved: one layer for each member.
+
+    Args:
+      sigmas: over 1, 2, ... members.
+      labels: of the members, by digest, in the order of joining.
+    """
+    columns = [str(place) for place in range(len(sigmas))]
+    frame = Frame(
+        columns,
+        Scale(0.0, 1.0),
+        "weight",
+        "policies added",
+        f"Weights of the meta-strategy after each of {len(sigmas) - 1} policies.",
+        height=300,
+        percent=True,
+    )
+    below = [0.0] * len(sigmas)
+    areas, entries = [], []
+    for place, (digest, label) in enumerate(labels.items()):
+        weights = [sigma.weights.get(digest, 0.0) for sigma in sigmas]
+        if not any(weights):
+            continue
+        above = [low + weight for low, weight in zip(below, weights, strict=True)]
+        paint = f"background:{_hatched(place)}"
+        areas.append(
+            f'<div style="position:absolute;inset:0;{paint};'
+            f'clip-path:polygon({_outline(frame, below, above)})"></div>'
+        )
+        swatch = f'<span style="width:.9rem;height:.9rem;border-radius:2px;{paint}"></span>'
+        entries.append((swatch, label))
+        below = above
+    told = [
+        _lines(
+            f"After {place} added" if place else "At the beginning",
+            [
+                f"{shown(labels.get(digest, digest[:8]))}: {weight:.1%}"
+                for digest, weight in sigma.support.items()
+            ],
+        )
+        for place, sigma in enumerate(sigmas)
+    ]
+    html = frame.around("", marks="".join(areas), legend=legend(entries))
+    return Picture(html, [""], columns, [], told)
+
+
+def _hatched(place: int) -> str:
+    """Colours come round again after ten members; hatching tells the rounds apart."""
+    colour = colours.SERIES[place % len(colours.SERIES)]
+    hatch = HATCHES[place // len(colours.SERIES) % len(HATCHES)]
+    return f"{hatch},{colour}" if hatch else colour
+
+
+def _outline(frame: Frame, below: Sequence[float], above: Sequence[float]) -> str:
+    """Corners of the area between two curves, which are level in the outer half columns."""
+
+    def corners(curve: Sequence[float]) -> list[str]:
+        inner = [(frame.x(place + 0.5), value) for place, value in enumerate(curve)]
+        points = [(0.0, curve[0]), *inner, (100.0, curve[-1])]
+        return [f"{x:.2f}% {frame.y(value):.2f}%" for x, value in points]
+
+    return ",".join([*corners(above), *reversed(corners(below))])
+
+
+def over_iterations(
+    series: Mapping[str, Sequence[tuple[float, Estimate]]],
+    unit: str,
+    references: Sequence[tuple[str, float]] = (),
+    *,
+    axis: str = "policies added",
+    names: bool = True,
+    roots: bool = False,
+) -> Picture:
+    """Numbers with their intervals over iterations.
+
+    Args:
+      series: name to (place, estimate); places are whole numbers.
+      unit: of the numbers.
+      references: horizontal lines.
+      axis: what the places are.
+      roots: whether a few large numbers must not press all others together.
+      names: whether the names of the series are shown below; charts side by side share them.
+    """
+    points = [point for one in series.values() for point in one]
+    first = int(min((place for place, _ in points), default=0.0))
+    last = int(max((place for place, _ in points), default=0.0))
+    columns = [str(place) for place in range(first, last + 1)]
+    kind = RootScale if roots else Scale
+    reached = [end for _, one in points for end in (one.value, one.low, one.high)]
+    frame = Frame(
+        columns,
+        kind.around([*reached, *(value for _, value in references)], room=0.04),
+        f"{unit}, square-root scale" if roots else unit,
+        axis,
+        f"{', '.join(series)} over {len(columns)} {axis}.",
+        height=300,
+    )
+    drawing, marks, entries = [], [], []
+    for place, (label, value) in enumerate(references):
+        line = stroke(colours.GREY, 1.6, DASHES[place % len(DASHES)])
+        drawing.append(f'<path d="M0 {frame.y(value):.2f}H{len(columns)}" {line}/>')
+        entries.append((sample(line), f"{label} {value:.1f}"))
+    for place, (name, found) in enumerate(series.items()):
+        colour, glyph = colours.SERIES[place % len(colours.SERIES)], GLYPHS[place % len(GLYPHS)]
+        drawing.append(_line_with_bars(frame, found, first, colour))
+        marks += [
+            mark(glyph, colour, frame.x(at - first + 0.5), frame.y(one.value))
+            for at, one in found
+            if math.isfinite(one.value)
+        ]
+        if names:
+            entries.insert(place, (sample(stroke(colour, 2), glyph, colour), name))
+    told = [
+        _lines(f"{axis.capitalize()}: {place}", _told_at(series, float(place)))
+        for place in range(first, last + 1)
+    ]
+    html = frame.around("".join(drawing), marks="".join(marks), legend=legend(entries))
+    return Picture(html, [""], columns, [], told)
+
+
+def _line_with_bars(
+    frame: Frame, points: Sequence[tuple[float, Estimate]], first: int, colour: str
+) -> str:
+    """A line through the numbers that are known, dashed over gaps, and their intervals."""
+    known = [(at - first + 0.5, one) for at, one in points if math.isfinite(one.value)]
+    line, gaps = "", ""
+    for (x, one), (after, other) in pairwise(known):
+        piece = f"M{x:g} {frame.y(one.value):.2f}L{after:g} {frame.y(other.value):.2f}"
+        if after - x > 1:
+            gaps += piece
+        else:
+            line += piece
+    bars = "".join(
+        f"M{x:g} {frame.y(one.low):.2f}V{frame.y(one.high):.2f}"
+        for x, one in known
+        if math.isfinite(one.low) and math.isfinite(one.high)
+    )
+    drawn = (
+        (line, stroke(colour, 2)),
+        (gaps, stroke(colour, 1, "3 5")),
+        (bars, stroke(colour, 1.2)),
+    )
+    return "".join(f'<path d="{path}" {paint}/>' for path, paint in drawn if path)
+
+
+def _told_at(series: Mapping[str, Sequence[tuple[float, Estimate]]], place: float) -> list[str]:
+    told = []
+    for name, points in series.items():
+        for at, one in points:
+            if at == place:
+                known = math.isfinite(one.low) and math.isfinite(one.high)
+                reach = f"  [{number(one.low)}, {number(one.high)}]" if known else ""
+                told.append(f"{shown(name)}: {number(one.value)}{reach}")
+    return told
+
+
+def _lines(title: str, told: Sequence[str]) -> str:
+    more = [f"and {len(told) - MOST_TOLD} more"] if len(told) > MOST_TOLD else []
+    return "\n".join([title, *told[:MOST_TOLD], *more])
+
+
+MARKS = {
+    "kept": ("●", colours.BLUE),
+    "not kept": ("○", colours.GREY),
+    "rejected": ("✕", colours.ORANGE),
+}
+"""Glyph and colour of attempts by what came of them."""
+
+
+def ladder(iterations: Sequence[Iteration], unit: str) -> Picture:
+    """Every attempt of every iteration: expected return against the sigma of its iteration.
+
+    Args:
+      iterations: at least one.
+      unit: of returns.
+    """
+    scored = [a.score.u for one in iterations for a in one.attempts if a.score is not None]
+    columns = [str(one.k) for one in iterations]
+    frame = Frame(
+        columns,
+        RootScale.around([*scored, 0.0], room=0.06),
+        f"u, {unit} a match, square-root scale",
+        "iteration",
+        f"u of every attempt of {len(columns)} iterations.",
+        height=300,
+    )
+    foot, marks = min(scored, default=0.0), []
+    for column, one in enumerate(iterations):
+        for place, attempt in enumerate(one.attempts):
+            x = column + 0.5 + 0.7 * ((place + 0.5) / len(one.attempts) - 0.5)
+            u = foot if attempt.score is None else attempt.score.u
+            marks.append(mark(*MARKS[_fate(attempt)], frame.x(x), frame.y(u)))
+    entries = [
+        (f'<span style="color:{colour}">{glyph}</span>', name)
+        for name, (glyph, colour) in MARKS.items()
+    ]
+    told = [_lines(f"Iteration {one.k}", _told_about(one.attempts)) for one in iterations]
+    html = frame.around("", marks="".join(marks), legend=legend(entries))
+    return Picture(html, [""], columns, [], told)
+
+
+def _fate(attempt: Attempt) -> str:
+    if attempt.score is None:
+        return "rejected"
+    return "kept" if attempt.kept else "not kept"
+
+
+def _told_about(attempts: Sequence[Attempt]) -> list[str]:
+    """The attempts, best first, then those that were rejected."""
+    told = []
+    for attempt in sorted(attempts, key=lambda one: -one.score.u if one.score else math.inf):
+        if attempt.score is not None:
+            u, error = signed(attempt.score.u), number(attempt.score.stderr)
+            told.append(f"attempt {attempt.number}: {u} ± {error}, {_fate(attempt)}")
+        else:
+            kind = attempt.failure.kind.value if attempt.failure else "no score"
+            told.append(f"attempt {attempt.number}: {kind}")
+    return told or ["nothing was tried"]
+
+
+def attempt_tree(attempts: Sequence[Attempt], dark: bool) -> str:
+    """Which attempt was made from which, in the DOT language; kept ones are filled."""
+    ink = "#E6EBF1" if dark else "#1B2530"
+    by_digest: dict[str, str] = {}
+    lines = [
+        'digraph attempts { rankdir=LR; bgcolor="transparent"; nodesep=0.08; ranksep=0.35;',
+        'node [shape=box, style=rounded, fontname="sans-serif", fontsize=10, '
+        f'color="{colours.GREY}", fontcolor="{ink}", margin="0.08,0.03"]; '
+        f'edge [color="{colours.GREY}", arrowsize=0.6];',
+    ]
+    for attempt in attempts[:MOST_ATTEMPTS]:
+        name = f"a{attempt.number}"
+        if attempt.score is not None:
+            told = f"{attempt.number}: {attempt.score.u:+.1f}"
+        else:
+            told = f"{attempt.number}: {attempt.failure.kind.value if attempt.failure else 'none'}"
+        filled = f', style="rounded,filled", fillcolor="{colours.BLUE}", fontcolor="#FFFFFF"'
+        lines.append(f'{name} [label="{told}"{filled if attempt.kept else ""}];')
+        if attempt.parent in by_digest:
+            lines.append(f"{by_digest[attempt.parent]} -> {name};")
+        if attempt.digest:
+            by_digest.setdefault(attempt.digest, name)
+    return "\n".join([*lines, "}"])

@@ -1,0 +1,155 @@
+"""An SQLite file as a file: who may read it, and what must be true of it before it is opened.
+
+A home may come from anywhere.  SQLite itself trusts what lies in a database's folder more than we
+do: it waits for a named pipe in the place of its log for ever, and deletes the file that a
+doctored journal names.  So a folder's files are looked at first, and the tables before they are
+queried.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from registry.errors import RegistryCorrupt, RegistryUnavailable
+from registry.schema import TABLES
+
+_COMPANIONS = ("-wal", "-shm", "-journal")
+"""Files of an open database, which are found again after a crash."""
+_SUPER_JOURNAL = bytes.fromhex("d9d505f920a163d7")
+"""How a journal ends that names another file: one of a commit over several databases
+(https://www.sqlite.org/atomiccommit.html, 5; `readSuperJournal` in SQLite's pager.c)."""
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+def sqlite_path(target: str | Path) -> Path:
+    """A path, or what follows sqlite:/// as it stands (a folder's name may hold % or ?).
+
+    Raises:
+      RegistryUnavailable: it names no file.
+    """
+    text = str(target)
+    name = text.partition("://")[2].removeprefix("/") if "://" in text else text
+    if not name or name == ":memory:":
+        raise RegistryUnavailable("a registry needs a file: give its path, or sqlite:///PATH")
+    return Path(name).absolute()
+
+
+def obstacle(path: Path) -> str:
+    """Why the file cannot be written, or ""; makes its folder.
+
+    Raises:
+      RegistryUnavailable: the folder cannot be made.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RegistryUnavailable(
+            f"the folder {path.parent} for the registry cannot be made: {error.strerror}"
+        ) from error
+    # SQLite writes its log beside the file, so that the folder counts as well.
+    for part in (path.parent, path):
+        if os.path.exists(part) and not os.access(part, os.W_OK):
+            return f"{part} is read-only; check who owns it, or use another home"
+    return ""
+
+
+def companions(path: Path) -> dict[str, str]:
+    """What SQLite keeps beside a database, by ending: beside the file itself, not beside a link."""
+    return {ending: f"{os.path.realpath(path)}{ending}" for ending in _COMPANIONS}
+
+
+def check_files(path: Path) -> None:
+    """Refuses what is no ordinary file, and a journal that would make SQLite delete another file.
+
+    Raises:
+      RegistryUnavailable: the file, or one that SQLite would open with it, is something else.
+    """
+    for file in (str(path), *companions(path).values()):
+        try:
+            mode = os.stat(file).st_mode
+        except OSError:  # It is not there, or it cannot be reached: SQLite says which.
+            continue
+        if not stat.S_ISREG(mode):
+            kind = _KINDS.get(stat.S_IFMT(mode), "no ordinary file")
+            raise RegistryUnavailable(f"{file} is {kind}; a database is an ordinary file")
+    journal = companions(path)["-journal"]
+    with suppress(OSError), open(journal, "rb") as log:
+        log.seek(-len(_SUPER_JOURNAL), os.SEEK_END)
+        if log.read() == _SUPER_JOURNAL:
+            raise RegistryCorrupt(
+                f"the journal {journal} names another file, which SQLite would delete: Policy "
+                "Arena writes no such journal; move it away"
+            )
+
+
+def make_private(path: Path) -> None:
+    """Makes an empty file that only its owner can read: the registry keeps secrets.
+
+    SQLite gives its log the same owner and mode.  A file that is there keeps its mode.
+
+    Raises:
+      RegistryUnavailable: it cannot be made.
+    """
+    try:
+        # O_EXCL: to open and close a file that this process has open would end its locks.
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        os.close(os.open(os.path.realpath(path), flags, 0o600))
+    except FileExistsError:
+        return  # Another process was faster.
+    except OSError as error:
+        raise RegistryUnavailable(
+            f"the registry {path} cannot be made: {error.strerror}"
+        ) from error
+
+
+def hide_from_others(path: Path) -> None:
+    """Takes from an existing file, and from its log, what everybody may do with them.
+
+    What its owner and their group may do stays, and so does everything where the file belongs to
+    somebody else or lies on a file system without such rights.
+    """
+    for file in (str(path), *companions(path).values()):
+        with suppress(OSError):
+            mode = stat.S_IMODE(os.stat(file).st_mode)
+            if mode & stat.S_IRWXO:
+                os.chmod(file, mode & ~stat.S_IRWXO)
+
+
+def check_tables(connection: sa.Connection, where: str, version_table: str) -> None:
+    """Refuses another program's file, and one in which something else plays a table's part.
+
+    A view or a trigger in a table's name is a program that runs when the table is used.
+
+    Raises:
+      RegistryUnavailable: the file belongs to another program.
+      RegistryCorrupt: one of our tables is none, or has triggers.
+    """
+    ours = {version_table, *(table.name for table in TABLES)}
+    found = connection.exec_driver_sql("SELECT type, name, tbl_name, sql FROM sqlite_master").all()
+    for kind, name, table, sql in found:
+        virtual = str(sql).upper().startswith("CREATE VIRTUAL")
+        if (str(name).lower() in ours and (kind != "table" or virtual)) or (
+            str(table).lower() in ours and kind == "trigger"
+        ):
+            raise RegistryCorrupt(
+                f"the registry {where} was edited: it has a {'virtual table' if virtual else kind} "
+                f"{str(name)[:80]!r}, where a registry has tables alone; restore it from a copy"
+            )
+    tables = {str(name).lower() for kind, name, _, _ in found if kind == "table"}
+    foreign = sorted(name for name in tables if not name.startswith("sqlite_"))
+    if foreign and version_table not in tables:
+        raise RegistryUnavailable(
+            f"the file {where} is the database of another program (it has the table "
+            f"{foreign[0][:80]!r} and none of a registry's): give another path"
+        )

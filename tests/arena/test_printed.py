@@ -1,0 +1,148 @@
+"""What an arena answers with shows as tables: in a terminal, in a notebook, to other libraries."""
+
+import copy
+import math
+import pickle
+import shutil
+from html.parser import HTMLParser
+
+import pyarrow as pa
+import pytest
+
+from arena import Arena
+from arena.analysis.estimates import Estimate
+from arena.figures.text import number
+from arena.payoffs import PayoffTable
+from arena.printed import Aside, Printed, Sheet, estimate_columns, estimated
+
+HOSTILE = '<script>alert(1)</script>[bold]:smile:\u202e"&'
+
+
+class Markup(HTMLParser):
+    """Tags and text of some HTML; fails where a tag is closed that was not open."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.open, self.texts = [], [], []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        if tag not in ("img", "path"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag not in ("img", "path"):
+            assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+@pytest.fixture(scope="module")
+def played(house, tmp_path_factory):
+    """A home in which Leduc was played, open."""
+    folder = shutil.copytree(house, tmp_path_factory.mktemp("printed") / "home")
+    with Arena(folder, sandbox="process", workers=1) as arena:
+        arena.play("leduc", 4)
+        yield arena
+
+
+def answers(arena):
+    """One answer of each kind, and something that stands in it."""
+    return {
+        "leaderboard": (arena.leaderboard("leduc", more=True), "house/CFR+@1"),
+        "payoffs": (arena.payoffs("leduc"), "house/AlwaysCall@1"),
+        "evaluated": (arena.evaluate("starter/leduc", "leduc", 4), "house/AlwaysFold@1"),
+        "policies": (arena.policies("leduc"), "starter/leduc@1"),
+        "matches": (arena.matches("leduc", limit=3), "house/"),
+    }
+
+
+@pytest.mark.parametrize("kind", ["leaderboard", "payoffs", "evaluated", "policies", "matches"])
+def test_answers_print_and_convert(played, kind):
+    answer, inside = answers(played)[kind]
+    assert isinstance(answer, Printed)
+    text, page, table = str(answer), answer._repr_html_(), answer.to_arrow()
+    assert inside in text
+    parsed = Markup(page)
+    assert parsed.tags.count("table") == 1
+    drawn = answer.picture()
+    assert bool(drawn) == (kind in ("leaderboard", "payoffs", "evaluated"))
+    assert drawn in page
+    assert not drawn or "CFR+" in "".join(Markup(drawn).texts)
+    assert inside in "".join(parsed.texts)
+    assert isinstance(table, pa.Table)
+    assert table.num_rows == answer.to_pandas().shape[0] > 0
+    shown = answer.sheet()
+    assert all(len(row) == len(shown.columns) for row in shown.rows)
+
+
+def test_a_leaderboard_keeps_its_numbers(played):
+    board = played.leaderboard("leduc")
+    table = board.to_arrow().to_pylist()
+    assert [row["policy"] for row in table] == [row.ref for row in board.rows]
+    for told, row in zip(table, board.rows, strict=True):
+        assert told["agg_score"] == row.agg_score.value
+        assert (told["agg_score_low"], told["agg_score_high"]) == (
+            row.agg_score.low,
+            row.agg_score.high,
+        )
+        assert told["rank"] == row.rank
+
+
+def test_a_payoff_table_knows_its_names(played, tmp_path):
+    table = played.payoffs("leduc")
+    assert set(table.names) == set(table.digests)
+    table.to_csv(tmp_path / "p.csv")
+    assert PayoffTable.from_csv(tmp_path / "p.csv").names == table.names
+    some = table.restrict(table.digests[:2])
+    assert some.names == table.names
+
+
+def test_a_narrow_screen_is_told_what_it_does_not_see(played):
+    table = played.payoffs("leduc")
+    assert not table.sheet(140).note
+    board = played.leaderboard("leduc").sheet(80)
+    assert board.note == "a wider screen also shows: cross-fitted, rating, worst opponent, matches"
+    assert not set(board.columns) & {"cross-fitted", "rating", "worst opponent", "matches"}
+    narrow = table.sheet(40)
+    assert len(narrow.rows) == len(table.digests)
+    left = len(table.digests) - (len(narrow.columns) - 1)
+    assert left > 0
+    assert narrow.note.startswith(f"{left} more columns")
+    assert max(map(len, narrow.text(40).splitlines())) <= 40
+
+
+def test_a_list_of_nothing_has_its_columns(played):
+    nobody = played.policies("leduc", author="nobody")
+    assert len(nobody) == 0
+    assert "policy" in nobody.to_arrow().column_names
+    assert "0 policies" in str(nobody)
+
+
+@pytest.mark.parametrize("kind", ["payoffs", "policies", "matches"])
+def test_answers_are_passed_on_between_processes(played, kind):
+    answer, _ = answers(played)[kind]
+    for again in (pickle.loads(pickle.dumps(answer)), copy.deepcopy(answer)):
+        assert type(again) is type(answer)
+        assert str(again) == str(answer)
+
+
+def test_what_entrants_wrote_is_text_and_no_markup():
+    sheet = Sheet(HOSTILE, {HOSTILE: "left"}, ((HOSTILE,), (Aside("1", HOSTILE),)), HOSTILE)
+    parsed = Markup(sheet.html())
+    assert "script" not in parsed.tags
+    assert "".join(parsed.texts).count("<script>alert(1)</script>[bold]:smile:[U+202E]") == 5
+    assert sheet.text(300).count("<script>alert(1)</script>[bold]:smile:[U+202E]") == 5
+
+
+def test_numbers_that_are_not_known_are_dashes_and_empty_cells():
+    assert [number(one) for one in (None, math.nan, -0.04, 1234.56)] == ["-", "-", "0.0", "1,234.6"]
+    assert estimated(None) == "-"
+    assert estimated(Estimate(1.25, 1.0, math.nan, math.nan)) == Aside("1.2", "-")
+    columns = estimate_columns("x", Estimate(1.0, math.nan, math.nan, math.inf))
+    assert columns == {"x": 1.0, "x_stderr": None, "x_low": None, "x_high": None}
+    assert set(estimate_columns("x", None).values()) == {None}

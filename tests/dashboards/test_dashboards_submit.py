@@ -1,0 +1,162 @@
+"""Handing in a policy in a real browser: the ticket, the token, and a server that is killed."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from arena.home import open_home
+from dashboards.browser import ADDRESS, PHONE, Browser, free_port, served, server_of
+from dashboards.settings import Settings, Submitting
+from tests.dashboards.looking import HOSTILE, addresses, needs_browser, unharmed
+from tests.dashboards.queues import OPPONENTS, source, wait
+
+pytestmark = pytest.mark.browser
+
+TOKEN = re.compile(r"\b[0-9a-f]{48}\b")
+PATIENCE = 180.0
+
+
+@pytest.fixture(scope="module")
+def address(house: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    needs_browser()
+    folder = tmp_path_factory.mktemp("submit")
+    home = Path(shutil.copytree(house, folder / "home"))
+    settings = Settings(home, submitting=Submitting.ANY_WALL, matches=2)
+    with served(settings, folder / "log") as url:
+        yield url
+    said = (folder / "log").read_text()
+    assert "Traceback" not in said, said
+
+
+def to_the_form(browser: Browser) -> None:
+    browser.open("/submit?game=leduc")
+    browser.wait_for("Only check", PATIENCE)
+    browser.settle()
+
+
+def hand_in(browser: Browser, name: str, text: str, token: str = "") -> None:
+    browser.write("Name", name)
+    browser.write("Token of the author", token)
+    browser.write("Source", text)
+    browser.click("Submit")
+
+
+def test_a_name_is_claimed_and_the_token_shown_once(address: str) -> None:
+    with Browser(address) as browser:
+        to_the_form(browser)
+        hand_in(browser, "ada/one", source("one"))
+        browser.wait_for("Keep this token")
+        wait(lambda: TOKEN.search(browser.text) is not None)  # it is drawn after its warning
+        (token,) = TOKEN.findall(browser.text)
+        assert "ticket=" in browser.address
+        ticket = browser.address.removeprefix(address)
+        browser.wait_for("everything is played", PATIENCE)
+        browser.wait_for("Worst opponents")
+        for said in ("Registered as ada/one@1", "a hand: 3 opponents x 2 matches", "of 30 minutes"):
+            assert said in browser.text
+        unharmed(browser, "a ticket")
+
+        browser.open(ticket)  # a reload is a new visit
+        browser.wait_for("Registered as ada/one@1")
+        assert not TOKEN.search(browser.text)
+        assert "Keep this token" not in browser.text
+
+        to_the_form(browser)
+        hand_in(browser, "ada/two", source("two"))
+        browser.wait_for("show the token that was made for it")
+        hand_in(browser, "ada/two", source("two"), "0" * 48)
+        browser.wait_for("this is not the token of ada")
+        hand_in(browser, "ada/two", source("two"), token)
+        browser.wait_for("Registered as ada/two@1", PATIENCE)
+        assert not TOKEN.search(browser.text)
+
+        browser.click("Hand in another")
+        browser.wait_for("My submissions")
+        browser.unfold("My submissions")
+        browser.wait_for("Show them")
+        browser.write("Author", "ada")
+        browser.write("Token", token)
+        browser.click("Show them")
+        browser.wait_for("ada/one")
+        links = addresses(browser, "a[href*='ticket=']")
+        assert len(links) == 2
+        assert f"{address}{ticket}" in links
+        unharmed(browser, "my submissions")
+
+
+def test_a_lost_match_is_one_click_away(address: str) -> None:
+    with Browser(address) as browser:
+        to_the_form(browser)
+        hand_in(browser, "grace/raises", source("raises", "return 'RAISE'"))
+        browser.wait_for("illegal-action", PATIENCE)
+        browser.click("Hand in another")
+        browser.wait_for("Only check")
+        assert browser.run(
+            "return document.querySelector('textarea[aria-label=Source]').value"
+        ) == source("raises", "return 'RAISE'")
+        token = browser.run("return document.querySelector('input[type=password]').value")
+        hand_in(browser, "grace/calls", source("grace"), token)
+        browser.wait_for("Worst opponents", PATIENCE)
+        browser.wait_for("everything is played", PATIENCE)
+        links = addresses(browser, "a[href*='/replay?']")
+        assert links
+        at = re.search(r"at=(\d+)", links[0])
+        assert at
+        browser.open(links[0].removeprefix(address))
+        browser.wait_for("Hands played")
+        browser.wait_for(f"hand {at[1]}")
+        unharmed(browser, "a lost match")
+
+
+def test_what_is_refused_is_said_and_runs_nowhere(address: str) -> None:
+    with Browser(address, PHONE) as browser:
+        to_the_form(browser)
+        for name, said in (
+            ("", "needs a name"),
+            ("house/better", "own"),
+            ("x" * 190 + "/y", "at most"),
+            (HOSTILE, "is not a policy's name"),
+        ):
+            hand_in(browser, name, source("refused"))
+            browser.wait_for(said)
+            unharmed(browser, name)
+        hand_in(browser, "eve/x", source("eve") + "x" * 65_536)
+        browser.wait_for("65,536")
+        hand_in(browser, "eve/x", source("eve", "pass  # \u202e"))
+        browser.wait_for("U+202E")
+        hand_in(browser, "eve/x", source("eve", f"raise ValueError({HOSTILE!r})"))
+        browser.wait_for("Rejected: crashed", PATIENCE)
+        unharmed(browser, "a rejection")
+        for ticket in ("0" * 32, "x", "%00", "../../etc/passwd"):
+            browser.open(f"/submit?game=leduc&ticket={ticket}")
+            browser.wait_for("There is no such ticket")
+            unharmed(browser, ticket)
+
+
+def test_a_ticket_outlives_its_server(house: Path, tmp_path: Path) -> None:
+    needs_browser()
+    home = Path(shutil.copytree(house, tmp_path / "home"))
+    settings = Settings(home, submitting=Submitting.ANY_WALL, matches=20)
+    port, log = free_port(), tmp_path / "log"
+    with Browser(f"http://{ADDRESS}:{port}") as browser:
+        with server_of(settings, log, port) as server:
+            to_the_form(browser)
+            hand_in(browser, "ada/slow", source("slow", "sum(range(5_000))"))
+            browser.wait_for("played 2 of 20 matches with each opponent", PATIENCE)
+            ticket = browser.address.removeprefix(f"http://{ADDRESS}:{port}")
+            server.kill()
+        with server_of(settings, log, port):
+            browser.open(ticket)
+            browser.wait_for("the server was started again", PATIENCE)
+            browser.wait_for("everything is played", PATIENCE)
+            browser.wait_for(f"{20 * OPPONENTS}")
+            assert browser.exceptions() == []
+    found = open_home(home)
+    digest = found.registry.get("leduc", "ada/slow").digest
+    rows = found.store.matches("leduc", 1, of=digest)
+    assert len(rows) == len({row.id for row in rows}) == 20 * OPPONENTS

@@ -1,0 +1,147 @@
+"""What a model thought never counts as what it answered."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oracle.extract import extract_program
+from oracle.models.gemini import GeminiModel
+from oracle.models.openai_compatible import OpenAIModel
+from oracle.models.options import ServerOptions
+from oracle.models.protocol import Request
+from oracle.models.reasoning import answer_in
+from oracle.values import Rejected
+from tests.oracle.llm_server import LLMServer, Step, connected
+
+ASKED = Request("k01/a00", "ping the server")
+DRAFT = "```python\nclass Agent:\n    def act(self, o):\n        return 'DRAFT'\n```"
+ANSWER = "```python\nclass Agent:\n    def act(self, o):\n        return 'PAPER'\n```"
+PAIRS = [
+    ("<think>", "</think>"),
+    ("<thinking>", "</thinking>"),
+    ("<thought>", "</thought>"),
+    ("<Reasoning>", "</Reasoning>"),
+    ("[THINK]", "[/THINK]"),
+    ("◁think▷", "◁/think▷"),
+    ("<|channel>thought\n", "<channel|>"),
+]
+HARMONY = (
+    "<|channel|>analysis<|message|>{}<|end|>"
+    "<|start|>assistant<|channel|>final<|message|>{}<|return|>"
+)
+
+
+@pytest.fixture
+def server():
+    with LLMServer() as server:
+        yield server
+
+
+@pytest.fixture
+def model(server, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    with connected(OpenAIModel("local", ServerOptions(server.url + "/v1"))) as model:
+        yield model
+
+
+@pytest.mark.parametrize(("opens", "closes"), PAIRS)
+def test_between_tags_before_one_and_after_one(opens, closes):
+    assert answer_in(f"{opens}{DRAFT}{closes}{ANSWER}") == ANSWER
+    assert answer_in(f"{opens}\n{DRAFT}\n{closes}\n\n{ANSWER}").strip() == ANSWER
+    assert answer_in(f"{DRAFT} so that is it.{closes}{ANSWER}") == ANSWER  # the prompt opened it
+    assert answer_in(f"{opens}{DRAFT}") == ""  # it never came to an end
+    assert answer_in(f"{opens}a{closes}{opens}b{closes}{ANSWER}") == ANSWER
+    assert answer_in(f"{opens}```python\nnever closed\n{closes}{ANSWER}") == ANSWER
+
+
+def test_channels():
+    assert answer_in(HARMONY.format(DRAFT, ANSWER)) == ANSWER
+    assert answer_in(HARMONY.format(DRAFT, ANSWER).removesuffix("<|return|>")) == ANSWER
+    cut_off = HARMONY.format(DRAFT, "").partition("<|channel|>final")[0]
+    assert answer_in(cut_off) == ""
+    tools = "<|channel|>commentary to=x <|constrain|>json<|message|>{}<|call|>"
+    assert answer_in(tools + HARMONY.format("a", ANSWER)) == ANSWER
+    assert answer_in(f"analysisWe need {DRAFT}assistantfinal{ANSWER}") == ANSWER
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "plain words",
+        ANSWER,
+        "An analysis of the game first.\n" + ANSWER,
+        "The tag `</think>` is not in my program.\n" + ANSWER,
+        "```python\nTAG = '<think>'\nEND = '</think>'\n```",
+        "```python\n<think>\n```\nfine",
+    ],
+)
+def test_answers_are_left_as_they_are(text):
+    assert answer_in(text) == text
+
+
+words = st.lists(st.sampled_from(["a", "b", " ", "\n", "```", "'"]), max_size=30).map("".join)
+
+
+@given(words, words)
+def test_whatever_was_thought_is_gone(thought, answer):
+    assert answer_in(f"<think>{thought}</think>{answer}") == answer
+    assert answer_in(f"{thought}.</think>{answer}") == answer
+    assert answer_in(f"<think>{thought}") == ""
+    assert answer_in(answer) == answer
+
+
+@given(st.lists(st.sampled_from(["<think>", "</think>", "\n", "```", "x ", "'", "<|channel|>"])))
+def test_any_text_has_an_answer_that_is_part_of_it(parts):
+    text = "".join(parts)
+    assert len(answer_in(text)) <= len(text)
+
+
+def test_a_reply_with_reasoning_gives_the_program_that_was_answered(model, server):
+    server.then(Step(text=f"<think>First idea: {DRAFT}\nNo.</think>\nHere:\n{ANSWER}"))
+    reply = model.generate(ASKED)
+    assert "'PAPER'" in extract_program(reply.text, "Agent")
+    assert "DRAFT" not in reply.text
+
+
+def test_fields_of_reasoning_are_not_read(model, server):
+    server.then(
+        Step(text=ANSWER, extra={"reasoning_content": DRAFT}),
+        Step(empty=True, extra={"reasoning_content": DRAFT}),
+        Step(empty=True, extra={"reasoning": DRAFT}, finish="MAX_TOKENS"),
+    )
+    answered, silent, cut = (model.generate(ASKED) for _ in range(3))
+    assert answered.text == ANSWER
+    assert (silent.text, silent.failure.kind) == ("", Rejected.EMPTY)
+    assert "only reasoning" in silent.failure.reason
+    assert cut.failure.kind is Rejected.TRUNCATED
+
+
+def test_reasoning_that_never_ends_is_no_answer(model, server):
+    server.then(
+        Step(text=f"<think>{DRAFT}", finish="MAX_TOKENS"),
+        Step(text=f"<think>{DRAFT}"),
+    )
+    cut, stopped = model.generate(ASKED), model.generate(ASKED)
+    assert cut.failure.kind is Rejected.TRUNCATED
+    assert stopped.failure.kind is Rejected.EMPTY
+    assert cut.text == stopped.text == ""
+
+
+def test_content_in_parts(model, server):
+    parts = [
+        {"type": "thinking", "thinking": [{"type": "text", "text": DRAFT}]},
+        {"type": "text", "text": ANSWER},
+        "odd",
+        {"type": "text", "text": 3},
+    ]
+    server.then(Step(extra={"content": parts}))
+    assert model.generate(ASKED).text == ANSWER
+
+
+def test_a_model_behind_gemini_s_protocol_that_thinks_aloud(server, monkeypatch):
+    monkeypatch.delenv("GOOGLE_API_KEY", raising=False)
+    monkeypatch.setenv("GEMINI_API_KEY", "k")
+    server.then(Step(text=f"<think>{DRAFT}</think>{ANSWER}"))
+    with connected(GeminiModel("gemma", ServerOptions(server.url))) as model:
+        assert model.generate(ASKED).text == ANSWER
