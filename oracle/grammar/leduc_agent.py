@@ -8,10 +8,10 @@ from __future__ import annotations
 
 LEARNED = '''
 def learned_table(worth, start, seen):
-    """Like `style_table`, from a table that is worth some moves and from what was seen."""
-    noted = spread(POOL * seen.sum(axis=1, keepdims=True) + (1.0 - POOL) * seen)
-    chances = (worth * (0.97 * start + 0.01) + noted) * LEGAL
-    return chances / chances.sum(axis=3, keepdims=True)
+    """Chances at (spot, move, power), from a table that is worth some moves and what was seen."""
+    noted = POOL * seen.sum(axis=2, keepdims=True) + (1.0 - POOL) * seen
+    chances = (worth * (0.97 * start + 0.01) + noted) * ALLOWED
+    return chances / chances.sum(axis=1, keepdims=True)
 '''
 
 BOT_BODY = '''
@@ -19,11 +19,9 @@ BOT_BODY = '''
         self.me = 0
         priors = np.array([prior for *_, prior in STYLES])
         self.priors = self.chances = priors / priors.sum()  # of each style; the latter learns
-        tables = [style_table(kind, fold, bet) for kind, fold, bet, _ in STYLES]
-        self.reach = [np.array([seat.reach(table) for table in tables]) for seat in SEATS]
-[crowd]        crowds = ((n, style) for n, style in enumerate(STYLES) if style[0] == "crowd")
-[crowd]        self.crowds = {n: Crowd(fold, bet) for n, (_, fold, bet, _) in crowds}
-[learned]        self.seen = np.zeros((len(SPOTS), 4, 3))  # how often folded, called, raised
+        self.reach = [reach.copy() for reach in REACH]
+[crowd]        self.crowds = {number: crowd.copy() for number, crowd in CROWDS.items()}
+[learned]        self.seen = np.zeros((len(SPOTS), 3, 4))  # how often folded, called, raised
         self.forget_plan()
 
     def forget_plan(self):
@@ -59,16 +57,13 @@ BOT_BODY = '''
         suspects = self.chances[:, None] * cards * reach  # (style, rank of their card)
         fits = suspects.sum(axis=1) + 1e-12
         self.chances = (1.0 - CHANGE) * fits / fits.sum() + CHANGE * self.priors
-[live]        moves = []
-[live]        for before, letter, _ in theirs:
-[live]            on_table = public if "/" in before else None
-[live]            powers = [power(rank, on_table) for rank in CARDS]
-[live]            moves.append((SPOT[LINES.index(before)], powers, "FCR".index(letter)))
+[live]        numbers = [ROW[before] - len(ENDINGS) for before, _, _ in theirs]
+[live]        spots, powers = SPOT[numbers], POWER[numbers, :, public or 0]
+[live]        moves = np.array(["FCR".index(letter) for _, letter, _ in theirs])
 [learned]        ranks = suspects.sum(axis=0) / (suspects.sum() or 1.0)  # nobody may play like this
-[learned]        for spot, powers, move in moves:
-[learned]            np.add.at(self.seen, (spot, powers, move), ranks)
+[learned]        self.seen[spots[:, None], moves[:, None], powers] += ranks
 [crowd]        for crowd in self.crowds.values():
-[crowd]            crowd.learn(moves, cards)
+[crowd]            crowd.learn(spots, powers, moves, cards)
         self.forget_plan()
 
     def read(self, obs):
@@ -84,14 +79,14 @@ BOT_BODY = '''
         """Chance that each style makes its moves on the way to each row, if I sit where I sit."""
 [live]        if self.me not in self.fresh:
 [live]            self.fresh.add(self.me)
-[live]            expected = EVEN
+[uncrowded]            expected = EXPECTED
 [crowd]            for number, crowd in self.crowds.items():
 [crowd]                expected = crowd.table()
-[crowd]                self.reach[self.me][number] = SEATS[self.me].reach(expected)
+[crowd]                self.reach[self.me][number] = PATHS[self.me].reach(expected)
 [learned]            for number, (kind, worth, _, _) in enumerate(STYLES):
 [learned]                if kind == "learned":
 [learned]                    table = learned_table(worth, expected, self.seen)
-[learned]                    self.reach[self.me][number] = SEATS[self.me].reach(table)
+[learned]                    self.reach[self.me][number] = PATHS[self.me].reach(table)
         return self.reach[self.me]
 
     # ----- expected chips, if the styles are weighted right and I play on as well as I can -----
@@ -110,23 +105,25 @@ BOT_BODY = '''
 
     def think(self, mine):
         """Values of both rounds of this hand, and the chance to be at each row with each card."""
-        expected = np.tensordot(self.chances, self.reach_of_styles(), axes=1)
+        reach = self.reach_of_styles()
+        expected = (self.chances @ reach.reshape(len(STYLES), -1)).reshape(reach.shape[1:])
         total = (expected * SEATS[self.me].worth[mine]).sum(axis=1)  # (row, public card)
         places = len(FOLDED) + len(CALLED)
         later = total[len(FOLDED) : len(ENDINGS)].reshape(len(CALLED), places, 3)
         ends = {letters: later[:, place] for place, letters in enumerate((*FOLDED, *CALLED))}
-        then, start = self.play_on(ends)  # all first rounds and all public cards at once
-        ends = {letters: total[ROW[letters]].sum() for letters in FOLDED}
-        ends |= dict(zip(CALLED, start.sum(axis=1)))
-        first, _ = self.play_on(ends)
+        # All first rounds and all public cards at once.
+        then, start = self.play_on(ends, np.maximum, np.add)
+        ends = {letters: float(total[ROW[letters]].sum()) for letters in FOLDED}
+        ends |= dict(zip(CALLED, start.sum(axis=1).tolist()))
+        first, _ = self.play_on(ends, max, operator.add)
         return first, then, total
 
-    def play_on(self, ends):
+    def play_on(self, ends, best, both):
         """What each letter of a round is worth, {letters: {letter: value}}, and the whole round."""
         worth, value = {}, dict(ends)
         for letters in reversed(ROUND):  # longer lines first
             worth[letters] = {letter: value[letters + letter] for letter in ROUND[letters]}
-            join = np.maximum if len(letters) % 2 == self.me else np.add
+            join = best if len(letters) % 2 == self.me else both
             value[letters] = functools.reduce(join, worth[letters].values())
         return worth, value[""]
 '''

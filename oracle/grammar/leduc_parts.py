@@ -6,7 +6,9 @@ them is kept in arrays, so a whole hand is thought through once, before the firs
 
 from __future__ import annotations
 
-HEADER = """import functools
+HEADER = """[crowd]import copy
+import functools
+import operator
 import random
 
 import numpy as np
@@ -145,4 +147,8 @@ def style_table(kind, fold, bet):
     chances = chances * LEGAL
     chances[..., 1] += calls
     return chances / chances.sum(axis=3, keepdims=True)
+
+
+TABLES = [style_table(kind, fold, bet) for kind, fold, bet, _ in STYLES]
+REACH = [np.array([seat.reach(table) for table in TABLES]) for seat in SEATS]
 '''

@@ -17,11 +17,19 @@ def render(genome: LeducGenome, footer: str = "", story: str = "") -> str:
     """
     has = {style.kind for style in genome.styles}
     live = has & {"crowd", "learned"}
-    sections = [leduc_parts.HEADER, _constants(genome), _balanced_table(), leduc_parts.TREE]
+    sections = [
+        kept_lines(leduc_parts.HEADER, has),
+        _constants(genome),
+        _balanced_table(),
+        leduc_parts.TREE,
+    ]
     sections.append(kept_lines(leduc_parts.STYLES, has))
     if live:
         sections.append(leduc_crowd.SPOTS)
         has.add("live")
+        if "crowd" not in has:
+            sections.append(leduc_crowd.UNCROWDED)
+            has.add("uncrowded")
     if "crowd" in has:
         sections.append(leduc_crowd.CROWD)
     if "learned" in has:

@@ -8,8 +8,9 @@ import random
 import pytest
 
 from oracle.grammar import leduc, rrps
+from oracle.grammar.credits import part_credits
 from oracle.grammar.genome import read_source, write_source
-from oracle.grammar.search import GrammarOracle, Question, Scored, UnknownGame, part_credits
+from oracle.grammar.search import GrammarOracle, Question, Scored, UnknownGame
 
 FULL = {"rrps": rrps.full_genome(), "leduc": leduc.full_genome()}
 DRAW = {"rrps": rrps.random_genome, "leduc": leduc.random_genome}
@@ -61,22 +62,22 @@ def test_programs_of_other_make_are_answered_afresh() -> None:
 
 def test_credits_find_the_part_that_pays() -> None:
     good, bad = rrps.Part("lag", "theirs", 0, 1), rrps.Part("lag", "theirs", 0, 5)
-    rng, scored = random.Random(8), []
-    while len(scored) < 24:
+    rng, rows = random.Random(8), []
+    while len(rows) < 24:
         genome = rrps.random_genome(rng)
         extra = [part for part in (good, bad) if rng.random() < 0.5]
         parts = tuple(dict.fromkeys((*genome.parts, *extra)))
         value = 100.0 * (good in parts) - 100.0 * (bad in parts)
-        scored.append(Scored(write_source(dataclasses.replace(genome, parts=parts)), (value, 0.0)))
-    pays = part_credits(scored, (1.0, 0.0))
+        rows.append((dataclasses.replace(genome, parts=parts), value))
+    pays = part_credits(rows)
     assert max(pays, key=pays.__getitem__) == good
     assert min(pays, key=pays.__getitem__) == bad
 
 
 def test_credits_need_differences() -> None:
-    same = Scored(write_source(rrps.full_genome()), (3.0,))
-    assert part_credits([same, same], (1.0,)) == {}
-    assert part_credits([Scored("no genome", (3.0,))], (1.0,)) == {}
+    same = (rrps.full_genome(), 3.0)
+    assert part_credits([same, same]) == {}
+    assert part_credits([same]) == {}
 
 
 def test_a_game_without_a_grammar_is_named() -> None:
