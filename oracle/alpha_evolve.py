@@ -1,18 +1,19 @@
 """AlphaEvolve: an evolutionary search in which a writer mutates programs (paper, section 2.4.2).
 
 Our own loop after FunSearch (Romera-Paredes et al. 2024, doi:10.1038/s41586-023-06924-6) and
-AlphaEvolve (Novikov et al. 2025, arXiv:2506.13131).  Time passes in generations: all drafts of a
-generation are made from the state at its beginning, so many can be written and scored at once and
-the result does not depend on which is ready first.
+AlphaEvolve (Novikov et al. 2025, arXiv:2506.13131).  On an island time passes in generations: all
+drafts of a generation are made from the state at its beginning.  No island waits for another, but
+for the visitor that it is to get, so the programs of one are played while those of others are
+written; and the result does not depend on which is ready first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from oracle.early_stop import EarlyStop, matches_of
-from oracle.islands import Island, behaviour, migrated
+from oracle.islands import Island, behaviour
 from oracle.trials import Measure, Outcome, Trials, best_of, digest_in, rng_of
 from oracle.values import (
     Draft,
@@ -24,6 +25,7 @@ from oracle.values import (
     Task,
     Writer,
 )
+from oracle.waves import Wave, first_written
 
 _INCUMBENT = -1
 """Number of the incumbent among the programs; it is no attempt."""
@@ -86,18 +88,24 @@ class AlphaEvolve:
 
     def respond(self, task: Task, evaluate: Evaluate) -> Response:
         """Answers a task; see `oracle.values.Oracle`."""
-        trials = Trials(task, self.writer, evaluate, self.workers)
-        islands = self._settled(task, evaluate)
-        for generation in range(self.evolution.generations + 1):
-            if generation and generation % self.evolution.migrate_every == 0:
-                islands = migrated(islands)
-            drafts = [self._drafts(task, island, generation) for island in islands]
-            measure = self._measure(task, evaluate, islands)
-            outcomes = iter(trials.run([one for group in drafts for one in group], measure))
-            islands = tuple(
-                self._grown(task, island, [(draft, next(outcomes)) for draft in group], trials)
-                for island, group in zip(islands, drafts, strict=True)
-            )
+        trials = Trials(task, self.writer, evaluate, self.workers, self.early_stop.first_look)
+        sea = Sea(self._settled(task, evaluate), self.evolution)
+        waves: dict[int, Wave] = {}
+        try:
+            while not sea.over:
+                for number in sea.waiting(waves):
+                    sea.migrate(number)
+                    waves[number] = trials.begun(self._drafts(task, sea.islands[number], sea))
+                number = _first(waves, sea)
+                first = sea.first_attempt(number)
+                measure = self._measure(task, evaluate, sea.islands[number])
+                with waves.pop(number) as wave:
+                    outcomes = trials.scores(wave, first, measure, group=number)
+                tried = list(zip(wave.drafts, outcomes, strict=True))
+                sea.advance(self._grown(task, sea.islands[number], tried, trials))
+        finally:
+            for wave in waves.values():
+                wave.close()
         return trials.response(_answer(trials.scored, evaluate))
 
     def _settled(self, task: Task, evaluate: Evaluate) -> tuple[Island, ...]:
@@ -111,11 +119,12 @@ class AlphaEvolve:
                 founders = (Outcome(_INCUMBENT, draft, digest, score, None),)
         return tuple(Island(number, founders) for number in range(self.evolution.islands))
 
-    def _drafts(self, task: Task, island: Island, generation: int) -> list[Draft]:
-        """What an island asks for in a generation; only its state decides.
+    def _drafts(self, task: Task, island: Island, sea: Sea) -> list[Draft]:
+        """What an island asks for in its next generation; only its state decides.
 
         The founding generation asks for one program without an ancestor.
         """
+        generation = sea.ages[island.number]
         number = self.evolution.drafts if generation else 1
         keys = [f"i{island.number}g{generation:02}d{place}" for place in range(number)]
         if not generation:
@@ -141,9 +150,9 @@ class AlphaEvolve:
             edit=island.failed_edits < self.evolution.edit_patience and not rewrite,
         )
 
-    def _measure(self, task: Task, evaluate: Evaluate, islands: Sequence[Island]) -> Measure:
-        """The cascade, and after it the check that a program behaves like no other so far."""
-        programs = [one for island in islands for one in island.programs]
+    def _measure(self, task: Task, evaluate: Evaluate, island: Island) -> Measure:
+        """The cascade, and after it the check that a program behaves like no other there."""
+        programs = island.programs
         champion = best_of(programs)
         staged = self.early_stop.measure(task, evaluate, champion.score if champion else None)
         known = {behaviour(one.score): one for one in programs if one.score is not None}
@@ -175,6 +184,72 @@ class AlphaEvolve:
             if outcome.score is not None and (before is None or outcome.u > before.u):
                 trials.keep(outcome)
         return island
+
+
+class Sea:
+    """The islands, and how old each has become."""
+
+    def __init__(self, islands: Sequence[Island], evolution: Evolution) -> None:
+        """Before anything evolved.
+
+        Args:
+          islands: with what they begin with.
+          evolution: how programs evolve.
+        """
+        self.islands = list(islands)
+        self.ages = [0] * len(islands)
+        self._evolution = evolution
+        self._bests: list[list[Outcome | None]] = [[] for _ in islands]
+
+    @property
+    def over(self) -> bool:
+        """Whether every island has had its last generation."""
+        return min(self.ages) > self._evolution.generations
+
+    def waiting(self, busy: Container[int]) -> list[int]:
+        """Numbers of the islands that can begin their next generation.
+
+        Args:
+          busy: numbers of those that are in one.
+        """
+        return [
+            number
+            for number, age in enumerate(self.ages)
+            if number not in busy
+            and age <= self._evolution.generations
+            and (not self._visited(age) or self.ages[number - 1] >= age)
+        ]
+
+    def migrate(self, number: int) -> None:
+        """Where it is time, the best program of the one before in the ring visits an island.
+
+        It is what was the best there before its own generation of that age, however far it is now.
+        """
+        age = self.ages[number]
+        if self._visited(age):
+            visitor = self._bests[number - 1][age - 1]
+            self.islands[number] = self.islands[number].visited_by(visitor)
+
+    def first_attempt(self, number: int) -> int:
+        """Number of the first attempt of an island's next generation."""
+        age, islands, drafts = self.ages[number], len(self.islands), self._evolution.drafts
+        return number if age == 0 else islands + ((age - 1) * islands + number) * drafts
+
+    def advance(self, island: Island) -> None:
+        """An island is a generation older."""
+        self.islands[island.number] = island
+        self.ages[island.number] += 1
+        self._bests[island.number].append(island.best)
+
+    def _visited(self, age: int) -> bool:
+        return age > 0 and age % self._evolution.migrate_every == 0
+
+
+def _first(waves: Mapping[int, Wave], sea: Sea) -> int:
+    """Of the islands whose drafts are all written, the youngest; waits until there is one."""
+    order = sorted(waves, key=lambda number: (sea.ages[number], number))
+    found = first_written([waves[number] for number in order])
+    return next(number for number in order if waves[number] is found)
 
 
 def _answer(scored: Sequence[Outcome], evaluate: Evaluate) -> Outcome | None:

@@ -16,6 +16,8 @@ from oracle.values import Draft, Evaluate, Response, Task, Writer
 class BestOfN:
     """Writes N drafts that know nothing of each other and scores them together.
 
+    Those that are written begin to play while others are written.
+
     Attributes:
       writer: writes the programs.
       drafts: N.
@@ -39,7 +41,8 @@ class BestOfN:
 
     def respond(self, task: Task, evaluate: Evaluate) -> Response:
         """Answers a task; see `oracle.values.Oracle`."""
-        trials = Trials(task, self.writer, evaluate, self.workers)
+        first_look = self.early_stop.first_look if self.early_stop else 1.0
+        trials = Trials(task, self.writer, evaluate, self.workers, first_look)
         wave = [Draft(f"a{number:02}") for number in range(self.drafts)]
         for _ in range(self.waves):
             measure = self.early_stop.measure(task, evaluate) if self.early_stop else None

@@ -94,6 +94,11 @@ class EarlyStop:
         if not 0.0 < self.error_rate < 1.0:
             raise ValueError(f"error_rate is {self.error_rate}; it must be in (0, 1)")
 
+    @property
+    def first_look(self) -> float:
+        """The share of a full evaluation that every program plays."""
+        return self.efforts[0]
+
     def measure(self, task: Task, evaluate: Evaluate, rival: Score | None = None) -> Measure:
         """A measure that gives up on programs that surely return less than the leader.
 

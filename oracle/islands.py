@@ -108,6 +108,12 @@ class Island:
             if one.score is not None and one.digest != parent.digest
         )
 
+    def visited_by(self, visitor: Outcome | None) -> Island:
+        """The island with another one's program, if it is not there already."""
+        if visitor is None or visitor.digest in {one.digest for one in self.programs}:
+            return self
+        return replace(self, programs=(*self.programs, visitor))
+
     def with_outcome(self, outcome: Outcome, parent: str, edited: bool) -> Island:
         """The island after a draft: the program joins, or the complaint is kept.
 
@@ -128,18 +134,6 @@ class Island:
             failed_edits=self.failed_edits + 1 if edited else 0,
             stillborn=outcome,
         )
-
-
-def migrated(islands: Sequence[Island]) -> tuple[Island, ...]:
-    """Each island's best program visits the next one in the ring, if it is not there already."""
-    moved = []
-    for place, island in enumerate(islands):
-        visitor = islands[place - 1].best
-        known = {one.digest for one in island.programs}
-        if visitor is not None and visitor.digest not in known:
-            island = replace(island, programs=(*island.programs, visitor))
-        moved.append(island)
-    return tuple(moved)
 
 
 def _softmax(values: Sequence[float], temperature: float) -> list[float]:

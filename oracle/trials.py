@@ -6,8 +6,8 @@ What all oracle variants share.  They differ in what they ask for next.
 from __future__ import annotations
 
 import random
+import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 from arena.source_check import normalised_digest
@@ -25,6 +25,7 @@ from oracle.values import (
     Task,
     Writer,
 )
+from oracle.waves import Wave
 from registry import digest_of
 
 Measure = Callable[[Sequence[str]], Sequence[Score | Failure]]
@@ -87,7 +88,14 @@ def best_of(outcomes: Sequence[Outcome]) -> Outcome | None:
 class Trials:
     """Everything that an oracle tries for one task, in order."""
 
-    def __init__(self, task: Task, writer: Writer, evaluate: Evaluate, workers: int = 1) -> None:
+    def __init__(
+        self,
+        task: Task,
+        writer: Writer,
+        evaluate: Evaluate,
+        workers: int = 1,
+        first_look: float = 1.0,
+    ) -> None:
         """Begins the account.
 
         Args:
@@ -95,21 +103,26 @@ class Trials:
           writer: writes them.
           evaluate: scores them.
           workers: how many drafts are written at the same time.
+          first_look: share of a full evaluation that every program is played for, so that it can
+            be played while others are written.
         """
         self.task = task
         self._writer = writer
         self._evaluate = evaluate
         self._workers = workers
-        self._outcomes: list[Outcome] = []
-        self._parents: list[str] = []
+        self._first_look = first_look
+        self._slots = threading.Semaphore(workers)
+        self._outcomes: dict[int, Outcome] = {}
+        self._parents: dict[int, str] = {}
         self._kept: set[int] = set()
         contract = task.game.contract
-        self._seen = {normalised_digest(one.source, contract): one.ref for one in task.opponents}
+        self._known = {normalised_digest(one.source, contract): one.ref for one in task.opponents}
+        self._seen: dict[int, dict[str, str]] = {}
 
     @property
     def scored(self) -> tuple[Outcome, ...]:
         """All scored drafts so far, best first."""
-        found = [outcome for outcome in self._outcomes if outcome.score is not None]
+        found = [outcome for outcome in self._outcomes.values() if outcome.score is not None]
         return tuple(sorted(found, key=lambda outcome: (-outcome.u, outcome.number)))
 
     def inspirations(self, without: str = "") -> tuple[tuple[str, Score], ...]:
@@ -123,8 +136,6 @@ class Trials:
     def run(self, drafts: Sequence[Draft], measure: Measure | None = None) -> tuple[Outcome, ...]:
         """Writes and scores drafts, all from the state as it is.
 
-        What is written does not depend on which draft is ready first.
-
         Args:
           drafts: what to start from.
           measure: scores the programs; by default a full evaluation.
@@ -132,17 +143,46 @@ class Trials:
         Returns:
           What came of each, in order.
         """
-        written = self._write(drafts)
-        judged = [self._duplicate(draft) for draft in written]
-        fresh = [
-            draft.source for draft, failure in zip(written, judged, strict=True) if not failure
-        ]
-        results = iter((measure or self._evaluate)(fresh) if fresh else ())
-        outcomes = tuple(
-            self._record(asked, draft, failure or next(results))
-            for asked, draft, failure in zip(drafts, written, judged, strict=True)
+        with self.begun(drafts) as wave:
+            return self.scores(wave, len(self._outcomes), measure)
+
+    def begun(self, drafts: Sequence[Draft]) -> Wave:
+        """Drafts that begin to be written, all from the state as it is."""
+        return Wave(drafts, self._written, self._workers)
+
+    def scores(
+        self, wave: Wave, first: int, measure: Measure | None = None, group: int = 0
+    ) -> tuple[Outcome, ...]:
+        """Scores the drafts of a wave; plays those that are ready while others are written.
+
+        What comes of it does not depend on which draft is ready first.
+
+        Args:
+          wave: of drafts.
+          first: number of its first attempt.
+          measure: scores the programs; by default a full evaluation.
+          group: among whose attempts a program must be new.
+
+        Returns:
+          What came of each, in order.
+        """
+        written: list[Draft] = []
+        judged: list[Failure | None] = []
+        for arrived in wave.arrivals():
+            verdicts = [self._duplicate(draft, group) for draft in arrived]
+            written += arrived
+            judged += verdicts
+            fresh = [one.source for one, no in zip(arrived, verdicts, strict=True) if no is None]
+            if fresh and len(written) < len(wave.drafts):
+                self._evaluate(fresh, effort=self._first_look)
+        sources = [one.source for one, no in zip(written, judged, strict=True) if no is None]
+        results = iter((measure or self._evaluate)(sources) if sources else ())
+        return tuple(
+            self._record(first + place, asked, draft, failure or next(results))
+            for place, (asked, draft, failure) in enumerate(
+                zip(wave.drafts, written, judged, strict=True)
+            )
         )
-        return outcomes
 
     def keep(self, outcome: Outcome) -> None:
         """Notes that a draft became (one of) the best."""
@@ -155,7 +195,8 @@ class Trials:
           OracleExhausted: there is no best.
         """
         if best is None or best.score is None:
-            reasons = sorted({o.failure.kind.value for o in self._outcomes if o.failure})
+            failures = [one.failure for one in self._outcomes.values()]
+            reasons = sorted({one.kind.value for one in failures if one})
             raise OracleExhausted(
                 f"{self.task.key}: none of {len(self._outcomes)} drafts by {self._writer.name} "
                 f"could be scored ({', '.join(reasons)})",
@@ -171,52 +212,50 @@ class Trials:
         """Everything that was tried so far."""
         return tuple(
             Attempt(
-                outcome.number,
-                parent,
+                place,
+                self._parents[number],
                 outcome.draft.call,
                 outcome.digest,
                 outcome.score,
                 outcome.failure,
-                outcome.number in self._kept,
+                number in self._kept,
                 outcome.draft.repairs,
             )
-            for outcome, parent in zip(self._outcomes, self._parents, strict=True)
+            for place, (number, outcome) in enumerate(sorted(self._outcomes.items()))
         )
 
-    def _write(self, drafts: Sequence[Draft]) -> list[Draft]:
-        if self._workers == 1 or len(drafts) < 2:
-            return [self._writer.write(self.task, draft) for draft in drafts]
-        pool = ThreadPoolExecutor(self._workers, thread_name_prefix="draft")
-        try:
-            return list(pool.map(lambda draft: self._writer.write(self.task, draft), drafts))
-        finally:  # where one raised (the budget may be spent), nobody starts another
-            pool.shutdown(cancel_futures=True)
+    def _written(self, draft: Draft) -> Draft:
+        with self._slots:
+            return self._writer.write(self.task, draft)
 
-    def _duplicate(self, written: Draft) -> Failure | None:
+    def _duplicate(self, written: Draft, group: int) -> Failure | None:
         """The writer's own failure, or that the program is known; notes a new one as known."""
         if written.failure is not None:
             return written.failure
+        seen = self._seen.setdefault(group, dict(self._known))
         same = normalised_digest(written.source, self.task.game.contract)
-        if same and same in self._seen:
+        if same and same in seen:
             return Failure(
                 Rejected.DUPLICATE,
                 f"but for its layout, comments and names this is the program of "
-                f"{self._seen[same]}, which is known already; write one that behaves differently",
+                f"{seen[same]}, which is known already; write one that behaves differently",
             )
-        self._seen[same] = f"attempt {written.key}"
+        seen[same] = f"attempt {written.key}"
         return None
 
-    def _record(self, asked: Draft, written: Draft, result: Score | Failure) -> Outcome:
+    def _record(
+        self, number: int, asked: Draft, written: Draft, result: Score | Failure
+    ) -> Outcome:
         outcome = Outcome(
-            number=len(self._outcomes),
+            number=number,
             draft=written,
             digest=digest_in(self.task, written.source) if written.source else "",
             score=result if isinstance(result, Score) else None,
             failure=result if isinstance(result, Failure) else None,
         )
-        self._outcomes.append(outcome)
+        self._outcomes[number] = outcome
         is_parent = asked.source and asked.score is not None
-        self._parents.append(digest_in(self.task, asked.source) if is_parent else "")
+        self._parents[number] = digest_in(self.task, asked.source) if is_parent else ""
         return outcome
 
 

@@ -6,6 +6,7 @@ import hashlib
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -25,18 +26,21 @@ from oracle.models.choice import (
     check_asking,
     has_gemini_key,
     model_from,
+    names_of,
     remarks,
 )
 from oracle.models.journal import Journal, JournaledModel, SqliteJournal
 from oracle.models.options import ServerOptions
 from oracle.models.prices import parse_price
 from oracle.models.protocol import Model
+from oracle.models.team import Team
 from oracle.prompt import Prompt
 from oracle.trials import digest_in
 from oracle.values import Draft, Oracle, Task, Writer
 from oracle.writer import ModelWriter, WriterOptions, preview
 from oracle.zero_shot import ZeroShot
 from population.config import OracleChoice, RunConfig
+from population.credit import standings_of
 from population.evaluator import Lineage
 from population.members import Member, task_of
 from population.records import RunRecord, Sigma
@@ -53,8 +57,9 @@ def model_by_default() -> str:
 
 
 def full_model_name(text: str) -> str:
-    """The name with its default filled in, so that a run's record says which model it was."""
-    return f"gemini:{default_model()}" if text == "gemini" else text
+    """The names with the default filled in, so that a run's record says which models it were."""
+    usual = f"gemini:{default_model()}"
+    return ",".join(usual if name == "gemini" else name for name in names_of(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +164,7 @@ def oracle_of(choice: OracleChoice, writer: Writer, early_stop: EarlyStop | None
     """
     grammar = choice.model == GRAMMAR
     # A transcript is replayed in the order in which it was recorded.
-    alone = grammar or choice.model.startswith("recorded:")
+    alone = grammar or any(one.startswith("recorded:") for one in names_of(choice.model))
     workers = 1 if alone else choice.asking.parallel
     if choice.name == "zero-shot":
         return ZeroShot(writer)
@@ -227,10 +232,14 @@ def check_model(choice: OracleChoice, spending: Spending) -> tuple[str, ...]:
     check_asking(choice.model, choice.asking)
     if choice.model == GRAMMAR:
         return ()
-    model = _model_of(choice, spending)
-    _budget(spending, Spent()).check(model)
-    check_access(model)
-    return remarks(model)
+    models = _models_of(choice, spending)
+    found: list[str] = []
+    for model in models:
+        _budget(spending, Spent()).check(model)
+        check_access(model)
+        told = f"{model.name}: " if len(models) > 1 else ""
+        found += [f"{told}{remark}" for remark in remarks(model)]
+    return tuple(found)
 
 
 def _refuse_custom(choice: OracleChoice) -> None:
@@ -241,16 +250,23 @@ def _refuse_custom(choice: OracleChoice) -> None:
         )
 
 
-def _model_of(choice: OracleChoice, spending: Spending) -> Model:
-    price = parse_price(spending.price) if spending.price else None
+def _models_of(choice: OracleChoice, spending: Spending) -> list[Model]:
+    """The models of a run; a price that was given is of those of several that have none listed."""
     asking = choice.asking
     options = ServerOptions(
-        price=price,
         timeout_seconds=asking.timeout_seconds,
         concurrency=asking.parallel,
         context_tokens=asking.context_tokens,
     )
-    return model_from(choice.model, options)
+    priced = replace(options, price=parse_price(spending.price) if spending.price else None)
+    names = names_of(choice.model)
+    if len(names) == 1:
+        return [model_from(choice.model, priced)]
+    listed = [model_from(name, options) for name in names]
+    return [
+        model_from(name, priced) if model.price is None else model
+        for name, model in zip(names, listed, strict=True)
+    ]
 
 
 def _budget(spending: Spending, spent: Spent) -> Budget:
@@ -282,10 +298,16 @@ def workshop(
         return Workshop(oracle_of(choice, by_grammar, racing), by_grammar)
     journal = journal_of(runs, record.name)
     budget = _budget(spending, Spent.on(call.reply for call in journal.calls()))
-    asked = JournaledModel(model or _model_of(choice, spending), journal, budget)
+    models = [model] if model else _models_of(choice, spending)
+    journaled = [JournaledModel(one, journal, budget) for one in models]
+    asked = journaled[0] if len(models) == 1 else _team(runs, record, journaled, journal)
     writer = ModelWriter(asked, options)
     authorship = Authorship(writer, {**provenance, "model": asked.name}, journal)
     return Workshop(oracle_of(choice, authorship, racing), authorship, asked)
+
+
+def _team(runs: Runs, record: RunRecord, models: Sequence[Model], journal: SqliteJournal) -> Team:
+    return Team(models, record.config.seed, partial(standings_of, runs, record.name, journal))
 
 
 def first_prompt(config: RunConfig, initial: Member) -> Prompt:

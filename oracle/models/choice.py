@@ -17,9 +17,14 @@ from oracle.models.recorded import RecordedModel
 from oracle.models.retry import Caller, RetryPolicy
 
 FORMS = "gemini, gemini:NAME, openai:NAME, recorded:FILE"
-"""How a model is written."""
+"""How a model is written; several, which take turns, with commas between them."""
 _PATIENCE = RetryPolicy(attempts=3, first_wait=0.5, longest_wait=1.0)
 """With a server that cannot be reached at the start: somebody is waiting for the message."""
+
+
+def names_of(text: str) -> tuple[str, ...]:
+    """The models that a text names: those between its commas."""
+    return tuple(name.strip() for name in text.split(","))
 
 
 def model_from(text: str, options: ServerOptions | None = None) -> Model:
@@ -43,7 +48,9 @@ def model_from(text: str, options: ServerOptions | None = None) -> Model:
     if kind == "recorded" and name:
         return RecordedModel(Path(name))
     if text == "grammar":
-        raise UnknownModel("the grammar writes programs without a language model")
+        raise UnknownModel(
+            "the grammar writes programs without a language model, and beside none: leave it out"
+        )
     raise UnknownModel(f"no model is written {text!r}; there are grammar, {FORMS}")
 
 
@@ -77,12 +84,17 @@ def check_asking(model: str, asking: Asking) -> None:
     """Refuses options that a model is known not to heed, before a run is named after them.
 
     Args:
-      model: as it is written, such as "gemini:gemini-3.8-flash".
+      model: as it is written, such as "gemini:gemini-3.8-flash"; each of several must take them.
       asking: how it is to be asked.
 
     Raises:
       UsageFault: an option would do nothing, or the model does not take it.
     """
+    for one in names_of(model):
+        _check_asking(one, asking)
+
+
+def _check_asking(model: str, asking: Asking) -> None:
     kind, _, name = model.partition(":")
     if kind not in ("gemini", "openai"):
         if asking != Asking():

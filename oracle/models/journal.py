@@ -239,6 +239,14 @@ class SqliteJournal:
             for request, model, reply, created in rows
         )
 
+    def authors(self) -> dict[str, str]:
+        """The name of the model that answered each call, by the call's key."""
+        with self._connected() as connection:
+            rows = connection.execute(
+                "select key, model from model_call where scope = ? order by place", (self._scope,)
+            ).fetchall()
+        return dict(rows)
+
     def forget(self) -> None:
         """Deletes all calls of this scope."""
         with self._connected() as connection:

@@ -25,6 +25,7 @@ from arena.errors import UsageFault
 from arena.games import game as game_named
 from arena.games.protocol import Game
 from arena.local import Arena
+from oracle.models.choice import names_of
 from oracle.models.options import Asking
 from population.cli.asking import (
     asking_options,
@@ -69,7 +70,8 @@ def oracle_options(function: Callable[..., Any], usual: str = "linear") -> Calla
     @click.option(
         "--model",
         metavar="grammar|gemini[:NAME]|openai:NAME|recorded:FILE",
-        help="What writes the programs [default: gemini where a key is set, else grammar].",
+        help="What writes the programs [default: gemini where a key is set, else grammar]; several "
+        "models with commas between them take turns.",
     )
     @click.option(
         "--opponents",
@@ -234,7 +236,7 @@ def ready(arena: Arena, oracle: OracleChoice, spending: Spending) -> None:
 
 def name_for(config: RunConfig) -> str:
     """What a run is called that was given no name: equal for equal variants and seeds."""
-    model = config.oracle.model.partition(":")[0]
+    model = "+".join(name.partition(":")[0] for name in names_of(config.oracle.model))
     return f"{config.game}-{config.oracle.name}-{model}-s{config.seed}"
 
 

@@ -2,6 +2,8 @@
 
 import random
 import re
+import threading
+import time
 from collections import Counter
 from dataclasses import replace
 
@@ -12,7 +14,7 @@ from hypothesis import strategies as st
 from oracle.alpha_evolve import AlphaEvolve, Evolution
 from oracle.early_stop import EarlyStop
 from oracle.grammar_writer import GrammarWriter
-from oracle.islands import Island, migrated, signature
+from oracle.islands import Island, signature
 from oracle.trials import Outcome, digest_in
 from oracle.values import Draft, Failure, OracleExhausted, Rejected
 from tests.oracle.stated_returns import Evaluation, ScriptedWriter, a_task, program, score_of
@@ -73,18 +75,11 @@ def test_islands_evolve_apart_between_migrations():
 
 
 def test_migration_carries_the_best_around_the_ring():
-    islands = [
-        Island(0, (scored(0, -5.0), scored(1, 3.0))),
-        Island(1),
-        Island(2, (scored(2, 1.0),)),
-    ]
-    after = migrated(islands)
-    assert [[one.u for one in island.programs] for island in after] == [
-        [-5.0, 3.0, 1.0],
-        [3.0],
-        [1.0],
-    ]
-    assert migrated(migrated(after))[1].programs.count(islands[0].programs[1]) == 1
+    island, visitor = Island(1, (scored(0, -5.0),)), scored(1, 3.0)
+    after = island.visited_by(visitor)
+    assert [one.u for one in after.programs] == [-5.0, 3.0]
+    assert after.visited_by(visitor) == after
+    assert island.visited_by(None) == island
     _, writer = evolve(climber, islands=2, generations=4, drafts=3, migrate_every=2)
     late = [draft for draft in writer.asked if generation_of(draft) >= 2]
     ancestors = {(island_of(d), re.search(r"'i(\d)g", d.source)[1]) for d in late}
@@ -207,11 +202,13 @@ def test_few_lucky_matches_do_not_win():
         """At a quarter of the effort the steady one looks far better than it is."""
         scores = []
         for source in sources:
-            u = 9.0 if source == lucky else 90.0 if effort < 0.5 else 3.0
+            promising = 90.0 if effort < 0.5 else 3.0
+            u = {lucky: 9.0, steady: promising}.get(source, -99.0)
             scores.append(score_of(task, u, 1.0, int(64 * effort)))
         return tuple(scores)
 
-    oracle = AlphaEvolve(ScriptedWriter([lucky, steady]), Evolution(islands=2, generations=0))
+    writer = ScriptedWriter([program(-99.0, "founder"), lucky, steady])
+    oracle = AlphaEvolve(writer, Evolution(islands=1, generations=1, drafts=2))
     assert oracle.respond(task, evaluate).best.source == steady
 
 
@@ -236,6 +233,38 @@ def test_the_same_seed_gives_the_same_response_with_any_number_of_workers():
     assert alone == together
     other, _ = evolve(climber, task=a_task(seed=8), **options)
     assert other != alone
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_it_does_not_matter_who_is_ready_first(seed):
+    options = {"islands": 3, "generations": 6, "drafts": 2, "early_stop": EarlyStop()}
+    alone, _ = evolve(climber, **options)
+    rng = random.Random(seed)
+    delays = {
+        f"i{i}g{g:02}d{d}": rng.random() / 50 for i in range(3) for g in range(7) for d in (0, 1)
+    }
+
+    def slowly(draft):
+        time.sleep(delays[draft.key])
+        return climber(draft)
+
+    together, _ = evolve(slowly, workers=6, **options)
+    assert together == alone
+
+
+def test_no_island_waits_for_another_but_for_its_visitor():
+    ahead = threading.Event()
+
+    def answer(draft):
+        if draft.key.startswith("i1g02"):
+            ahead.set()
+        elif draft.key == "i0g00d0":
+            assert ahead.wait(30.0), "island 1 waited for the first draft of island 0"
+        return climber(draft)
+
+    _, writer = evolve(answer, islands=2, generations=4, migrate_every=3, workers=4)
+    order = [draft.key[:5] for draft in writer.asked]
+    assert order.index("i1g03") > order.index("i0g02")
 
 
 def test_it_works_with_the_grammar():

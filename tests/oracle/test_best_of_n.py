@@ -43,6 +43,30 @@ def test_another_wave_where_all_failed_and_an_end_to_it():
         BestOfN(ScriptedWriter([EMPTY] * 4), drafts=2).respond(task, Evaluation(task))
 
 
+def test_what_is_written_plays_while_others_are_written():
+    task = a_task()
+    played = threading.Event()
+    evaluation = Evaluation(task)
+
+    def evaluate(sources, *, effort=1.0):
+        if effort < 1.0:
+            played.set()
+        return evaluation(sources, effort=effort)
+
+    def answer(draft):
+        if draft.key == "a02":
+            assert played.wait(30.0), "the other two did not play before this was written"
+        return program(float(draft.key[1:]), draft.key)
+
+    oracle = BestOfN(ScriptedWriter(answer), drafts=3, workers=3, early_stop=EarlyStop())
+    assert oracle.respond(task, evaluate).best.score.u == 2.0
+    first, effort = evaluation.asked[0]
+    assert effort == EarlyStop().first_look
+    assert all("a02" not in source for source in first)
+    alone = BestOfN(ScriptedWriter(answer), drafts=3, early_stop=EarlyStop())
+    assert alone.respond(task, Evaluation(task)) == oracle.respond(task, Evaluation(task))
+
+
 def test_the_result_does_not_depend_on_which_draft_is_ready_first():
     task = a_task()
     ready = threading.Event()

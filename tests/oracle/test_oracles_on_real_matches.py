@@ -55,7 +55,7 @@ def test_early_stopping_saves_matches_and_not_the_answer():
     sources = [bot(throw) for throw in ("'PAPER'", "'SCISSORS'", "mine or 'SCISSORS'")]
     sources.append(bot("'PAPER' if theirs in (None, 'ROCK') else 'ROCK'"))
     play, whole = Play(task), Play(task)
-    evolution = Evolution(islands=len(sources), generations=0)
+    evolution = Evolution(islands=1, generations=1, drafts=len(sources) - 1)
     response = AlphaEvolve(ScriptedWriter(sources), evolution).respond(task, play)
     assert response.best.source == max(sources, key=lambda source: whole([source])[0].u)
     assert len(play.played) < len(whole.played)

@@ -1,0 +1,88 @@
+"""Runs with several models: each on a server of its own, one of which writes no programs."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from population.cli import main
+from population.credit import standings_of
+from population.oracles import journal_of
+from population.runs import Runs
+from tests.oracle.llm_server import LLMServer
+from tests.population.scripted_oracles import program
+
+MODELS = "gemini:able,openai:unable"
+SMALL = ("--game", "rrps", "--workers", "1", "--sandbox", "process", "--iterations", "4")
+MATCHES = ("--payoff-matches", "4", "--evaluation-matches", "8", "--price", "0/0")
+WHAT = ("--oracle", "best-of-n", "--drafts", "4", "--model", MODELS)
+
+
+@pytest.fixture
+def servers(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[LLMServer, LLMServer]]:
+    rng = random.Random(3)
+
+    def writes(prompt: str) -> str:
+        return f"```python\n{program(rng)}```"
+
+    with LLMServer(writes) as able, LLMServer(lambda prompt: "I would rather not.") as unable:
+        monkeypatch.delenv("GOOGLE_API_KEY", raising=False)
+        for name in ("GEMINI_API_KEY", "OPENAI_API_KEY"):
+            monkeypatch.setenv(name, "k")
+        monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", able.url)
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{unable.url}/v1")
+        yield able, unable
+
+
+def csro(home: Path, *words: str) -> Result:
+    return CliRunner().invoke(main, [*words, "--home", str(home)])
+
+
+def test_who_writes_what_is_kept_is_asked_more_and_nothing_is_asked_twice(
+    servers: tuple[LLMServer, LLMServer], home: Path
+) -> None:
+    words = ("run", *SMALL, *MATCHES, *WHAT, "--name", "both")
+    stopped = csro(home, *words, "--max-calls", "13")
+    assert stopped.exit_code != 0
+    assert "13 calls" in stopped.stderr
+    done = csro(home, *words)
+    assert done.exit_code == 0, done.stderr
+    assert f"model: {MODELS}" in stopped.stderr
+
+    runs = Runs(home)
+    journal = journal_of(runs, "both")
+    asked: Counter[str] = Counter()
+    for call in journal.calls():
+        asked[call.model] += call.reply.attempts  # some are asked twice, by a shorter prompt
+    assert asked == {
+        "gemini:able": len(servers[0].charged),
+        "openai:unable": len(servers[1].charged),
+    }
+    after = standings_of(runs, "both", journal, "k05")
+    assert set(after) == {"gemini:able", "openai:unable"}
+    assert after["gemini:able"].kept == 4
+    assert after["openai:unable"].kept == 0
+    assert after["gemini:able"].tried > after["openai:unable"].tried
+    assert standings_of(runs, "both", journal, "k01") == {}
+    assert runs.get("both").config.oracle.model == MODELS
+
+
+def test_a_model_beside_the_grammar_is_refused(home: Path) -> None:
+    done = csro(home, "run", *SMALL, "--model", "grammar,gemini")
+    assert done.exit_code == 2
+    assert "leave it out" in done.stderr
+
+
+def test_a_run_of_several_is_called_after_all(
+    servers: tuple[LLMServer, LLMServer], home: Path
+) -> None:
+    shown = csro(home, "run", "--game", "rrps", "--model", MODELS, "--dry-run")
+    assert shown.exit_code == 0, shown.stderr
+    done = csro(home, "run", *SMALL, *MATCHES, *WHAT, "--max-calls", "1")
+    assert "13" not in done.stdout
+    assert [one.name for one in Runs(home).all()] == ["rrps-best-of-n-gemini+openai-s0"]
