@@ -6,7 +6,8 @@ that; see `rrps_render`.
 
 from __future__ import annotations
 
-HEADER = """import random
+HEADER = """import math
+import random
 
 import numpy as np
 
@@ -22,34 +23,39 @@ TURN = np.array([[0, 1, 2], [2, 0, 1], [1, 2, 0], [0, 0, 0]])  # (move - guess) 
 HISTORY = '''
 class History:
     """What was played so far: `mine` and `theirs` hold moves 0, 1, 2; `newest` is (theirs, mine).
-[match]
-[match]    The codes are the last LENGTH throws read as one number (base 3, 3 and 9), newest in the
-[match]    lowest digit.
+[matches]
+[matches]    `codes` are the last LENGTH throws of them, of me and of both, each read as one number
+[matches]    (base 3, 3 and 9) with the newest in the lowest digit.
 [contexts]
 [contexts]    `my_last[k]` and `their_last[k]` are the last k moves as one number.
+[results]    `last_results[k]` are the last k results: draws, wins of mine and of theirs.
     """
 
-[match]    LENGTH = 30
-[contexts]    SIZES = (1, 3, 9, 27, 81, 243)
-[match]
-[contexts alone]
+[matches]    LENGTH = 30
+[matches]    SINGLE, DOUBLE = 3**LENGTH, 9**LENGTH
+[contexts]    SIZES = (1, 3, 9, 27, 81, 243, 729)
+[number]
     def __init__(self):
         self.mine, self.theirs = bytearray(), bytearray()
-[match]        self.my_code = self.their_code = self.joint_code = 0
-[match]        self.copies = {}  # what several predictors look up
-[contexts alone]        self.my_code = self.their_code = 0
+[matches]        self.codes = (0, 0, 0)
+[contexts]        self.my_code = self.their_code = 0
+[results]        self.results = 0
 
     def append(self, mine, theirs):
         self.mine.append(mine)
         self.theirs.append(theirs)
         self.newest = (theirs, mine)
-[match]        self.my_code = (3 * self.my_code + mine) % 3**self.LENGTH
-[match]        self.their_code = (3 * self.their_code + theirs) % 3**self.LENGTH
-[match]        self.joint_code = (9 * self.joint_code + 3 * mine + theirs) % 9**self.LENGTH
-[contexts alone]        self.my_code = (3 * self.my_code + mine) % self.SIZES[-1]
-[contexts alone]        self.their_code = (3 * self.their_code + theirs) % self.SIZES[-1]
+[matches]        of_them, of_me, of_both = self.codes
+[matches]        of_them = (3 * of_them + theirs) % self.SINGLE
+[matches]        of_me = (3 * of_me + mine) % self.SINGLE
+[matches]        of_both = (9 * of_both + 3 * mine + theirs) % self.DOUBLE
+[matches]        self.codes = (of_them, of_me, of_both)
+[contexts]        self.my_code = (3 * self.my_code + mine) % 729
+[contexts]        self.their_code = (3 * self.their_code + theirs) % 729
 [contexts]        self.my_last = [self.my_code % size for size in self.SIZES]
 [contexts]        self.their_last = [self.their_code % size for size in self.SIZES]
+[results]        self.results = (3 * self.results + (mine - theirs) % 3) % 729
+[results]        self.last_results = [self.results % size for size in self.SIZES]
 '''
 
 CHOOSERS = '''
@@ -63,35 +69,36 @@ class Choosers:
     """
 
     SCORES = np.array((2.0, 5.0, 10.0, 20.0))  # of the best plan: steps of being sure
-    WON = np.array((0.0, 1.0, -1.0))  # by (plan - what it met) % 3
+    PLANS = np.array(((0, 1, 2), (1, 2, 0), (2, 0, 1), (3, 3, 3)))  # by guess
+    # What a plan of 0, 1, 2, or none, would have won against each move.
+    WON = np.array(((0.0, 1.0, -1.0, 0.0), (-1.0, 0.0, 1.0, 0.0), (1.0, -1.0, 0.0, 0.0)))
 
     def __init__(self, choosers, groups):
         of_me, groups_in, memory = zip(*choosers)
-        self.meets = 1 - np.array(of_me, dtype=int)  # in history.newest
-        self.memory = np.array(memory)[:, None, None]
-        self.wiped = np.flatnonzero(np.array(memory) == 1.0)
+        self.meets, memory = 1 - np.array(of_me, dtype=int), np.array(memory)[:, None, None]
+        wiped = memory == 1.0
+        self.gains = np.where(wiped, np.maximum(self.WON, 0.0), self.WON)  # (chooser, met, plan)
+        self.fades = np.where(wiped, self.WON >= 0.0, memory)
         left_out = [[group not in chosen for group in groups] for chosen in groups_in]
         self.left_out = np.where(left_out, -np.inf, 0.0)[:, :, None]
         self.scores = np.zeros((len(choosers), len(groups), 3))
-        self.plans, self.silent = np.zeros((len(groups), 3), dtype=int), np.arange(len(groups))
+        self.plans, self.each = np.full((len(groups), 3), NO_GUESS), np.arange(len(choosers))
 
     def learn(self, history, guesses):
         """Scores the last plans and makes new ones; returns guesses, and how sure they are."""
-        won = self.WON.take((self.plans - np.array(history.newest)[:, None, None]) % 3)
-        won[:, self.silent] = 0.0
-        won = won.take(self.meets, axis=0)
-        self.scores *= self.memory
-        self.scores += won
-        self.scores[self.wiped] *= won[self.wiped] >= 0.0
-        self.silent = np.flatnonzero(guesses == NO_GUESS)
-        self.plans = (guesses[:, None] + (0, 1, 2)) % 3
+        met = np.array(history.newest).take(self.meets)
+        self.scores *= self.fades[self.each, met].take(self.plans, axis=1)
+        self.scores += self.gains[self.each, met].take(self.plans, axis=1)
+        self.plans = self.PLANS.take(guesses, axis=0)
         scores = self.scores + self.left_out
-        scores[:, self.silent] = -np.inf
+        if guesses.max() == NO_GUESS:
+            scores[:, guesses == NO_GUESS] = -np.inf
         scores = scores.reshape(len(scores), -1)
         best, top = scores.argmax(axis=1), scores.max(axis=1)
         guesses, sure = self.plans.take(best), self.SCORES.searchsorted(top)
-        nothing = top == -np.inf
-        guesses[nothing], sure[nothing] = NO_GUESS, UNSURE
+        if top.min() == -np.inf:
+            nothing = top == -np.inf
+            guesses[nothing], sure[nothing] = NO_GUESS, UNSURE
         return guesses, sure
 '''
 
@@ -99,8 +106,14 @@ AGENT_BODY = '''
     def __init__(self):
         self.history = History()
         of_me = []  # of each predictor
-[contexts]        self.contexts = Contexts(CONTEXTS)
-[contexts]        of_me += [settings[0] for settings in CONTEXTS]
+[plain]        self.contexts = Contexts(CONTEXTS)
+[plain]        of_me += [settings[0] for settings in CONTEXTS]
+[results]        self.contexts = Contexts(CONTEXTS + RESULTS)
+[results]        of_me += [settings[0] for settings in CONTEXTS + RESULTS]
+[matches]        self.matches = Matches(MATCHES)
+[matches]        of_me += [settings[0] for settings in MATCHES]
+[echoes]        self.echoes = Echoes(ECHOES)
+[echoes]        of_me += [settings[0] for settings in ECHOES]
 [others]        self.predictors = [kind(*settings) for kind, *settings in PREDICTORS]
 [others]        of_me += [predictor.of_me for predictor in self.predictors]
 [choosers]        self.choosers = Choosers(CHOOSERS, GROUPS)
@@ -122,7 +135,7 @@ AGENT_BODY = '''
         self.mistakes = np.zeros(count, dtype=int)
         self.said = np.zeros((count, 3))
         self.weights = np.full(count, FIRST_WEIGHT)
-        self.forecast = np.full(3, 1 / 3)
+        self.forecast = [1 / 3] * 3
         self.reply, self.form = 0, 0.0  # what I wanted to play, and what that has been worth
 
     def act(self, observation):
@@ -140,7 +153,7 @@ AGENT_BODY = '''
 
         The weights follow the gradient of the logarithm of the chance that was given to it.
         """
-        self.weights += RATE * (self.said[:, theirs] - self.said @ self.forecast)
+        self.weights += RATE * (self.said[:, theirs] - self.said @ np.array(self.forecast))
         np.maximum(self.weights, 0.0, out=self.weights)
         off = TURN[:, theirs].take(self.guesses)
         np.copyto(self.mistakes, off, where=self.guesses != NO_GUESS)
@@ -153,12 +166,17 @@ AGENT_BODY = '''
 
     def listen(self):
         """Lets every predictor learn; returns their guesses, and how sure they are."""
+        guesses, sure = np.empty((2, len(self.first)), dtype=int)
         told = []  # of one sort of predictors after the other
 [contexts]        told.append(self.contexts.learn(self.history))
+[matches]        told.append(self.matches.learn(self.history))
+[echoes]        told.append(self.echoes.learn(self.history))
 [others]        told.append(list(zip(*[one.learn(self.history) for one in self.predictors])))
-[choosers]        guesses = np.concatenate([guesses for guesses, _ in told])
-[choosers]        told.append(self.choosers.learn(self.history, guesses))
-        guesses, sure = (np.concatenate(columns) for columns in zip(*told))
+        end = 0
+        for some, how_sure in told:
+            start, end = end, end + len(some)
+            guesses[start:end], sure[start:end] = some, how_sure
+[choosers]        guesses[end:], sure[end:] = self.choosers.learn(self.history, guesses[:end])
         return guesses, sure
 
     def blend(self, guesses, sure):
@@ -171,9 +189,11 @@ AGENT_BODY = '''
         said = self.logs.take(3 * self.records[:, None] + TURN.take(guesses, axis=0))
         said[guesses == NO_GUESS] = 0.0
         self.said = said
-        chances = self.weights @ said
-        chances = np.exp(chances - chances.max())
-        self.forecast = chances / chances.sum()
+        logs = (self.weights @ said).tolist()
+        most = max(logs)
+        chances = [math.exp(x - most) for x in logs]
+        total = sum(chances)
+        self.forecast = [chance / total for chance in chances]
 
     def choose(self):
         """The reply that pays best if the forecast is right, or a random move.
@@ -181,7 +201,7 @@ AGENT_BODY = '''
         It is random if no reply promises enough, and while the replies that I wanted to play
         have been losing: then the opponent is ahead of me.
         """
-        rock, paper, scissors = self.forecast.tolist()
+        rock, paper, scissors = self.forecast
         payoffs = (scissors - paper, rock - scissors, paper - rock)
         best = max(payoffs)
         self.reply = payoffs.index(best)

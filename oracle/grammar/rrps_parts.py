@@ -13,6 +13,9 @@ class Contexts:
 
     For each model, how many recent moves of mine and of theirs make up the situation; with 0 and
     0 it is a plain frequency count.  Old counts fade by `memory` each time a situation returns.
+[results]
+[results]    Some look at how the last throws ended instead, and count how a side turned from my
+[results]    last move or from theirs: players who stay when they win, who change when they lose.
     """
 
     LEADS = np.array((0.4, 1.1, 2.2, 4.5))  # over the second largest count: steps of being sure
@@ -25,24 +28,39 @@ class Contexts:
         self.their_size, self.start = 3**self.theirs, np.cumsum(sizes) - sizes
         self.counts = np.zeros((sizes.sum(), 3))  # situations of all models, one after the other
         self.now = None
+[results]        # Results come after moves of mine in what a situation is looked up in.
+[results]        turned = np.arange(len(models)) >= len(models) - len(RESULTS)
+[results]        count = self.mine + self.theirs
+[results]        self.turned_from = np.where(turned, (self.mine > 0).astype(int), 2)
+[results]        self.mine = np.where(turned, len(History.SIZES) + count, self.mine)
+[results]        self.theirs = np.where(turned, 0, self.theirs)
+[results]        self.their_size = 3**self.theirs
+[results]        self.base = 0  # the move that each counts from
 
     def learn(self, history):
         """Each model's guess, and how sure it is."""
+[plain]        newest = np.array(history.newest)
+[results]        newest = np.array((*history.newest, 0))
         if self.now is not None:
-            happened = ONES.take(np.array(history.newest).take(self.of_me), axis=0)
+[plain]            happened = ONES.take(newest.take(self.of_me), axis=0)
+[results]            happened = ONES.take((newest.take(self.of_me) - self.base) % 3, axis=0)
             self.counts[self.now] = self.counts.take(self.now, axis=0) * self.memory + happened
-        mine, theirs = np.array(history.my_last), np.array(history.their_last)
+[plain]        mine, theirs = np.array(history.my_last), np.array(history.their_last)
+[results]        mine = np.array(history.my_last + history.last_results)
+[results]        theirs = np.array(history.their_last)
         self.now = self.start + mine.take(self.mine) * self.their_size + theirs.take(self.theirs)
         counts = self.counts.take(self.now, axis=0)
         low, middle, high = np.sort(counts).T
         guesses = counts.argmax(axis=1)
+[results]        self.base = newest.take(self.turned_from)
+[results]        guesses = (guesses + self.base) % 3
         sure = self.LEADS.searchsorted(high - middle, side="right")
         unseen = high == 0.0
         guesses[unseen], sure[unseen] = NO_GUESS, UNSURE
         return guesses, sure
 '''
 
-MATCH = '''
+MATCHES = '''
 class Copies:
     """Remembers when each recent stretch of moves, of several lengths, was last seen."""
 
@@ -52,13 +70,10 @@ class Copies:
         self.lengths = [n for n in self.LENGTHS if n <= longest]
         self.sizes = [base**n for n in self.lengths]
         self.last_seen = [{} for _ in self.lengths]
-        self.now, self.stretches = 0, []
+        self.stretches = []
         self.when, self.rank = -1, 0  # what came after the longest copy, and its length's rank
 
     def look(self, code, now):
-        if now == self.now:
-            return  # another predictor has asked already
-        self.now = now
         for seen, stretch in zip(self.last_seen, self.stretches):
             seen[stretch] = now - 1
         known = sum(n <= now for n in self.lengths) if now < self.lengths[-1] else None
@@ -71,27 +86,31 @@ class Copies:
             self.when, self.rank = when, rank
 
 
-class LongestMatch:
-    """Finds the latest earlier copy of the recent past and guesses what came after it.
+class Matches:
+    """Find the latest earlier copy of the recent past and guess what came after it.
 
-    It tries a few lengths up to `mine` (or `theirs`) moves and believes the longest that is known.
+    Each tries a few lengths up to `mine` or `theirs` moves and believes the longest that is known.
     """
 
-    def __init__(self, of_me, mine, theirs, memory):
-        self.of_me, self.longest = of_me, max(mine, theirs)
-        self.source = "joint_code" if mine and theirs else "my_code" if mine else "their_code"
+    def __init__(self, matches):
+        self.copies, self.matches = {}, []  # by whose moves and the longest; of each match
+        for of_me, mine, theirs, _ in matches:
+            whose = 2 if mine and theirs else 1 if mine else 0
+            longest = max(mine, theirs)
+            copies = Copies(9 if whose == 2 else 3, longest)
+            self.matches.append((self.copies.setdefault((whose, longest), copies), of_me))
 
     def learn(self, history):
-        name = (self.source, self.longest)
-        copies = history.copies.get(name)
-        if copies is None:
-            base = 9 if self.source == "joint_code" else 3
-            copies = history.copies[name] = Copies(base, self.longest)
-        copies.look(getattr(history, self.source), len(history.mine))
-        if copies.when < 0:
-            return NO_GUESS, UNSURE
-        moves = history.mine if self.of_me else history.theirs
-        return moves[copies.when], min(copies.rank, 8)
+        """Each one's guess, and how sure it is."""
+        for (whose, _), copies in self.copies.items():
+            copies.look(history.codes[whose], len(history.mine))
+        guesses, sure = [], []
+        for copies, of_me in self.matches:
+            known = copies.when >= 0
+            moves = history.mine if of_me else history.theirs
+            guesses.append(moves[copies.when] if known else NO_GUESS)
+            sure.append(min(copies.rank, 8) if known else UNSURE)
+        return guesses, sure
 '''
 
 LAG = '''
@@ -107,36 +126,38 @@ class Lag:
         return (past[-self.lag], 0) if len(past) >= self.lag else (NO_GUESS, UNSURE)
 '''
 
-ECHO = '''
-class Echo:
-    """Guesses a repeat after as many throws as have told best of late.
+ECHOES = '''
+class Echoes:
+    """Guess a repeat after as many throws as have told best of late.
 
-    For each number of throws up to the longest, it keeps in mind how often a side's move then was
+    For each number of throws up to the longest, they keep in mind how often a side's move then was
     the move that followed.
     """
 
     LONGEST = 20
     SHARES = np.array((0.4, 0.5, 0.65, 0.85))  # of throws told right: steps of being sure
 
-    def __init__(self, of_me, mine, theirs, memory):
-        self.of_me, self.memory = of_me, memory
-        self.source = "mine" if mine else "theirs"
-        self.told = np.zeros(self.LONGEST)
+    def __init__(self, echoes):
+        of_me, mine, _, memory = np.array(echoes, dtype=float).T
+        self.of_me, self.source = of_me.astype(int), (mine > 0).astype(int)
+        self.memory = memory[:, None]
+        self.told = np.zeros((len(echoes), self.LONGEST))
+        self.past = np.full((2, self.LONGEST), NO_GUESS)  # of them and of me, newest first
+        self.each = np.arange(len(echoes))
 
     def learn(self, history):
-        past, now = getattr(history, self.source), len(history.mine)
-        if now < 2:
-            return NO_GUESS, UNSURE
-        before = np.frombuffer(past[-1 - self.LONGEST : -1], dtype=np.uint8)[::-1]
-        told = self.told
-        told *= self.memory
-        told[: len(before)] += before == history.newest[self.of_me]
-        best = int(told.argmax())
-        share = (1.0 - self.memory) * told[best]
-        return past[-1 - best], int(self.SHARES.searchsorted(share))
+        """Each one's guess, and how sure it is."""
+        newest = np.array(history.newest)
+        self.told *= self.memory
+        self.told += self.past.take(self.source, axis=0) == newest.take(self.of_me)[:, None]
+        self.past[:, 1:] = self.past[:, :-1]
+        self.past[:, 0] = newest
+        best = self.told.argmax(axis=1)
+        told = (1.0 - self.memory[:, 0]) * self.told[self.each, best]
+        return self.past[self.source, best], self.SHARES.searchsorted(told)
 '''
 
-LEADER = '''
+RANK = '''
 def leader(row):
     """The largest of three counts and how sure it is (0, a tie nearly, to 4)."""
     a, b, c = row
@@ -152,9 +173,8 @@ def leader(row):
     if lead < 1.1:
         return move, 0 if lead < 0.4 else 1
     return move, 2 if lead < 2.2 else 3 if lead < 4.5 else 4
-'''
 
-RANK = '''
+
 class Rank:
     """Counts what they do for each order of one side's move counts (who leads, who is tied).
 
@@ -184,41 +204,8 @@ class Rank:
         return leader(row)
 '''
 
-RESULT = '''
-class Result:
-    """Counts how a side turns from one side's last move, after how the last throws ended.
-
-    Sees players who stay when they win, who change when they lose, who give way in the end.
-    """
-
-    def __init__(self, of_me, mine, theirs, memory):
-        self.of_me, self.memory = of_me, memory
-        self.source = "mine" if mine else "theirs"
-        self.size, self.results = 3 ** max(mine, theirs), 0
-        self.table, self.row, self.base = {}, None, 0
-
-    def learn(self, history):
-        theirs, mine = history.newest
-        row = self.row
-        if row is not None:
-            row[:] = [self.memory * count for count in row]
-            row[(history.newest[self.of_me] - self.base) % 3] += 1.0
-        self.results = (3 * self.results + (mine - theirs) % 3) % self.size
-        self.base = mine if self.source == "mine" else theirs
-        row = self.row = self.table.get(self.results)
-        if row is None:
-            self.row = self.table[self.results] = [0.0, 0.0, 0.0]
-            return NO_GUESS, UNSURE
-        turn, sure = leader(row)
-        return (self.base + turn) % 3, sure
-'''
-
 PREDICTORS = {
-    "match": ("LongestMatch", MATCH),
     "lag": ("Lag", LAG),
     "rank": ("Rank", RANK),
-    "result": ("Result", RESULT),
-    "echo": ("Echo", ECHO),
 }
-"""Kind of a part that looks at moves, other than a context -> name and text of its class."""
-NEED_LEADER = {"rank", "result"}
+"""Kind of a part that is an object of its own -> name and text of its class."""

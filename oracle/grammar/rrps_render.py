@@ -6,10 +6,17 @@ from collections.abc import Collection
 
 from oracle.grammar import rrps_agent, rrps_parts
 from oracle.grammar.kept_lines import kept_lines
-from oracle.grammar.rrps import CHOOSER, CONTEXT, Part, RrpsGenome, describe
+from oracle.grammar.rrps import CHOOSER, CONTEXT, ECHO, MATCH, RESULT, Part, RrpsGenome, describe
 
 _AMONG = {(1, 0): '("match",)', (0, 1): '("context",)', (1, 1): "ALL"}
 """Of a chooser: (mine, theirs) -> what it chooses among."""
+_LISTS = (
+    ("CONTEXTS", CONTEXT, "context"),
+    ("RESULTS", RESULT, "other"),
+    ("MATCHES", MATCH, "match"),
+    ("ECHOES", ECHO, "other"),
+)
+"""Of parts that work all at once: title of their list, kind, and what a chooser calls them."""
 
 
 def render(genome: RrpsGenome, footer: str = "", story: str = "") -> str:
@@ -24,12 +31,15 @@ def render(genome: RrpsGenome, footer: str = "", story: str = "") -> str:
     kinds = dict.fromkeys(part.kind for part in genome.parts)
     others = [rrps_parts.PREDICTORS[kind][1] for kind in kinds if kind in rrps_parts.PREDICTORS]
     sections = [rrps_agent.HEADER, _constants(genome), kept_lines(rrps_agent.HISTORY, has)]
-    if CONTEXT in kinds:
-        sections.append(rrps_parts.CONTEXTS)
-    if kinds.keys() & rrps_parts.NEED_LEADER:
-        sections.append(rrps_parts.LEADER)
+    for word, text in (
+        ("contexts", rrps_parts.CONTEXTS),
+        ("matches", rrps_parts.MATCHES),
+        ("echoes", rrps_parts.ECHOES),
+    ):
+        if word in has:
+            sections.append(kept_lines(text, has))
     sections += others
-    if CHOOSER in kinds:
+    if "choosers" in has:
         sections.append(rrps_agent.CHOOSERS)
     sections += [_predictor_lists(genome, has), _agent(genome, has, story)]
     return "\n\n\n".join(section.strip() for section in sections) + "\n" + footer
@@ -38,15 +48,17 @@ def render(genome: RrpsGenome, footer: str = "", story: str = "") -> str:
 def _has(genome: RrpsGenome) -> set[str]:
     """The words in brackets whose lines a policy keeps."""
     kinds = {part.kind for part in genome.parts}
-    has = {
-        word
-        for word, kind in (("contexts", CONTEXT), ("match", "match"), ("choosers", CHOOSER))
-        if kind in kinds
-    }
+    has = {title.lower() for title, kind, _ in _LISTS if kind in kinds}
+    if "results" in has:
+        has.add("contexts")
+    elif "contexts" in has:
+        has.add("plain")  # contexts without results
+    if has & {"contexts", "matches"}:
+        has.add("number")
+    if CHOOSER in kinds:
+        has.add("choosers")
     if kinds & rrps_parts.PREDICTORS.keys():
         has.add("others")
-    if CONTEXT in kinds and "match" not in kinds:
-        has.add("contexts alone")
     return has
 
 
@@ -67,27 +79,23 @@ def _constants(genome: RrpsGenome) -> str:
 
 
 def _predictor_lists(genome: RrpsGenome, has: Collection[str]) -> str:
-    """The predictors by sort: all Markov models are counted at once, all choosers score at once."""
-    contexts = [part for part in genome.parts if part.kind == CONTEXT]
-    choosers = [part for part in genome.parts if part.kind == CHOOSER]
-    others = [part for part in genome.parts if part.kind not in {CONTEXT, CHOOSER}]
-    lines = []
-    if contexts or others:
-        lines.append("# Whether it guesses my move (else theirs), my moves, their moves, memory.")
-    if contexts:
-        lines += _listed("CONTEXTS", contexts)
-    if others:
-        lines += _listed("PREDICTORS", others)
-    if choosers:
-        lines.append('ALL = ("match", "context", "other")')
-        lines.append("# Whether it guesses my move (else theirs), among what, memory.")
-        lines += _listed("CHOOSERS", choosers)
+    """The predictors by sort."""
+    lists = {
+        title: ([part for part in genome.parts if part.kind == kind], group)
+        for title, kind, group in _LISTS
+        if title.lower() in has
+    }
+    if "others" in has:
+        others = [part for part in genome.parts if part.kind in rrps_parts.PREDICTORS]
+        lists["PREDICTORS"] = (others, "other")
+    lines = ["# Whether it guesses my move (else theirs), my moves, their moves, memory."]
+    for title, (parts, _) in lists.items():
+        lines += _listed(title, parts)
+    if "choosers" in has:
+        lines += ['ALL = ("match", "context", "other")', "# The same, and what it chooses among."]
+        lines += _listed("CHOOSERS", [part for part in genome.parts if part.kind == CHOOSER])
         lines += ["# What the predictors are, for those who choose among them.", "GROUPS = ["]
-        if contexts:
-            lines.append('    *("context" for _ in CONTEXTS),')
-        if others:
-            named = '"match" if kind is LongestMatch else "other"' if "match" in has else '"other"'
-            lines.append(f"    *({named} for kind, *_ in PREDICTORS),")
+        lines += [f'    *("{group}" for _ in {title}),' for title, (_, group) in lists.items()]
         lines.append("]")
     return "\n".join(lines)
 
@@ -104,7 +112,8 @@ def _settings(part: Part) -> str:
     of_me = part.target == "mine"
     if part.kind == CHOOSER:
         return f"{of_me}, {_AMONG[part.mine, part.theirs]}, {part.memory}"
-    name = "" if part.kind == CONTEXT else f"{rrps_parts.PREDICTORS[part.kind][0]}, "
+    own = rrps_parts.PREDICTORS.get(part.kind)
+    name = f"{own[0]}, " if own else ""
     return f"{name}{of_me}, {part.mine}, {part.theirs}, {part.memory}"
 
 
