@@ -5,11 +5,8 @@ from __future__ import annotations
 import zlib
 from dataclasses import dataclass, field
 
-from oracle.grammar.search import GrammarOracle, Question, Scored, Start
+from oracle.grammar.search import GrammarOracle, Question, Scored
 from oracle.values import Draft, Score, Task
-
-NAMES = {"grammar": Start.FULL, "grammar:plain": Start.PLAIN}
-"""How a grammar is written where a model is chosen -> where its search begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,11 +15,14 @@ class GrammarWriter:
 
     Attributes:
       oracle: the grammar's search.
-      name: one of `NAMES`.
     """
 
     oracle: GrammarOracle = field(default_factory=GrammarOracle)
-    name: str = "grammar"
+
+    @property
+    def name(self) -> str:
+        """As it is written in the place of a model: "grammar" or "grammar:plain"."""
+        return self.oracle.start.value
 
     def write(self, task: Task, draft: Draft) -> Draft:
         """Proposes a program, or refines the draft's one where that was scored.
@@ -45,15 +45,6 @@ class GrammarWriter:
         else:
             source = self.oracle.propose(question, attempt)
         return Draft(draft.key, source=source)
-
-
-def grammar_writer(name: str) -> GrammarWriter:
-    """The writer that a name such as "grammar:plain" stands for.
-
-    Raises:
-      KeyError: it is not one of `NAMES`.
-    """
-    return GrammarWriter(GrammarOracle(NAMES[name]), name)
 
 
 def attempt_of(key: str) -> int:

@@ -15,7 +15,6 @@ from what the mixture's programs are made of.
 
 from __future__ import annotations
 
-import enum
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -33,16 +32,8 @@ from oracle.grammar.genome import (
     write_source,
 )
 from oracle.grammar.moves import Move
+from oracle.grammar.starts import Start
 from oracle.grammar.story import Measured, Step, Story, shortened
-
-
-class Start(enum.StrEnum):
-    """Where a search begins."""
-
-    FULL = "full"
-    """At the full sentence."""
-    PLAIN = "plain"
-    """At sentences of one part; everything else has to be found."""
 
 
 @dataclass(frozen=True, slots=True)
