@@ -8,9 +8,10 @@ import random
 import pytest
 
 from oracle.grammar import leduc, rrps
-from oracle.grammar.credits import part_credits
+from oracle.grammar.credits import part_credits, parts_of
 from oracle.grammar.genome import read_source, write_source
 from oracle.grammar.search import GrammarOracle, Question, Scored, UnknownGame
+from oracle.grammar.starts import Start
 
 FULL = {"rrps": rrps.full_genome(), "leduc": leduc.full_genome()}
 DRAW = {"rrps": rrps.random_genome, "leduc": leduc.random_genome}
@@ -89,3 +90,27 @@ def test_a_mirror_of_a_mirror_is_the_part() -> None:
     part = rrps.Part("context", "theirs", 2, 1, 0.9)
     assert rrps.mirror(part) == rrps.Part("context", "mine", 1, 2, 0.9)
     assert rrps.mirror(rrps.mirror(part)) == part
+
+
+@pytest.mark.parametrize("game", ["rrps", "leduc"])
+def test_a_plain_search_starts_from_one_part_and_grows_from_what_plays(game: str) -> None:
+    oracle = GrammarOracle(Start.PLAIN)
+    strangers = Question(game, (("class Agent: ...", 1.0),), 5)
+    first = read_source(oracle.propose(strangers))
+    assert len(parts_of(first)) == 1
+    grown = Question(game, ((write_source(first), 1.0),), 5)
+    for attempt in range(4):
+        child = read_source(oracle.propose(grown, attempt))
+        assert set(parts_of(first)) <= set(parts_of(child))
+        assert len(parts_of(child)) <= 1 + 3 + 6
+    assert read_source(oracle.propose(grown)) != FULL[game]
+
+
+def test_a_plain_search_refines_what_it_has() -> None:
+    oracle, asked = GrammarOracle(Start.PLAIN), Question("rrps", (("class Agent: ...", 1.0),), 5)
+    first = oracle.propose(asked)
+    sizes = [
+        len(parts_of(read_source(oracle.refine(asked, Scored(first, (-5.0,)), (), attempt))))
+        for attempt in range(12)
+    ]
+    assert max(sizes) > 1 and max(sizes) <= 7
