@@ -36,6 +36,7 @@ class GrammarWriter:
             seed=task.seed,
             names=tuple(one.ref for one in task.opponents),
             task=task.key,
+            others=tuple((one.source, one.ref) for one in task.others),
         )
         attempt = attempt_of(draft.key)
         if draft.source and draft.score is not None:

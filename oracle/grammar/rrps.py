@@ -191,9 +191,13 @@ _RESULTS = ((0, 2, 0.97), (0, 3, 0.97), (0, 4, 1.0), (2, 0, 0.95))
 """(my last move is turned, theirs is) by so many results, and memory."""
 
 
+RECKLESS = Choice(edge=0.0, net=1000.0)
+"""Always plays the reply that seems best, whatever it promises and however badly it has gone."""
+
+
 def single_genome(rng: random.Random) -> RrpsGenome:
-    """Draws a policy of one predictor, with default settings."""
-    return RrpsGenome((_no_chooser(rng),))
+    """Draws a policy of one predictor that never plays safe."""
+    return RrpsGenome((_no_chooser(rng),), choice=RECKLESS)
 
 
 def random_genome(rng: random.Random) -> RrpsGenome:

@@ -46,6 +46,7 @@ class Question:
       seed: all random choices of the answer follow from it and from the attempt's number.
       names: of the opponents, for the programs' stories; "1", "2", ... where there are none.
       task: names the mixture in stories.
+      others: (program, name) of members of the population that have no weight in the mixture.
     """
 
     game: str
@@ -53,6 +54,7 @@ class Question:
     seed: int
     names: tuple[str, ...] = ()
     task: str = ""
+    others: tuple[tuple[str, str], ...] = ()
 
     @property
     def weights(self) -> tuple[float, ...]:
@@ -121,17 +123,29 @@ class GrammarOracle:
         return _written(question, full, moves.mutate(move.genome, grammar, rng).after(move))
 
     def _from_little(self, question: Question, grammar: Grammar[Any], rng: random.Random) -> str:
-        relatives = _readable(question)
+        """A sentence of one part, or one that grew from what the population's programs are made of.
+
+        Members without weight in the mixture count too: what they found may be wanted again.
+        """
+        relatives = _readable(question) + [
+            (genome, 0.0, name)
+            for source, name in question.others
+            for genome in (genome_or_none(source),)
+            if genome is not None
+        ]
         if not relatives:
             return write_source(grammar.single(rng))
         start, _, name = _drawn(relatives, rng)
         move = Move(start, f"grown from {name}")
-        if len(relatives) > 1 and rng.random() < 0.5:
-            mate, _, other = _drawn([one for one in relatives if one[2] != name], rng)
+        mates = [one for one in relatives if one[2] != name]
+        if mates:
+            mate, _, other = rng.choice(mates)
             move = Move(grammar.join(start, mate), f"{name} joined with {other}")
         if rng.random() < 0.5:
             move = moves.meet(move.genome, question, question.weights, rng).after(move)
         move = Move(grammar.grow(move.genome, rng), "with parts drawn at random").after(move)
+        if rng.random() < 0.5:
+            move = moves.mutate(move.genome, grammar, rng).after(move)
         return _written(question, start, move)
 
     def refine(
