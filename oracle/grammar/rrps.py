@@ -182,7 +182,6 @@ def full_genome() -> RrpsGenome:
         *(Part(RESULT, "mine", b, a, m) for a, b, m in _RESULTS),
         *_pair(ECHO, ((1, 0), (0, 1)), 0.95),
         *(Part(CHOOSER, "theirs", 1, 0, m) for m in (0.85, 0.98, 1.0)),
-        Part(CHOOSER, "theirs", 1, 1, 1.0),
     ]
     return RrpsGenome(tuple(parts))
 

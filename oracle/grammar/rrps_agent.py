@@ -18,11 +18,14 @@ STEPS = 10  # how sure a guess is: 0 to 8, or
 UNSURE = 9  # there is none
 ONES = np.eye(3)
 TURN = np.array([[0, 1, 2], [2, 0, 1], [1, 2, 0], [0, 0, 0]])  # (move - guess) % 3 by guess
+SILENT = np.array([[False] * 3] * 3 + [[True] * 3])  # by guess: says nothing of any move
 """
 
 HISTORY = '''
 class History:
     """What was played so far: `mine` and `theirs` hold moves 0, 1, 2; `newest` is (theirs, mine).
+
+    `numbers` is the same as an array, with a 0 behind.
 [matches]
 [matches]    `codes` are the last LENGTH throws of them, of me and of both, each read as one number
 [matches]    (base 3, 3 and 9) with the newest in the lowest digit.
@@ -44,7 +47,7 @@ class History:
     def append(self, mine, theirs):
         self.mine.append(mine)
         self.theirs.append(theirs)
-        self.newest = (theirs, mine)
+        self.newest, self.numbers = (theirs, mine), np.array((theirs, mine, 0))
 [matches]        of_them, of_me, of_both = self.codes
 [matches]        of_them = (3 * of_them + theirs) % self.SINGLE
 [matches]        of_me = (3 * of_me + mine) % self.SINGLE
@@ -79,19 +82,21 @@ class Choosers:
         wiped = memory == 1.0
         self.gains = np.where(wiped, np.maximum(self.WON, 0.0), self.WON)  # (chooser, met, plan)
         self.fades = np.where(wiped, self.WON >= 0.0, memory)
-        left_out = [[group not in chosen for group in groups] for chosen in groups_in]
-        self.left_out = np.where(left_out, -np.inf, 0.0)[:, :, None]
-        self.scores = np.zeros((len(choosers), len(groups), 3))
-        self.plans, self.each = np.full((len(groups), 3), NO_GUESS), np.arange(len(choosers))
+        allowed = np.array([[group in chosen for group in groups] for chosen in groups_in])
+        heard = allowed.any(axis=0)  # by anybody
+        self.heard = np.flatnonzero(heard if heard.any() else ~heard)
+        self.left_out = np.where(allowed[:, self.heard], 0.0, -np.inf)[:, :, None]
+        self.scores = np.zeros((len(choosers), len(self.heard), 3))
+        self.plans, self.each = np.full((len(self.heard), 3), NO_GUESS), np.arange(len(choosers))
 
     def learn(self, history, guesses):
         """Scores the last plans and makes new ones; returns guesses, and how sure they are."""
-        met = np.array(history.newest).take(self.meets)
+        met, guesses = history.numbers.take(self.meets), guesses.take(self.heard)
         self.scores *= self.fades[self.each, met].take(self.plans, axis=1)
         self.scores += self.gains[self.each, met].take(self.plans, axis=1)
         self.plans = self.PLANS.take(guesses, axis=0)
         scores = self.scores + self.left_out
-        if guesses.max() == NO_GUESS:
+        if NO_GUESS in guesses.tolist():
             scores[:, guesses == NO_GUESS] = -np.inf
         scores = scores.reshape(len(scores), -1)
         best, top = scores.argmax(axis=1), scores.max(axis=1)
@@ -187,7 +192,7 @@ AGENT_BODY = '''
         self.guesses = guesses
         self.records = self.first + STEPS * self.mistakes + sure
         said = self.logs.take(3 * self.records[:, None] + TURN.take(guesses, axis=0))
-        said[guesses == NO_GUESS] = 0.0
+        np.putmask(said, SILENT.take(guesses, axis=0), 0.0)
         self.said = said
         logs = (self.weights @ said).tolist()
         most = max(logs)

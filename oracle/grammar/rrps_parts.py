@@ -39,8 +39,7 @@ class Contexts:
 
     def learn(self, history):
         """Each model's guess, and how sure it is."""
-[plain]        newest = np.array(history.newest)
-[results]        newest = np.array((*history.newest, 0))
+        newest = history.numbers
         if self.now is not None:
 [plain]            happened = ONES.take(newest.take(self.of_me), axis=0)
 [results]            happened = ONES.take((newest.take(self.of_me) - self.base) % 3, axis=0)
@@ -56,7 +55,8 @@ class Contexts:
 [results]        guesses = (guesses + self.base) % 3
         sure = self.LEADS.searchsorted(high - middle, side="right")
         unseen = high == 0.0
-        guesses[unseen], sure[unseen] = NO_GUESS, UNSURE
+        np.putmask(guesses, unseen, NO_GUESS)
+        np.putmask(sure, unseen, UNSURE)
         return guesses, sure
 '''
 
@@ -147,11 +147,11 @@ class Echoes:
 
     def learn(self, history):
         """Each one's guess, and how sure it is."""
-        newest = np.array(history.newest)
+        newest = history.numbers
         self.told *= self.memory
         self.told += self.past.take(self.source, axis=0) == newest.take(self.of_me)[:, None]
         self.past[:, 1:] = self.past[:, :-1]
-        self.past[:, 0] = newest
+        self.past[:, 0] = newest[:2]
         best = self.told.argmax(axis=1)
         told = (1.0 - self.memory[:, 0]) * self.told[self.each, best]
         return self.past[self.source, best], self.SHARES.searchsorted(told)
