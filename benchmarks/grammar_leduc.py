@@ -1,120 +1,68 @@
-"""Plays a grammar policy against rule players: `benchmarks/grammar_leduc.py [FILE] [--games N]`.
+"""Plays a Leduc policy against hand-written players: `benchmarks/grammar_leduc.py [FILE]...`.
 
-Prints the mean return per opponent beside the ceiling (the exact best response to that opponent,
-where it never changes), and what the policy gives away to balanced play: the sum, over its moves,
-of how much the move was worse than the best one, which needs far fewer matches than the return.
-FILE is a policy's source; without it the full sentence of the grammar plays.  The public
-evaluation bots take no part.
+Prints the mean return against each player beside the ceiling (what the exact best response wins,
+where the player has no memory), then PopReturn, PopExpl and AggScore over the field with 95 %
+intervals (bootstrap over deals), PopExpl cross-fitted as well, and what the policy gives away to
+balanced play: the sum, over its moves, of how much the move was worse than the best one, which
+needs far fewer matches than the return.  FILE is a policy's source, or a word for a sentence of
+the grammar (see `SENTENCES`); without it the full sentence plays.  `--half held-out` is for
+measuring what is finished.  The arena's evaluation population takes no part.
 """
 
 from __future__ import annotations
 
 import argparse
-import math
 import random
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from grammar_leduc_field import CHANCES, DEVELOPMENT, HELD_OUT, Plain
+from grammar_leduc_learners import Past
+from grammar_leduc_players import See, tilted
+
 from oracle.grammar import balance, leduc
 from oracle.grammar.genome import write_source
 
 HANDS = 100
 NAMES = {"F": "FOLD", "C": "CALL", "R": "RAISE"}
+DECK = (0, 0, 1, 1, 2, 2)
+HALVES = {"development": DEVELOPMENT, "held-out": HELD_OUT}
+SENTENCES = {"full": leduc.full_genome}
 
 
-def slope(x, width=0.05):
-    return 1 / (1 + math.exp(-x / width))
-
-
-def strength(rank, public):
-    if public is None:
-        return (0.2, 0.5, 0.8)[rank]
-    return 1.0 if rank == public else (0.15, 0.4, 0.65)[rank]
-
-
-def blind(fold, bet):
-    return lambda line, rank, public: (fold, 1 - fold - bet, bet)
-
-
-def honest(fold, bet, bluff=0.0):
-    def chances(line, rank, public):
-        hand = strength(rank, public)
-        bets = max(bluff, slope(hand - bet))
-        folds = slope(fold - hand) * (1 - bets)
-        return folds, 1 - folds - bets, bets
-
-    return chances
-
-
-def tilted(fold=1.0, bet=1.0):
-    rows = balance.stored_rows()
-
-    def chances(line, rank, public):
-        call, raising = rows[line][rank][0 if public is None else public]
-        weights = ((1000 - call - raising) * fold, call, raising * bet)
-        return tuple(weight / sum(weights) for weight in weights)
-
-    return chances
-
-
-def by_stage(before, after):
-    return lambda line, *cards: (after if "/" in line else before)(line, *cards)
-
-
-PLAYERS = {
-    "balanced": tilted(),
-    "seldom folds": blind(0.03, 0.02),
-    "folds 92%": blind(0.92, 0.02),
-    "calls 85%": blind(0.05, 0.1),
-    "folds 80%": blind(0.8, 0.05),
-    "folds half": blind(0.5, 0.1),
-    "raises 85%": blind(0.05, 0.85),
-    "raises half": blind(0.1, 0.5),
-    "coin": blind(0.33, 0.34),
-    "tight": honest(0.45, 0.75),
-    "very tight": honest(0.7, 0.9),
-    "loose": honest(0.1, 0.75),
-    "aggressive": honest(0.3, 0.45),
-    "bluffer": honest(0.3, 0.6, bluff=0.3),
-    "trapper": honest(0.3, 1.2),
-    "balanced, calls more": tilted(0.4, 0.6),
-    "balanced, folds more": tilted(2.5, 1.0),
-    "balanced, raises more": tilted(1.0, 2.5),
-    "balanced, passive": tilted(1.0, 0.3),
-    "tight, then calls": by_stage(honest(0.4, 0.7), blind(0.05, 0.05)),
-    "calls, then honest": by_stage(blind(0.03, 0.05), honest(0.4, 0.6)),
-    "raises, then folds": by_stage(blind(0.05, 0.9), blind(0.8, 0.1)),
-}
-
-
-def legal_chances(player, line, rank, public):
+def legal_weights(player, see):
     """What is not legal is called."""
-    fold, call, bet = player(line, rank, public)
-    legal = balance.spot(line).legal
-    if 0 not in legal:
+    fold, call, bet = player.weights(see)
+    if not see.owed:
         fold, call = 0.0, call + fold
-    if 2 not in legal:
+    if see.raises == 2:
         bet, call = 0.0, call + bet
-    return np.array((fold, call, bet)) / (fold + call + bet)
+    return fold, call, bet
 
 
-def ceiling(player):
-    """What the best response wins per match, by the exact tree."""
-    policy = {}
-    for line in balance.spots():
-        table = np.zeros((3, 3, 3))
-        for rank, public in np.ndindex(3, 3):
-            seen = public if "/" in line else None
-            table[:, rank, public] = legal_chances(player, line, rank, seen)
-        policy[line] = table
-    return HANDS / 2 * sum(balance.best_response_value(policy, seat) for seat in (0, 1))
+def see(line, seat, cards, hand, score):
+    """What a player in a seat knows."""
+    spot, dealt = balance.spot(line), "/" in line
+    return See(
+        line,
+        cards[seat],
+        cards[2] if dealt else None,
+        seat,
+        line.rpartition("/")[2].count("R"),
+        max(spot.paid) - spot.paid[seat],
+        sum(spot.paid),
+        hand,
+        score,
+    )
 
 
 def observation(seat, cards, line, history, result=None):
+    """The same for a policy, as the author contract says."""
     spot, dealt = balance.spot(line), "/" in line
     return {
         "player_view": {
@@ -134,7 +82,7 @@ def observation(seat, cards, line, history, result=None):
     }
 
 
-def hand(bot, player, seat, cards, rng):
+def hand(bot, player, seat, cards, rng, number, total):
     """Chips that the bot wins in one hand."""
     line, history = "", {"PREFLOP": [], "POSTFLOP": []}
     bot.restart(seat)
@@ -143,9 +91,8 @@ def hand(bot, player, seat, cards, rng):
         if spot.mover == seat:
             letter = bot.act(observation(seat, cards, line, history))[0]
         else:
-            public = cards[2] if "/" in line else None
-            chances = legal_chances(player, line, cards[spot.mover], public)
-            letter = rng.choices("FCR", chances)[0]
+            seen = see(line, spot.mover, cards, number, -total)
+            letter = rng.choices("FCR", legal_weights(player, seen))[0]
         stage = "POSTFLOP" if "/" in line else "PREFLOP"
         history[stage].append({"player_id": spot.mover, "action": NAMES[letter]})
         to = balance.follow(line, "FCR".index(letter))
@@ -157,57 +104,150 @@ def hand(bot, player, seat, cards, rng):
         mine, theirs = (3 if cards[i] == cards[2] else cards[i] for i in (seat, 1 - seat))
         won = max(spot.paid) * ((mine > theirs) - (mine < theirs))
         shown = [{"player_id": i, "hand": "JQK"[cards[i]]} for i in (0, 1)]
-    result = {"outcome": to.upper(), "returns": [], "showdown_hands": shown}
+    returns = [won, -won] if seat == 0 else [-won, won]
+    result = {"outcome": to.upper(), "returns": returns, "showdown_hands": shown}
     bot.receive_outcome(observation(seat, cards, line, history, result))
+    public = cards[2] if "/" in line else None
+    mine = cards[seat] if shown else None
+    player.saw(Past(line + letter, 1 - seat, cards[1 - seat], public, mine, -won))
     return won
 
 
-def match(make_bot, player, seed):
-    random.setstate(random.Random(seed + 1).getstate())
-    rng, bot = random.Random(seed), make_bot()
-    return sum(
-        hand(bot, player, number % 2, rng.sample([0, 0, 1, 1, 2, 2], 3), rng)
-        for number in range(HANDS)
-    )
+def match(make_bot, maker, seed):
+    """Chips won in a match; seeds 2n and 2n + 1 share the cards with the seats swapped."""
+    deals, rng = random.Random(f"cards {seed // 2}"), random.Random(f"moves {seed}")
+    random.setstate(random.Random(f"bot {seed}").getstate())
+    bot, player, total = make_bot(), maker(rng), 0
+    for number in range(HANDS):
+        cards = deals.sample(DECK, 3)
+        if seed % 2:
+            cards = [cards[1], cards[0], cards[2]]
+        total += hand(bot, player, (number + seed) % 2, cards, rng, number, total)
+    return total
+
+
+def ceiling(weights):
+    """What the best response wins per match against a player without memory, exactly."""
+    policy = {}
+    for line in balance.spots():
+        table = np.zeros((3, 3, 3))
+        for rank, public in np.ndindex(3, 3):
+            seat = balance.spot(line).mover
+            seen = see(line, seat, {seat: rank, 1 - seat: 0, 2: public}, 50, 0)
+            found = legal_weights(Plain(weights), seen)
+            table[:, rank, public] = np.array(found) / sum(found)
+        policy[line] = table
+    return HANDS / 2 * sum(balance.best_response_value(policy, seat) for seat in (0, 1))
 
 
 def auditor(namespace):
     """The policy's class, with a count of what its moves give away to balanced play."""
     bot = namespace["RepeatedLeducPokerBot"]
-    ranks = namespace["RANKS"]
+    even = balance.from_rows(balance.stored_rows())
 
     class Audited(bot):
         given = 0.0
 
         def act(self, obs):
             name = super().act(obs)
-            mine = ranks[obs["player_view"]["hand"]]
-            believed, self.chances = self.chances, np.eye(len(self.chances))[0]  # balanced play
-            self.plan = None
-            worth = self.options(*self.read(obs), mine)
-            self.chances, self.plan = believed, None
-            Audited.given += max(worth.values()) - worth[name[0]]
+            Audited.given += regret(even, obs, name[0])
             return name
 
     return Audited
 
 
+def regret(policy, obs, letter):
+    """How much worse a move is than the best one against a stateless policy, in chips."""
+    seat, mine = obs["player_view"]["player_id"], "JQK".index(obs["player_view"]["hand"])
+    first, then = (
+        "".join(event["action"][0] for event in obs["action_history"][stage])
+        for stage in ("PREFLOP", "POSTFLOP")
+    )
+    card = obs["public_state"]["public_card"]
+    line = first if card is None else f"{first}/{then}"
+    values = balance.move_values(
+        policy, line, seat, mine, None if card is None else "JQK".index(card)
+    )
+    return max(values.values()) - values[letter]
+
+
+def load(text):
+    """Policy class and its namespace, from a file's name or a sentence's word."""
+    source = write_source(SENTENCES[text]()) if text in SENTENCES else Path(text).read_text()
+    namespace = {"__name__": "policy"}
+    exec(compile(source, text, "exec"), namespace)
+    return namespace
+
+
+def scores(returns):
+    """PopReturn, PopExpl and AggScore of (players, deals) means."""
+    means = returns.mean(axis=1)
+    lost = max(0.0, -means.min())
+    return np.array((means.mean(), lost, means.mean() - lost))
+
+
+def cross_fitted(returns):
+    """PopExpl where one half of the deals names the worst player and the other half measures."""
+    halves = returns[:, ::2].mean(axis=1), returns[:, 1::2].mean(axis=1)
+    return np.mean([max(0.0, -b[a.argmin()]) for a, b in (halves, halves[::-1])])
+
+
+def intervals(returns, rng, draws=2000):
+    """95 % intervals of the scores, by drawing deals again."""
+    players, deals = returns.shape
+    found = []
+    for _ in range(draws):
+        picked = rng.integers(deals, size=(players, deals))
+        found.append(scores(np.take_along_axis(returns, picked, axis=1)))
+    return np.percentile(found, (2.5, 97.5), axis=0).T
+
+
+def measure(namespace, field, deals):
+    """Mean returns (players, deals) over both seats, and CPU seconds a match."""
+    started, rows = time.process_time(), []
+    for _, maker in field:
+        played = [
+            match(namespace["RepeatedLeducPokerBot"], maker, seed) for seed in range(2 * deals)
+        ]
+        rows.append(np.reshape(played, (deals, 2)).mean(axis=1))
+    return np.array(rows), (time.process_time() - started) / (len(rows) * 2 * deals)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("file", nargs="?", type=Path)
-    parser.add_argument("--games", type=int, default=20)
+    parser.add_argument("policies", nargs="*", default=["full"], metavar="FILE")
+    parser.add_argument("--half", choices=HALVES, default="development")
+    parser.add_argument("--deals", type=int, default=20)
     options = parser.parse_args()
-    source = options.file.read_text() if options.file else write_source(leduc.full_genome())
-    namespace = {"__name__": "policy"}
-    exec(compile(source, "<policy>", "exec"), namespace)
-    games = range(options.games)
-    for name, player in PLAYERS.items():
-        returns = [match(namespace["RepeatedLeducPokerBot"], player, seed) for seed in games]
-        print(f"{name:24s} {np.mean(returns):8.1f}  ceiling {ceiling(player):8.1f}")
+    field = HALVES[options.half]
+    columns = []
+    for text in options.policies:
+        namespace = load(text)
+        returns, seconds = measure(namespace, field, options.deals)
+        columns.append((text, namespace, returns, seconds))
+    for place, (name, _) in enumerate(field):
+        top = f"{ceiling(CHANCES[name]):8.1f}" if name in CHANCES else 8 * " "
+        means = "".join(f"{returns[place].mean():10.1f}" for _, _, returns, _ in columns)
+        print(f"{name:26s} ceiling {top} {means}")
+    for text, namespace, returns, seconds in columns:
+        bounds = intervals(returns, np.random.default_rng(1))
+        row = zip(("PopReturn", "PopExpl", "AggScore"), scores(returns), bounds, strict=True)
+        told = ", ".join(
+            f"{title} {x:.1f} [{low:.1f}, {high:.1f}]" for title, x, (low, high) in row
+        )
+        print(f"{text}: {told}; PopExpl cross-fitted {cross_fitted(returns):.1f}")
+        given = given_away(namespace, options.deals)
+        print(
+            f"  gives away {given:.2f} chips a match to balanced play; {1000 * seconds:.0f} ms each"
+        )
+
+
+def given_away(namespace, matches):
+    """Chips a match that the policy's moves give away to balanced play."""
     audited = auditor(namespace)
-    for seed in games:
-        match(audited, PLAYERS["balanced"], seed)
-    print(f"given away to balanced play: {audited.given / options.games:.2f} chips a match")
+    for seed in range(matches):
+        match(audited, lambda rng: Plain(tilted()), seed)
+    return audited.given / matches
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
-"""Plays a grammar policy against the zoo: `python benchmarks/grammar_rrps.py [FILE] [--games N]`.
+"""Plays grammar policies against hand-written opponents: `benchmarks/grammar_rrps.py [FILE]...`.
 
-Prints the mean return per opponent and over three groups: the two halves of the first zoo (every
-other opponent), both watched while the grammar was developed, and the kinds that were
-written later.  FILE is a policy's source; without it the full sentence of the grammar plays.
+Prints the mean return per opponent and per group, PopReturn, PopExpl and AggScore of each group,
+and microseconds an act.  FILE is a policy's source; without it the full sentence plays.
+`--field zoo`: the two halves of the first zoo, both watched while the grammar
+was developed, and the kinds that were written later.  `--field contest`: programs as people hand
+them in to contests, to develop against; `--field held-out`: as many that nothing was tuned on.
 The public evaluation bots take no part.
 """
 
@@ -16,6 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from grammar_contest import DEVELOPMENT, HELD_OUT
 from grammar_zoo import LATER, ZOO
 
 from oracle.grammar import rrps
@@ -23,6 +26,11 @@ from oracle.grammar.genome import write_source
 
 MOVES = ("ROCK", "PAPER", "SCISSORS")
 THROWS = 1000
+FIELDS = {
+    "zoo": {"half 1": ZOO[::2], "half 2": ZOO[1::2], "later": LATER},
+    "contest": {"development": DEVELOPMENT},
+    "held-out": {"held out": HELD_OUT},
+}
 
 
 def load(source):
@@ -32,7 +40,7 @@ def load(source):
 
 
 def match(agent, maker, seed):
-    """Return of an agent class against a zoo player, and the CPU seconds that the agent took."""
+    """Return of an agent class against an opponent, and the CPU seconds that the agent took."""
     random.setstate(random.Random(seed + 1).getstate())
     player, policy = maker(random.Random(seed)), agent()
     mine, theirs, total, seconds = [], [], 0, 0.0
@@ -49,23 +57,36 @@ def match(agent, maker, seed):
     return total, seconds
 
 
+def measure(agent, group, games):
+    """Mean return against each opponent of a group, and CPU seconds a match."""
+    means, seconds = [], 0.0
+    for number, (_, maker) in enumerate(group):
+        played = [match(agent, maker, 1000 * number + 2 * game) for game in range(games)]
+        means.append(sum(total for total, _ in played) / games)
+        seconds += sum(cost for _, cost in played)
+    return means, seconds / len(group) / games
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("file", nargs="?", type=Path)
+    parser.add_argument("files", nargs="*", type=Path, metavar="FILE")
+    parser.add_argument("--field", choices=FIELDS, default="zoo")
     parser.add_argument("--games", type=int, default=1)
+    parser.add_argument("--brief", action="store_true", help="groups only")
     options = parser.parse_args()
-    source = options.file.read_text() if options.file else write_source(rrps.full_genome())
-    agent, groups, seconds = load(source), {"half 1": [], "half 2": [], "later": []}, 0.0
-    for number, (name, maker) in enumerate((*ZOO, *LATER)):
-        played = [match(agent, maker, 1000 * number + 2 * game) for game in range(options.games)]
-        mean = sum(total for total, _ in played) / options.games
-        seconds += sum(cost for _, cost in played) / options.games
-        group = "later" if number >= len(ZOO) else ("half 1", "half 2")[number % 2]
-        groups[group].append(mean)
-        print(f"{name:24s} {group:9s} {mean:8.1f}")
-    for group, values in groups.items():
-        print(f"{group}: mean {sum(values) / len(values):.1f}, worst {min(values):.1f}")
-    print(f"{seconds / (len(ZOO) + len(LATER)) / THROWS * 1e6:.0f} microseconds an act")
+    sources = [file.read_text() for file in options.files] or [write_source(rrps.full_genome())]
+    agents = [load(source) for source in sources]
+    for title, group in FIELDS[options.field].items():
+        found = [measure(agent, group, options.games) for agent in agents]
+        if not options.brief:
+            for place, (name, _) in enumerate(group):
+                print(f"{name:24s}" + "".join(f"{means[place]:8.1f}" for means, _ in found))
+        for number, (means, seconds) in enumerate(found):
+            mean, lost = sum(means) / len(means), max(0.0, -min(means))
+            print(
+                f"{title}, policy {number + 1}: PopReturn {mean:.1f}, PopExpl {lost:.1f}, "
+                f"AggScore {mean - lost:.1f}; {seconds / THROWS * 1e6:.0f} microseconds an act"
+            )
 
 
 if __name__ == "__main__":

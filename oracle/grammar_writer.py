@@ -18,7 +18,11 @@ class GrammarWriter:
     """
 
     oracle: GrammarOracle = field(default_factory=GrammarOracle)
-    name: str = "grammar"
+
+    @property
+    def name(self) -> str:
+        """As it is written in the place of a model: "grammar" or "grammar:plain"."""
+        return self.oracle.start.value
 
     def write(self, task: Task, draft: Draft) -> Draft:
         """Proposes a program, or refines the draft's one where that was scored.
@@ -27,7 +31,12 @@ class GrammarWriter:
           UnknownGame: there is no grammar for the task's game.
         """
         question = Question(
-            task.game.name, tuple((one.source, one.weight) for one in task.opponents), task.seed
+            game=task.game.name,
+            opponents=tuple((one.source, one.weight) for one in task.opponents),
+            seed=task.seed,
+            names=tuple(one.ref for one in task.opponents),
+            task=task.key,
+            others=tuple((one.source, one.ref) for one in task.others),
         )
         attempt = attempt_of(draft.key)
         if draft.source and draft.score is not None:
@@ -48,4 +57,4 @@ def attempt_of(key: str) -> int:
 def _scored(task: Task, source: str, score: Score) -> Scored:
     """A scored program with its returns in the order of the task's opponents."""
     means = {one.digest: one.mean for one in score.against}
-    return Scored(source, tuple(means[one.digest] for one in task.opponents))
+    return Scored(source, tuple(means[one.digest] for one in task.opponents), score.stderr)

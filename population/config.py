@@ -10,6 +10,7 @@ from typing import Any
 from arena.analysis.meta_strategy import DEFAULT_SOLVER, SOLVERS
 from arena.errors import UsageFault
 from arena.games import game as game_named
+from oracle.grammar.starts import STARTS
 from oracle.models.options import Asking
 
 ORACLES = ("zero-shot", "best-of-n", "linear", "alpha-evolve")
@@ -25,7 +26,8 @@ class OracleChoice:
 
     Attributes:
       name: one of `ORACLES`; of an oracle of somebody's own, its identity.
-      model: what writes the programs, such as "grammar" or "gemini:gemini-3.8-flash"; `CUSTOM`.
+      model: what writes the programs, such as "grammar", "grammar:plain" or
+        "gemini:gemini-3.8-flash"; `CUSTOM`.
       opponents: what of the opponents is shown: "none", "code" or "description".
       shown: which opponents are shown: "all", "top-k:5" or "min-support:0.05".
       refinements: M, the most refinements of one candidate (linear); for alpha-evolve, the
@@ -56,7 +58,7 @@ class OracleChoice:
     @property
     def writes_with_a_model(self) -> bool:
         """Whether a language model that we know of writes the programs."""
-        return self.model not in ("grammar", CUSTOM)
+        return self.model not in STARTS and not self.custom
 
     def idle_options(self) -> tuple[str, ...]:
         """Names of the fields that do nothing for this oracle."""
@@ -149,7 +151,7 @@ class RunConfig:
     @property
     def vouched(self) -> bool:
         """Whether all programs of the run are the grammar's, which we wrote ourselves."""
-        return self.oracle.model.partition(":")[0] == "grammar" and not self.initial
+        return self.oracle.model in STARTS and not self.initial
 
     @property
     def variant(self) -> str:

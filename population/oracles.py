@@ -18,6 +18,8 @@ from oracle.context import OpponentInput, parse_filter, parse_input
 from oracle.early_stop import EarlyStop
 from oracle.ending import Ending
 from oracle.grammar.genome import GRAMMARS
+from oracle.grammar.search import GrammarOracle
+from oracle.grammar.starts import STARTS, Start
 from oracle.grammar_writer import GrammarWriter
 from oracle.linear_refinement import LinearRefinement
 from oracle.models.budget import Budget, Spent
@@ -47,7 +49,6 @@ from population.members import Member, task_of
 from population.records import RunRecord, Sigma
 from population.runs import Runs
 
-GRAMMAR = "grammar"
 GRAMMAR_WIDTH = 2
 """Programs that the grammar offers in each step of linear refinement: they cost nothing."""
 
@@ -58,7 +59,7 @@ SPECIALISTS = 0.25
 
 def model_by_default() -> str:
     """What writes programs where nothing was chosen: Gemini where its key is set."""
-    return f"gemini:{default_model()}" if has_gemini_key() else GRAMMAR
+    return f"gemini:{default_model()}" if has_gemini_key() else Start.FULL.value
 
 
 def full_model_name(text: str) -> str:
@@ -173,7 +174,7 @@ def oracle_of(
         the variant knows another way.
       ending: when a search ends before its time; None for never, as in runs of before.
     """
-    grammar = choice.model == GRAMMAR
+    grammar = choice.model in STARTS
     # A transcript is replayed in the order in which it was recorded.
     alone = grammar or any(one.startswith("recorded:") for one in names_of(choice.model))
     workers = 1 if alone else choice.asking.parallel
@@ -224,7 +225,7 @@ def check_writer(config: RunConfig) -> None:
     Raises:
       UsageFault: it is the grammar, which knows other games.
     """
-    if config.oracle.model == GRAMMAR and config.game not in GRAMMARS:
+    if config.oracle.model in STARTS and config.game not in GRAMMARS:
         raise UsageFault(
             f"the grammar writes programs of {' and '.join(GRAMMARS)}, not of {config.game}: "
             "a run of this game needs a model, such as --model gemini"
@@ -244,7 +245,7 @@ def check_model(choice: OracleChoice, spending: Spending) -> tuple[str, ...]:
     _refuse_custom(choice)
     writer_options(choice)
     check_asking(choice.model, choice.asking)
-    if choice.model == GRAMMAR:
+    if choice.model in STARTS:
         return ()
     models = _models_of(choice, spending)
     found: list[str] = []
@@ -307,8 +308,9 @@ def workshop(
     options = writer_options(choice)
     racing = EarlyStop() if record.config.afresh else None  # runs of before play all in full
     provenance: dict[str, object] = {"run": record.name, "oracle": choice.name}
-    if choice.model == GRAMMAR:
-        by_grammar = Authorship(GrammarWriter(), {**provenance, "model": GRAMMAR})
+    if choice.model in STARTS:
+        grammar = GrammarWriter(GrammarOracle(STARTS[choice.model]))
+        by_grammar = Authorship(grammar, {**provenance, "model": choice.model})
         return Workshop(oracle_of(choice, by_grammar, racing), by_grammar)
     journal = journal_of(runs, record.name)
     budget = _budget(spending, Spent.on(call.reply for call in journal.calls()))

@@ -11,9 +11,9 @@ from arena.figures.text import number
 from dashboards import run_data
 from dashboards.text import in_markdown
 from dashboards.tiles import tiles
+from oracle.grammar.starts import STARTS
 from oracle.models.budget import Spent
 from oracle.models.journal import Call
-from population.oracles import GRAMMAR
 from population.report.facts import RunFacts
 from registry import shown
 
@@ -31,7 +31,7 @@ def show(facts: RunFacts) -> None:
     if not found:
         st.info(
             "No model was asked: the grammar wrote the programs, which costs nothing."
-            if facts.record.config.oracle.model == GRAMMAR
+            if facts.record.config.oracle.model in STARTS
             else "The model was not asked anything yet."
         )
         return

@@ -20,6 +20,7 @@ from dashboards.liveness import FRESH_LOOKS, Phase, ago
 from dashboards.text import in_code, in_markdown
 from dashboards.tiles import tiles
 from dashboards.views import calls
+from oracle.grammar.starts import STARTS
 from population.figures import attempt_tree, ladder, over_iterations, sigma_area
 from population.paper import reference_lines
 from population.records import Iteration, RunRecord
@@ -121,7 +122,7 @@ def _heading(facts: RunFacts, phase: Phase) -> None:
         "PopExpl": number(scores.pop_expl.value if scores else None),
         "Minutes": number(sum(step.iteration.effort.seconds for step in facts.steps) / 60),
     }
-    if record.config.oracle.model != "grammar":
+    if record.config.oracle.model not in STARTS:
         values["Model calls"] = f"{facts.usage.total.calls:,}"
         values["Cost"] = calls.cost_of(facts.usage.total)
     notes = {}

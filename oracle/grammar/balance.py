@@ -163,21 +163,52 @@ def solve(iterations: int = ITERATIONS) -> Policy:
 
 def best_response_value(policy: Policy, seat: int) -> float:
     """Chips a hand that the best response in a seat wins against a policy."""
+    return float(_reply_values(policy, "", seat, np.ones((3, 3))).sum())
 
-    def value(line: str, other: Array) -> Array:
-        mover, _, legal = spots()[line]
-        values = []
-        for move in legal:
-            reach = other if mover == seat else other * policy[line][move]
-            ending = _ending(line, move, seat, reach)
-            values.append(value(follow(line, move), reach) if ending is None else ending)
-        stacked = np.stack(values)
-        if mover != seat:
-            return np.asarray(stacked.sum(axis=0))
-        choice = _before_card(line, stacked).argmax(axis=0)[None]
-        return np.asarray(np.take_along_axis(stacked, choice, axis=0)[0])
 
-    return float(value("", np.ones((3, 3))).sum())
+def _reply_values(policy: Policy, line: str, seat: int, other: Array) -> Array:
+    """The same from a line on, by [rank, public], times the chance that the other gets there."""
+    mover, _, legal = spots()[line]
+    values = []
+    for move in legal:
+        reach = other if mover == seat else other * policy[line][move]
+        ending = _ending(line, move, seat, reach)
+        if ending is None:
+            ending = _reply_values(policy, follow(line, move), seat, reach)
+        values.append(ending)
+    stacked = np.stack(values)
+    if mover != seat:
+        return np.asarray(stacked.sum(axis=0))
+    choice = _before_card(line, stacked).argmax(axis=0)[None]
+    return np.asarray(np.take_along_axis(stacked, choice, axis=0)[0])
+
+
+def move_values(
+    policy: Policy, line: str, seat: int, rank: int, public: int | None
+) -> dict[str, float]:
+    """Chips that each legal move is worth to a seat that replies best from then on.
+
+    Args:
+      policy: of the other seat.
+      line: the betting so far; the seat moves next.
+      seat: who asks.
+      rank: its card.
+      public: the public card, None before it is dealt.
+    """
+    reach = np.ones((3, 3))
+    for end in range(len(line)):
+        if line[end] != "/" and spots()[line[:end]].mover != seat:
+            reach = reach * policy[line[:end]][LETTERS.index(line[end])]
+    chance = (_deals()[0] * reach).sum(axis=1)[rank]  # of each public card, and of getting here
+    weight = chance.sum() if public is None else chance[public]
+    found = {}
+    for move in spots()[line].legal:
+        values = _ending(line, move, seat, reach)
+        if values is None:
+            values = _reply_values(policy, follow(line, move), seat, reach)
+        own = values[rank].sum() if public is None else values[rank, public]
+        found[LETTERS[move]] = float(own / weight) if weight else 0.0
+    return found
 
 
 def nash_conv(policy: Policy) -> float:

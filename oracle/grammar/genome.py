@@ -1,4 +1,4 @@
-"""Genomes as data: canonical JSON, and the comment in a source that says what it was made from."""
+"""Genomes as data: canonical JSON, and the comments in a source that say what it was made from."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from oracle.grammar import leduc, rrps
+from oracle.grammar import leduc, leduc_render, rrps, rrps_render, story
 from oracle.grammar.leduc import LeducGenome
 from oracle.grammar.rrps import RrpsGenome
+from oracle.grammar.story import Story
 
 Genome = RrpsGenome | LeducGenome
 G = TypeVar("G", RrpsGenome, LeducGenome)
+NOTHING_TOLD = Story()
 
 MARK = "# Made by the grammar from this genome:"
+HISTORY_MARK = "# How it came about, for whoever changes it further:"
 _WIDTH = 96
 
 
@@ -30,19 +33,27 @@ class Grammar(Generic[G]):
 
     Attributes:
       full: the sentence that search starts from.
+      single: a sentence of one random part, the start of a plain search.
       draw: a random sentence.
       mutate: a neighbour of a sentence.
+      grow: a sentence with up to three more parts.
       cross: a child of two.
-      render: the program, ending in a footer.
+      join: all parts of two, as far as there is room.
+      render: the program, from a footer and a paragraph of its docstring.
       parse: the sentence from its JSON document, without the game.
+      changes: what is different from one sentence to another, in words.
     """
 
     full: Callable[[], G]
+    single: Callable[[random.Random], G]
     draw: Callable[[random.Random], G]
     mutate: Callable[[G, random.Random], G]
+    grow: Callable[[G, random.Random], G]
     cross: Callable[[G, G, random.Random], G]
-    render: Callable[[G, str], str]
+    join: Callable[[G, G], G]
+    render: Callable[[G, str, str], str]
     parse: Callable[[Mapping[str, Any]], G]
+    changes: Callable[[G, G], list[str]]
 
 
 def _parse_rrps(document: Mapping[str, Any]) -> RrpsGenome:
@@ -60,19 +71,27 @@ def _parse_leduc(document: Mapping[str, Any]) -> LeducGenome:
 
 RRPS = Grammar(
     rrps.full_genome,
+    rrps.single_genome,
     rrps.random_genome,
     rrps.mutate,
+    rrps.grow,
     rrps.crossover,
-    rrps.render,
+    rrps.join,
+    rrps_render.render,
     _parse_rrps,
+    rrps.changes,
 )
 LEDUC = Grammar(
     leduc.full_genome,
+    leduc.single_genome,
     leduc.random_genome,
     leduc.mutate,
+    leduc.grow,
     leduc.crossover,
-    leduc.render,
+    leduc.join,
+    leduc_render.render,
     _parse_leduc,
+    leduc.changes,
 )
 GRAMMARS: Mapping[str, Grammar[Any]] = {rrps.GAME: RRPS, leduc.GAME: LEDUC}
 """Name of a game -> its grammar."""
@@ -105,11 +124,22 @@ def from_json(text: str) -> Genome:
     return genome
 
 
-def write_source(genome: Genome) -> str:
-    """The policy's program, ending in a comment from which `read_source` gets the genome back."""
-    text = to_json(genome)
-    chunks = [f"# {text[i : i + _WIDTH]}" for i in range(0, len(text), _WIDTH)]
-    return str(GRAMMARS[game_of(genome)].render(genome, "\n".join(("\n", MARK, *chunks, ""))))
+def write_source(genome: Genome, told: Story = NOTHING_TOLD) -> str:
+    """The policy's program, ending in comments from which its genome and story are read back."""
+    footer = ["\n"]
+    if told.steps:
+        footer += [HISTORY_MARK, *_as_comment(story.to_json(told)), ""]
+    footer += [MARK, *_as_comment(to_json(genome)), ""]
+    grammar = GRAMMARS[game_of(genome)]
+    return str(grammar.render(genome, "\n".join(footer), story.prose(told)))
+
+
+def _as_comment(text: str) -> list[str]:
+    return [f"# {text[i : i + _WIDTH]}" for i in range(0, len(text), _WIDTH)]
+
+
+def _from_comment(comment: str) -> str:
+    return "".join(line.removeprefix("# ") for line in comment.splitlines())
 
 
 def read_source(source: str) -> Genome:
@@ -121,4 +151,15 @@ def read_source(source: str) -> Genome:
     _, found, comment = source.rpartition(MARK)
     if not found:
         raise NotGrammarMade("the source ends in no genome comment")
-    return from_json("".join(line.removeprefix("# ") for line in comment.splitlines()))
+    return from_json(_from_comment(comment))
+
+
+def read_story(source: str) -> Story:
+    """How a program came about; an empty story where its source does not tell."""
+    told = source.rpartition(MARK)[0].rpartition(HISTORY_MARK)
+    if not told[1]:
+        return NOTHING_TOLD
+    try:
+        return story.from_json(_from_comment(told[2].strip()))
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return NOTHING_TOLD

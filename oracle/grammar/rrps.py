@@ -5,6 +5,7 @@ them.  Every predictor guesses the next move of one side.  What is learnt is not
 is right but how the opponent's move relates to it (equal, one ahead, two ahead), so one part
 serves against opponents who repeat themselves, who are one step ahead, and who are two.  Guesses
 of my own next move (parts with target "mine") are what an opponent's predictor would make of me.
+Choosers imitate a whole opponent: one who makes such guesses and acts on whichever paid best.
 """
 
 from __future__ import annotations
@@ -13,15 +14,18 @@ import dataclasses
 import random
 from dataclasses import dataclass
 
-from oracle.grammar import rrps_parts
+from oracle.grammar import story
 
 GAME = "rrps"
-CONTEXT = "context"
-MOST_PARTS = 80
+CONTEXT, RESULT, MATCH, ECHO, CHOOSER = "context", "result", "match", "echo", "chooser"
+KINDS = (CONTEXT, MATCH, "lag", "rank", RESULT, ECHO, CHOOSER)
+MOST_PARTS = 110
 LONGEST_SIDE = 5
 """Moves of one side that a context looks at."""
 LONGEST_CONTEXT = 8
 """Moves of both sides: a policy has 3 to that power counts of each move."""
+LONGEST_RESULTS = 6
+"""Throws whose results a part of kind "result" looks at."""
 _TARGETS = ("theirs", "mine")
 
 
@@ -30,11 +34,13 @@ class Part:
     """One predictor.
 
     Attributes:
-      kind: context, match, lag or rank.
+      kind: one of `KINDS`.
       target: whose next move it guesses, "theirs" or "mine".
-      mine: my recent moves that it looks at (match: longest length, lag: how long ago).
-      theirs: the same of the opponent.
-      memory: factor by which old counts fade, 1 for never.
+      mine: my recent moves that it looks at (match: longest length; lag: how long ago; result: how
+        many results, to turn my last move by; chooser: 1 where it chooses among matches).
+      theirs: the same of the opponent (chooser: 1 where it chooses among contexts; with 1 and 1 it
+        chooses among all other parts).
+      memory: factor by which old counts or scores fade, 1 for never.
     """
 
     kind: str
@@ -44,14 +50,23 @@ class Part:
     memory: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.kind != CONTEXT and self.kind not in rrps_parts.PREDICTORS:
+        if self.kind not in KINDS:
             raise ValueError(f"no predictor is of kind {self.kind!r}")
-        if self.kind == CONTEXT and not (
-            min(self.mine, self.theirs) >= 0
-            and max(self.mine, self.theirs) <= LONGEST_SIDE
-            and self.mine + self.theirs <= LONGEST_CONTEXT
-        ):
-            raise ValueError(f"a context of {self.mine} and {self.theirs} moves is too long")
+        longest, both = self._limits()
+        if min(self.mine, self.theirs) < 0 or max(self.mine, self.theirs) > longest:
+            raise ValueError(f"a {self.kind} of {self.mine} and {self.theirs} moves is too long")
+        if self.mine + self.theirs > both:
+            raise ValueError(f"a {self.kind} of {self.mine} and {self.theirs} moves is too long")
+        if self.kind != CONTEXT and self.mine + self.theirs == 0:
+            raise ValueError(f"a {self.kind} of no moves looks at nothing")
+
+    def _limits(self) -> tuple[int, int]:
+        """Longest for one side, and for both together."""
+        return {
+            CONTEXT: (LONGEST_SIDE, LONGEST_CONTEXT),
+            RESULT: (LONGEST_RESULTS, LONGEST_RESULTS),
+            CHOOSER: (1, 2),
+        }.get(self.kind, (30, 60))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,22 +114,33 @@ class RrpsGenome:
     def __post_init__(self) -> None:
         if not 1 <= len(self.parts) <= MOST_PARTS:
             raise ValueError(f"a policy has 1 to {MOST_PARTS} parts, not {len(self.parts)}")
+        if all(part.kind == CHOOSER for part in self.parts):
+            raise ValueError("a policy of choosers alone has nothing to choose among")
 
 
 def random_part(rng: random.Random) -> Part:
     """Draws a predictor; the draw favours short contexts, which learn fast."""
-    kind = rng.choices(("context", "match", "lag", "rank"), (8, 3, 2, 2))[0]
+    kind = rng.choices(KINDS, (8, 3, 2, 2, 2, 1, 3))[0]
     target = rng.choice(_TARGETS)
-    if kind == "match":
-        length = rng.choice((8, 15, 30))
+    side = rng.choice(((1, 0), (0, 1)))
+    if kind == MATCH:
+        length = rng.choice((4, 8, 15, 30))
         mine, theirs = rng.choice(((length, 0), (0, length), (length, length)))
         return Part(kind, target, mine, theirs)
     if kind == "lag":
         lag = rng.randint(1, 6)
-        return Part(kind, target, *rng.choice(((lag, 0), (0, lag))))
+        return Part(kind, target, lag * side[0], lag * side[1])
     if kind == "rank":
-        memory = rng.choice((1.0, 0.98, 0.95, 0.9, 0.8))
-        return Part(kind, target, *rng.choice(((1, 0), (0, 1))), memory)
+        return Part(kind, target, *side, rng.choice((1.0, 0.98, 0.95, 0.9, 0.8)))
+    if kind == RESULT:
+        length = rng.choice((1, 2, 3, 3, 4, 5))
+        memory = rng.choice((1.0, 0.97, 0.95, 0.9))
+        return Part(kind, target, length * side[0], length * side[1], memory)
+    if kind == ECHO:
+        return Part(kind, target, *side, rng.choice((0.9, 0.95, 0.97)))
+    if kind == CHOOSER:
+        among = rng.choice(((1, 0), (1, 0), (0, 1), (1, 1)))
+        return Part(kind, target, *among, rng.choice((0.8, 0.85, 0.9, 0.95, 0.98, 1.0)))
     mine, theirs = rng.choice(_CONTEXTS)
     memory = rng.choice((1.0, 1.0, 0.98, 0.95, 0.85, 0.7))
     return Part(kind, target, mine, theirs, memory)
@@ -135,32 +161,60 @@ def _pair(kind: str, orders: tuple[tuple[int, int], ...], memory: float = 1.0) -
 
 
 def mirror(part: Part) -> Part:
-    """The same part seen from the other seat."""
+    """The same part seen from the other seat; what a chooser chooses among has no seat."""
     target = "mine" if part.target == "theirs" else "theirs"
+    if part.kind == CHOOSER:
+        return dataclasses.replace(part, target=target)
     return dataclasses.replace(part, target=target, mine=part.theirs, theirs=part.mine)
 
 
 def full_genome() -> RrpsGenome:
-    """The sentence that search starts from: every kind of part, both targets, default settings."""
+    """The sentence that search starts from: most kinds of part, default settings.
+
+    Lags and ranks cost a third of a program's time, and gained nothing that was measured.
+    """
     parts = [
-        *_pair("context", _CONTEXTS[1:]),
-        *_pair("context", ((0, 0),), 0.98),
-        *_pair("context", _QUICK_CONTEXTS, 0.85),
-        *_pair("match", ((30, 0), (0, 30), (30, 30))),
-        *_pair("lag", ((1, 0), (0, 1))),
-        *(Part("lag", "theirs", a, b) for a, b in ((2, 0), (0, 2))),
-        *(Part("rank", "theirs", a, b, m) for a, b in ((1, 0), (0, 1)) for m in (1.0, 0.9)),
+        *_pair(CONTEXT, _CONTEXTS[1:]),
+        *_pair(CONTEXT, ((0, 0),), 0.98),
+        *_pair(CONTEXT, _QUICK_CONTEXTS, 0.85),
+        *_pair(MATCH, ((30, 0), (0, 30), (30, 30))),
+        *(Part(RESULT, "theirs", a, b, m) for a, b, m in _RESULTS),
+        *(Part(RESULT, "mine", b, a, m) for a, b, m in _RESULTS),
+        *_pair(ECHO, ((1, 0), (0, 1)), 0.95),
+        *(Part(CHOOSER, "theirs", 1, 0, m) for m in (0.85, 0.98, 1.0)),
     ]
     return RrpsGenome(tuple(parts))
 
 
+_RESULTS = ((0, 2, 0.97), (0, 3, 0.97), (0, 4, 1.0), (2, 0, 0.95))
+"""(my last move is turned, theirs is) by so many results, and memory."""
+
+
+RECKLESS = Choice(edge=0.0, net=1000.0)
+"""Always plays the reply that seems best, whatever it promises and however badly it has gone."""
+
+
+def single_genome(rng: random.Random) -> RrpsGenome:
+    """Draws a policy of one predictor that never plays safe."""
+    return RrpsGenome((_no_chooser(rng),), choice=RECKLESS)
+
+
 def random_genome(rng: random.Random) -> RrpsGenome:
     """Draws a policy of 4 to 16 distinct parts with settings around the defaults."""
-    parts = {random_part(rng): None for _ in range(rng.randint(4, 16))}
+    parts = {random_part(rng): None for _ in range(rng.randint(3, 15))}
+    parts[_no_chooser(rng)] = None
     genome = RrpsGenome(tuple(parts))
     for _ in range(3):
         genome = _nudge(genome, rng)
     return genome
+
+
+def _no_chooser(rng: random.Random) -> Part:
+    """Draws a predictor that can stand alone."""
+    part = random_part(rng)
+    while part.kind == CHOOSER:
+        part = random_part(rng)
+    return part
 
 
 _SCALES = {
@@ -206,8 +260,30 @@ def mutate(genome: RrpsGenome, rng: random.Random) -> RrpsGenome:
                 parts[rng.randrange(len(parts))] = fresh
         else:
             genome = _nudge(genome, rng)
-        genome = dataclasses.replace(genome, parts=tuple(parts))
+        genome = with_parts(genome, parts)
     return genome
+
+
+def grow(genome: RrpsGenome, rng: random.Random) -> RrpsGenome:
+    """The genome with one to three parts more, each sometimes with its mirror."""
+    parts = list(genome.parts)
+    for _ in range(rng.choice((1, 2, 3))):
+        fresh = random_part(rng)
+        parts += [fresh, mirror(fresh)] if rng.random() < 0.5 else [fresh]
+    return with_parts(genome, parts)
+
+
+def join(one: RrpsGenome, other: RrpsGenome) -> RrpsGenome:
+    """The first genome with the parts of both."""
+    return with_parts(one, [*one.parts, *other.parts])
+
+
+def with_parts(genome: RrpsGenome, parts: list[Part]) -> RrpsGenome:
+    """The genome with other parts, as far as there is room; unchanged where none stands alone."""
+    kept = tuple(dict.fromkeys(parts))[:MOST_PARTS]
+    if all(part.kind == CHOOSER for part in kept):
+        return genome
+    return dataclasses.replace(genome, parts=kept)
 
 
 def crossover(one: RrpsGenome, other: RrpsGenome, rng: random.Random) -> RrpsGenome:
@@ -215,94 +291,54 @@ def crossover(one: RrpsGenome, other: RrpsGenome, rng: random.Random) -> RrpsGen
     both = [part for part in one.parts if part in other.parts]
     rest = [part for part in (*one.parts, *other.parts) if part not in both]
     parts = both + [part for part in rest if rng.random() < 0.5]
-    return RrpsGenome(
-        tuple(parts[:MOST_PARTS]) or one.parts,
-        rng.choice((one.blend, other.blend)),
-        rng.choice((one.choice, other.choice)),
+    child = RrpsGenome(
+        one.parts, rng.choice((one.blend, other.blend)), rng.choice((one.choice, other.choice))
     )
+    return with_parts(child, parts)
+
+
+def changes(before: RrpsGenome, after: RrpsGenome) -> list[str]:
+    """What is different, in words."""
+    found = story.differences(before.parts, after.parts, describe)
+    for one, other in ((before.blend, after.blend), (before.choice, after.choice)):
+        for field in dataclasses.fields(one):
+            old, new = getattr(one, field.name), getattr(other, field.name)
+            if old != new:
+                found.append(f"{field.name.replace('_', ' ')} {old:g} became {new:g}")
+    return found
 
 
 def describe(part: Part) -> str:
     """What a part does, in one line without a full stop."""
     whose = "their" if part.target == "theirs" else "my"
     fading = "" if part.memory == 1.0 else f", memory {part.memory}"
-    if part.kind == "context":
-        if part.mine == part.theirs == 0:
-            return f"{whose} most frequent move{fading}"
-        seen = " and ".join(
-            f"{owner} last {count}" if count > 1 else f"{owner} last"
-            for owner, count in (("my", part.mine), ("their", part.theirs))
-            if count
-        )
-        return f"{whose} move after {seen}{fading}"
-    if part.kind == "match":
-        where = "both sides'" if part.mine and part.theirs else "my" if part.mine else "their"
-        return f"{whose} move after the longest repeat in {where} moves"
     owner = "my" if part.mine else "their"
+    if part.kind == CONTEXT:
+        return _describe_context(part, whose) + fading
+    if part.kind == MATCH:
+        where = "all" if part.mine and part.theirs else owner
+        length = max(part.mine, part.theirs)
+        return f"{whose} move after the longest repeat in {where} moves, to {length}"
     if part.kind == "lag":
         return f"{owner} move {max(part.mine, part.theirs)} throws ago, as {whose} next"
-    return f"{whose} move by the order of {owner} counts{fading}"
+    if part.kind == "rank":
+        return f"{whose} move by the order of {owner} counts{fading}"
+    if part.kind == RESULT:
+        count = max(part.mine, part.theirs)
+        return f"{whose} turn from {owner} last by {count} results{fading}"
+    if part.kind == ECHO:
+        return f"{whose} move as {owner} move at the best lag{fading}"
+    among = "all" if part.mine and part.theirs else "matches" if part.mine else "contexts"
+    scored = ", set back by a loss" if part.memory == 1.0 else fading
+    return f"{whose} move, the best paid plan of {among}{scored}"
 
 
-def render(genome: RrpsGenome, footer: str = "") -> str:
-    """The policy as standalone commented Python; equal genomes give equal text.
-
-    Args:
-      genome: what to write.
-      footer: comment lines to end the file with.
-    """
-    kinds = dict.fromkeys(part.kind for part in genome.parts if part.kind != CONTEXT)
-    sections = [rrps_parts.HEADER.strip(), _constants(genome), rrps_parts.HISTORY.strip()]
-    sections.append(rrps_parts.CONTEXTS.strip())
-    sections += [rrps_parts.PREDICTORS[kind][1].strip() for kind in kinds]
-    sections += [_predictor_lists(genome), _agent(genome)]
-    return "\n\n\n".join(sections) + "\n" + footer
-
-
-def _constants(genome: RrpsGenome) -> str:
-    blend, choice = genome.blend, genome.choice
-    return "\n".join(
-        (
-            f"FIRST_WEIGHT = {blend.first_weight}  # of every predictor in the blend",
-            f"RATE = {blend.rate}  # step of the gradient on the weights",
-            f"FORGET = {blend.forget}  # smallest step of a predictor's record",
-            f"TRUST = {blend.trust}  # share that a first guess is given",
-            f"PATIENCE = {blend.patience}  # throws that the first trust counts for",
-            f"EDGE = {choice.edge}  # payoff per throw below which the move is random",
-            f"FORM_MEMORY = {choice.form_memory}  # fading of the record of wanted replies",
-            f"NET = {choice.net}  # loss in that record that makes moves random",
-        )
+def _describe_context(part: Part, whose: str) -> str:
+    if part.mine == part.theirs == 0:
+        return f"{whose} most frequent move"
+    seen = " and ".join(
+        f"{owner} last {count}" if count > 1 else f"{owner} last"
+        for owner, count in (("my", part.mine), ("their", part.theirs))
+        if count
     )
-
-
-def _predictor_lists(genome: RrpsGenome) -> str:
-    """The predictors, Markov models apart from the others: all of them are counted at once."""
-    lines = ["# Whether it guesses my move (else theirs), my moves, their moves, memory."]
-    for title, chosen in (("CONTEXTS", True), ("PREDICTORS", False)):
-        lines.append(f"{title} = [")
-        for part in genome.parts:
-            if (part.kind == CONTEXT) is chosen:
-                name = "" if chosen else f"{rrps_parts.PREDICTORS[part.kind][0]}, "
-                settings = f"{part.target == 'mine'}, {part.mine}, {part.theirs}, {part.memory}"
-                lines.append(f"    ({name}{settings}),  # {describe(part)}")
-        lines.append("]")
-    return "\n".join(lines)
-
-
-def _agent(genome: RrpsGenome) -> str:
-    direct = sum(part.target == "theirs" for part in genome.parts)
-    mirrored = len(genome.parts) - direct
-    doc = f'''class Agent:
-    """Blends {len(genome.parts)} sequence predictors into one forecast and plays the best reply.
-
-    Made by a grammar, not written by a person or a language model.
-
-    {direct} predictors guess the opponent's next move and {mirrored} guess mine, as an opponent's
-    predictor would.  For each the agent learns how the opponent's move relates to the guess, so
-    that repeating, being one step ahead and being two steps ahead are all seen.  A weighted blend
-    of what they say gives a forecast; the reply that pays best is played while it promises at
-    least {genome.choice.edge} a throw and such replies have not been losing lately, else a random
-    move, which nobody can exploit.
-    """
-'''
-    return doc + rrps_parts.AGENT_BODY.rstrip("\n")
+    return f"{whose} move after {seen}"

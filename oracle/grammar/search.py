@@ -8,30 +8,32 @@ what programs tried so far returned against each opponent.  It uses both.
 * Over the programs scored so far, a ridge regression of the return on the presence of each part
   says which parts pay against this mixture; mutation adds the ones that pay and drops the ones
   that do not.
+
+A plain search does not know the full sentence: its first program has one part, and later ones grow
+from what the mixture's programs are made of.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import random
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
-from oracle.grammar import rrps
+from oracle.grammar import moves
+from oracle.grammar.credits import part_credits
 from oracle.grammar.genome import (
     GRAMMARS,
     Genome,
+    Grammar,
     NotGrammarMade,
     read_source,
+    read_story,
     write_source,
 )
-from oracle.grammar.rrps import RrpsGenome
-
-RIDGE = 2.0
-"""Strength of the prior that a part makes no difference, in scored programs."""
+from oracle.grammar.moves import Move
+from oracle.grammar.starts import Start
+from oracle.grammar.story import Measured, Step, Story, shortened
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +44,26 @@ class Question:
       game: "rrps" or "leduc".
       opponents: (program, weight) of each member of the mixture.
       seed: all random choices of the answer follow from it and from the attempt's number.
+      names: of the opponents, for the programs' stories; "1", "2", ... where there are none.
+      task: names the mixture in stories.
+      others: (program, name) of members of the population that have no weight in the mixture.
     """
 
     game: str
     opponents: tuple[tuple[str, float], ...]
     seed: int
+    names: tuple[str, ...] = ()
+    task: str = ""
+    others: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """Of the opponents."""
+        return tuple(weight for _, weight in self.opponents)
+
+    def name(self, place: int) -> str:
+        """Of an opponent."""
+        return self.names[place] if self.names else str(place + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,38 +73,80 @@ class Scored:
     Attributes:
       source: the program.
       returns: mean return against each opponent, in the question's order.
+      stderr: of the mean over the mixture, 0 where it is not known.
     """
 
     source: str
     returns: tuple[float, ...]
+    stderr: float = 0.0
+
+    def mean(self, weights: Sequence[float]) -> float:
+        """Return against an opponent drawn by the weights."""
+        return sum(w * r for w, r in zip(weights, self.returns, strict=True)) / sum(weights)
 
 
 class UnknownGame(ValueError):
     """There is no grammar for the game."""
 
 
+@dataclass(frozen=True, slots=True)
 class GrammarOracle:
-    """Writes policies of one grammar.  Holds no state: equal arguments give equal answers."""
+    """Writes policies of one grammar.  Equal arguments give equal answers.
+
+    Attributes:
+      start: where a search begins.
+    """
+
+    start: Start = field(default=Start.FULL)
 
     def propose(self, question: Question, attempt: int = 0) -> str:
         """A fresh program.
 
-        The first one against opponents of unknown make is the full sentence of the grammar; later
-        ones vary it and cross it with what the mixture's own programs are made of.
+        From the full sentence: the first one against opponents of unknown make is that sentence;
+        later ones vary it and cross it with what the mixture's own programs are made of.  From
+        little: a sentence of one part, later one that grew from the mixture's programs.
         """
-        grammar = self._grammar(question)
+        grammar = _grammar(question)
         rng = random.Random(f"{question.seed}/propose/{attempt}")
-        relatives = [genome for genome, _ in self._readable(question)]
-        full = grammar.full()
-        if attempt == 0 and full not in relatives:
+        if self.start is Start.PLAIN:
+            return self._from_little(question, grammar, rng)
+        full, relatives = grammar.full(), _readable(question)
+        known = [genome for genome, _, _ in relatives]
+        if attempt == 0 and full not in known:
             return write_source(full)
-        start = full
+        move = Move(full, "a variant of the grammar's full sentence")
         if relatives and rng.random() < 0.5:
-            weights = [weight + 0.01 for _, weight in self._readable(question)]
-            start = grammar.cross(full, rng.choices(relatives, weights)[0], rng)
+            mate, _, name = _drawn(relatives, rng)
+            move = Move(grammar.cross(full, mate, rng), f"the full sentence crossed with {name}")
         if rng.random() < 0.5:
-            start = self._meet(start, question, [weight for _, weight in question.opponents], rng)
-        return write_source(grammar.mutate(start, rng))
+            move = moves.meet(move.genome, question, question.weights, rng).after(move)
+        return _written(question, full, moves.mutate(move.genome, grammar, rng).after(move))
+
+    def _from_little(self, question: Question, grammar: Grammar[Any], rng: random.Random) -> str:
+        """A sentence of one part, or one that grew from what the population's programs are made of.
+
+        Members without weight in the mixture count too: what they found may be wanted again.
+        """
+        relatives = _readable(question) + [
+            (genome, 0.0, name)
+            for source, name in question.others
+            for genome in (genome_or_none(source),)
+            if genome is not None
+        ]
+        if not relatives:
+            return write_source(grammar.single(rng))
+        start, _, name = _drawn(relatives, rng)
+        move = Move(start, f"grown from {name}")
+        mates = [one for one in relatives if one[2] != name]
+        if mates:
+            mate, _, other = rng.choice(mates)
+            move = Move(grammar.join(start, mate), f"{name} joined with {other}")
+        if rng.random() < 0.5:
+            move = moves.meet(move.genome, question, question.weights, rng).after(move)
+        move = Move(grammar.grow(move.genome, rng), "with parts drawn at random").after(move)
+        if rng.random() < 0.5:
+            move = moves.mutate(move.genome, grammar, rng).after(move)
+        return _written(question, start, move)
 
     def refine(
         self, question: Question, current: Scored, tried: Sequence[Scored] = (), attempt: int = 0
@@ -100,135 +159,90 @@ class GrammarOracle:
           tried: other programs scored on the same question; the more, the better the guess.
           attempt: number of this refinement, so that asking again gives another answer.
         """
-        grammar = self._grammar(question)
-        rng = random.Random(f"{question.seed}/refine/{attempt}/{current.source}")
-        try:
-            start = read_source(current.source)
-        except NotGrammarMade:
+        grammar = _grammar(question)
+        start = genome_or_none(current.source)
+        if start is None:
             return self.propose(question, attempt)
-        weights = [weight for _, weight in question.opponents]
-        known = {scored.source: scored for scored in (*tried, current)}
-        pays = part_credits(list(known.values()), weights)
+        rng = random.Random(f"{question.seed}/refine/{attempt}/{current.source}")
+        everyone = {scored.source: scored for scored in (*tried, current)}.values()
+        found = [(genome_or_none(scored.source), scored) for scored in everyone]
+        known = [(genome, scored) for genome, scored in found if genome is not None]
         for _ in range(20):
-            child = self._step(start, question, current, pays, list(known.values()), rng)
-            child = grammar.mutate(child, rng) if child == start else child
-            source = write_source(child)
-            if source not in known:
-                return source
-        return write_source(grammar.mutate(grammar.draw(rng), rng))
+            move = self._step(start, question, current, known, rng)
+            if all(move.genome != genome for genome, _ in known):
+                return _written(question, start, move, current)
+        move = Move(grammar.mutate(grammar.draw(rng), rng), "a fresh draw, for want of better")
+        return _written(question, start, move, current)
 
     def _step(
         self,
         start: Genome,
         question: Question,
         current: Scored,
-        pays: Mapping[Any, float],
-        known: Sequence[Scored],
+        known: Sequence[tuple[Genome, Scored]],
         rng: random.Random,
-    ) -> Genome:
-        """One of four moves: meet a strong opponent, follow the credits, cross, or mutate."""
-        grammar, move = GRAMMARS[question.game], rng.random()
-        if move < 0.3:
-            mean = sum(w * r for (_, w), r in zip(question.opponents, current.returns, strict=True))
+    ) -> Move:
+        """One of four moves: meet a strong opponent, follow the credits, cross, or mutate.
+
+        A plain search grows as often as it mutates.
+        """
+        grammar, weights, dice = GRAMMARS[question.game], question.weights, rng.random()
+        if dice < 0.3:
+            mean = current.mean(weights)
             needs = [
                 weight * max(mean - value, 0.0) + 1e-6
-                for (_, weight), value in zip(question.opponents, current.returns, strict=True)
+                for weight, value in zip(weights, current.returns, strict=True)
             ]
-            return self._meet(start, question, needs, rng)
-        if move < 0.6 and pays:
-            return _follow(start, pays, rng)
-        if move < 0.75 and len(known) > 1:
-            weights = [weight for _, weight in question.opponents]
-            best = sorted(known, key=lambda scored: -_value(scored, weights))[:4]
-            mate = _genome_or_none(rng.choice(best).source)
-            if mate is not None:
-                child: Genome = grammar.cross(start, mate, rng)
-                return child
-        mutant: Genome = grammar.mutate(start, rng)
-        return mutant
-
-    @staticmethod
-    def _grammar(question: Question) -> Any:
-        if question.game not in GRAMMARS:
-            raise UnknownGame(f"no grammar for {question.game!r}; there is {sorted(GRAMMARS)}")
-        return GRAMMARS[question.game]
-
-    @staticmethod
-    def _readable(question: Question) -> list[tuple[Genome, float]]:
-        """The opponents that this grammar made, with their weights."""
-        found = ((_genome_or_none(source), weight) for source, weight in question.opponents)
-        return [(genome, weight) for genome, weight in found if genome is not None]
-
-    @staticmethod
-    def _meet(
-        start: Genome, question: Question, needs: Sequence[float], rng: random.Random
-    ) -> Genome:
-        """Adds mirrors of up to three predictors that a needed opponent runs on my moves."""
-        source, _ = rng.choices(question.opponents, [need + 1e-9 for need in needs])[0]
-        theirs = _genome_or_none(source)
-        if not isinstance(start, RrpsGenome) or not isinstance(theirs, RrpsGenome):
-            mutant: Genome = GRAMMARS[question.game].mutate(start, rng)
-            return mutant
-        mirrors = [part for part in map(rrps.mirror, theirs.parts) if part not in start.parts]
-        picked = rng.sample(mirrors, min(3, len(mirrors), rrps.MOST_PARTS - len(start.parts)))
-        return dataclasses.replace(start, parts=(*start.parts, *picked))
+            return moves.meet(start, question, needs, rng)
+        if dice < 0.6:
+            rows = [(genome, scored.mean(weights)) for genome, scored in known]
+            return moves.follow(start, part_credits(rows), grammar, rng)
+        if dice < 0.75 and len(known) > 1:
+            best = sorted(known, key=lambda row: -row[1].mean(weights))[:4]
+            mate, scored = rng.choice(best)
+            reason = f"crossed with one that returned {scored.mean(weights):+.1f}"
+            return Move(grammar.cross(start, mate, rng), reason)
+        if self.start is Start.PLAIN and rng.random() < 0.5:
+            return Move(grammar.grow(start, rng), "parts drawn at random")
+        return moves.mutate(start, grammar, rng)
 
 
-def part_credits(scored: Sequence[Scored], weights: Sequence[float]) -> dict[Any, float]:
-    """What each part or style is worth against the mixture, in the game's unit.
-
-    A ridge regression of the mixture's return on the presence of parts.  Parts that all programs
-    have, or none, cannot be told apart from the rest and are left out.
-
-    Args:
-      scored: programs with their returns, in the order of `weights`.
-      weights: of the opponents.
-    """
-    rows = [(genome, _value(s, weights)) for s in scored if (genome := _genome_or_none(s.source))]
-    everything = sorted({part for genome, _ in rows for part in _parts(genome)})
-    present = np.array([[part in _parts(genome) for part in everything] for genome, _ in rows])
-    if len(rows) < 2 or not everything:
-        return {}
-    varying = [i for i in range(len(everything)) if 0 < present[:, i].sum() < len(rows)]
-    if not varying:
-        return {}
-    features = present[:, varying].astype(float)
-    values = np.array([value for _, value in rows])
-    features -= features.mean(axis=0)
-    gram = features.T @ features + RIDGE * np.eye(len(varying))
-    worth = np.linalg.solve(gram, features.T @ (values - values.mean()))
-    return {everything[i]: float(w) for i, w in zip(varying, worth, strict=True)}
+def _grammar(question: Question) -> Grammar[Any]:
+    if question.game not in GRAMMARS:
+        raise UnknownGame(f"no grammar for {question.game!r}; there is {sorted(GRAMMARS)}")
+    return GRAMMARS[question.game]
 
 
-def _follow(start: Genome, pays: Mapping[Any, float], rng: random.Random) -> Genome:
-    """Adds up to two parts that pay and drops up to two that do not, at random by how much."""
-    parts = list(_parts(start))
-    wanted = {part: pay for part, pay in pays.items() if pay > 0.0 and part not in parts}
-    unwanted = {part: -pay for part, pay in pays.items() if pay < 0.0 and part in parts}
-    for _ in range(2):
-        if wanted and rng.random() < 0.7:
-            part = rng.choices(list(wanted), list(wanted.values()))[0]
-            parts.append(part)
-            del wanted[part]
-        if unwanted and len(parts) > 2 and rng.random() < 0.7:
-            part = rng.choices(list(unwanted), list(unwanted.values()))[0]
-            parts.remove(part)
-            del unwanted[part]
-    if isinstance(start, RrpsGenome):
-        return dataclasses.replace(start, parts=tuple(parts[: rrps.MOST_PARTS]))
-    return dataclasses.replace(start, styles=(start.styles[0], *parts))
+Relative = tuple[Genome, float, str]
+"""An opponent that this grammar made: genome, weight, name."""
 
 
-def _parts(genome: Genome) -> tuple[Any, ...]:
-    """What a search may add or drop: predictors, or styles after the balanced one."""
-    return genome.parts if isinstance(genome, RrpsGenome) else genome.styles[1:]
+def _readable(question: Question) -> list[Relative]:
+    found = [
+        (genome_or_none(source), weight, question.name(place))
+        for place, (source, weight) in enumerate(question.opponents)
+    ]
+    return [(genome, weight, name) for genome, weight, name in found if genome is not None]
 
 
-def _value(scored: Scored, weights: Sequence[float]) -> float:
-    return sum(w * r for w, r in zip(weights, scored.returns, strict=True)) / sum(weights)
+def _drawn(relatives: Sequence[Relative], rng: random.Random) -> Relative:
+    return rng.choices(relatives, [weight + 0.01 for _, weight, _ in relatives])[0]
 
 
-def _genome_or_none(source: str) -> Genome | None:
+def _written(question: Question, start: Genome, move: Move, current: Scored | None = None) -> str:
+    """The program of a move, with the story of how it came about."""
+    told, parent = Story(), None
+    if current is not None:
+        told = read_story(current.source)
+        against = {question.name(i): value for i, value in enumerate(current.returns)}
+        parent = Measured(current.mean(question.weights), current.stderr, against)
+    changes = shortened(GRAMMARS[question.game].changes(start, move.genome))
+    step = Step(question.task, move.reason, changes, parent)
+    return write_source(move.genome, told.then(step))
+
+
+def genome_or_none(source: str) -> Genome | None:
+    """The genome of a program, None where this grammar did not make it."""
     try:
         return read_source(source)
     except NotGrammarMade:

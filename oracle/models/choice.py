@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from arena.errors import UsageFault
+from oracle.grammar.starts import STARTS
 from oracle.models.catalogue import catalogue
 from oracle.models.errors import CallRefused, ModelUnavailable, UnknownModel
 from oracle.models.gemini import KEYS, GeminiModel
@@ -47,11 +48,11 @@ def model_from(text: str, options: ServerOptions | None = None) -> Model:
         return OpenAIModel(name, options)
     if kind == "recorded" and name:
         return RecordedModel(Path(name))
-    if text == "grammar":
+    if text in STARTS:
         raise UnknownModel(
             "the grammar writes programs without a language model, and beside none: leave it out"
         )
-    raise UnknownModel(f"no model is written {text!r}; there are grammar, {FORMS}")
+    raise UnknownModel(f"no model is written {text!r}; there are {', '.join(STARTS)}, {FORMS}")
 
 
 def check_access(model: Model) -> None:

@@ -25,6 +25,7 @@ from arena.errors import UsageFault
 from arena.games import game as game_named
 from arena.games.protocol import Game
 from arena.local import Arena
+from oracle.grammar.starts import STARTS
 from oracle.models.choice import names_of
 from oracle.models.options import Asking
 from population.cli.asking import (
@@ -43,7 +44,6 @@ from population.logbook import Logbook, at_work
 from population.matches import Matches
 from population.members import named_initial
 from population.oracles import (
-    GRAMMAR,
     Spending,
     check_model,
     check_writer,
@@ -69,7 +69,7 @@ def oracle_options(function: Callable[..., Any], usual: str = "linear") -> Calla
     )
     @click.option(
         "--model",
-        metavar="grammar|gemini[:NAME]|openai:NAME|recorded:FILE",
+        metavar="grammar[:plain]|gemini[:NAME]|openai:NAME|recorded:FILE",
         help="What writes the programs [default: gemini where a key is set, else grammar]; several "
         "models with commas between them take turns.",
     )
@@ -236,8 +236,8 @@ def ready(arena: Arena, oracle: OracleChoice, spending: Spending) -> None:
       ModelError, SandboxError: one of them does not work.
     """
     remarks = check_model(oracle, spending)
-    if oracle.model == GRAMMAR:
-        notice("model: grammar (programs are made from a grammar; no key is used)")
+    if oracle.model in STARTS:
+        notice(f"model: {oracle.model} (programs are made from a grammar; no key is used)")
     else:
         notice(f"model: {oracle.model}")
     for remark in remarks:
@@ -247,7 +247,10 @@ def ready(arena: Arena, oracle: OracleChoice, spending: Spending) -> None:
 
 def name_for(config: RunConfig) -> str:
     """What a run is called that was given no name: equal for equal variants and seeds."""
-    model = "+".join(name.partition(":")[0] for name in names_of(config.oracle.model))
+    model = "+".join(
+        name.replace(":", "-") if name in STARTS else name.partition(":")[0]
+        for name in names_of(config.oracle.model)
+    )
     return f"{config.game}-{config.oracle.name}-{model}-s{config.seed}"
 
 

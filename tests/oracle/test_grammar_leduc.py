@@ -135,7 +135,8 @@ def test_a_sentence_is_standalone_and_documented(seed: int) -> None:
     imports = {
         name.name for node in tree.body if isinstance(node, ast.Import) for name in node.names
     }
-    assert imports == {"functools", "numpy", "random"}
+    assert {"functools", "numpy", "operator", "random"} <= imports
+    assert imports <= {"copy", "functools", "numpy", "operator", "random"}
     (policy,) = (
         node
         for node in tree.body
@@ -188,3 +189,18 @@ def test_solving_approaches_the_shipped_balance() -> None:
 def test_rounding_keeps_chances() -> None:
     policy = balance.from_rows(balance.rounded(balance.solve(3)))
     assert all(np.allclose(chances.sum(axis=0), 1.0) for chances in policy.values())
+
+
+def test_the_full_sentence_names_no_fixed_way_to_play_but_balance_and_tilts_of_it() -> None:
+    """Styles that folded or called whatever they held were copies of those it is measured by."""
+    assert {style.kind for style in leduc.full_genome().styles} == {"balanced", "tilted", "crowd"}
+
+
+def test_a_program_has_no_parts_that_it_does_not_use() -> None:
+    balanced = leduc.Style("balanced", 0.0, 0.0, 12.0)
+    learned = leduc.Style("learned", 4.0, 0.0, 1.0)
+    crowd = leduc.Style("crowd", 0.3, 0.3, 8.0)
+    for styles, used in (((), set()), ((learned,), {"learned"}), ((crowd,), {"Crowd"})):
+        source = genomes.write_source(leduc.LeducGenome((balanced, *styles)))
+        found = {word for word in ("learned", "Crowd") if word in source.partition(genomes.MARK)[0]}
+        assert found == used

@@ -58,7 +58,7 @@ def test_a_sentence_is_standalone_and_documented(seed: int) -> None:
     imports = {
         name.name for node in tree.body if isinstance(node, ast.Import) for name in node.names
     }
-    assert imports == {"numpy", "random"}
+    assert imports == {"math", "numpy", "random"}
     assert not any(isinstance(node, ast.ImportFrom) for node in ast.walk(tree))
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     assert all(ast.get_docstring(node) for node in classes)

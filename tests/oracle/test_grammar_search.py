@@ -8,8 +8,10 @@ import random
 import pytest
 
 from oracle.grammar import leduc, rrps
+from oracle.grammar.credits import part_credits, parts_of
 from oracle.grammar.genome import read_source, write_source
-from oracle.grammar.search import GrammarOracle, Question, Scored, UnknownGame, part_credits
+from oracle.grammar.search import GrammarOracle, Question, Scored, UnknownGame
+from oracle.grammar.starts import Start
 
 FULL = {"rrps": rrps.full_genome(), "leduc": leduc.full_genome()}
 DRAW = {"rrps": rrps.random_genome, "leduc": leduc.random_genome}
@@ -61,22 +63,22 @@ def test_programs_of_other_make_are_answered_afresh() -> None:
 
 def test_credits_find_the_part_that_pays() -> None:
     good, bad = rrps.Part("lag", "theirs", 0, 1), rrps.Part("lag", "theirs", 0, 5)
-    rng, scored = random.Random(8), []
-    while len(scored) < 24:
+    rng, rows = random.Random(8), []
+    while len(rows) < 24:
         genome = rrps.random_genome(rng)
         extra = [part for part in (good, bad) if rng.random() < 0.5]
         parts = tuple(dict.fromkeys((*genome.parts, *extra)))
         value = 100.0 * (good in parts) - 100.0 * (bad in parts)
-        scored.append(Scored(write_source(dataclasses.replace(genome, parts=parts)), (value, 0.0)))
-    pays = part_credits(scored, (1.0, 0.0))
+        rows.append((dataclasses.replace(genome, parts=parts), value))
+    pays = part_credits(rows)
     assert max(pays, key=pays.__getitem__) == good
     assert min(pays, key=pays.__getitem__) == bad
 
 
 def test_credits_need_differences() -> None:
-    same = Scored(write_source(rrps.full_genome()), (3.0,))
-    assert part_credits([same, same], (1.0,)) == {}
-    assert part_credits([Scored("no genome", (3.0,))], (1.0,)) == {}
+    same = (rrps.full_genome(), 3.0)
+    assert part_credits([same, same]) == {}
+    assert part_credits([same]) == {}
 
 
 def test_a_game_without_a_grammar_is_named() -> None:
@@ -88,3 +90,27 @@ def test_a_mirror_of_a_mirror_is_the_part() -> None:
     part = rrps.Part("context", "theirs", 2, 1, 0.9)
     assert rrps.mirror(part) == rrps.Part("context", "mine", 1, 2, 0.9)
     assert rrps.mirror(rrps.mirror(part)) == part
+
+
+@pytest.mark.parametrize("game", ["rrps", "leduc"])
+def test_a_plain_search_starts_from_one_part_and_grows_from_what_plays(game: str) -> None:
+    oracle = GrammarOracle(Start.PLAIN)
+    strangers = Question(game, (("class Agent: ...", 1.0),), 5)
+    first = read_source(oracle.propose(strangers))
+    assert len(parts_of(first)) == 1
+    grown = Question(game, ((write_source(first), 1.0),), 5)
+    for attempt in range(4):
+        child = read_source(oracle.propose(grown, attempt))
+        assert set(parts_of(first)) <= set(parts_of(child))
+        assert len(parts_of(child)) <= 1 + 3 + 6
+    assert read_source(oracle.propose(grown)) != FULL[game]
+
+
+def test_a_plain_search_refines_what_it_has() -> None:
+    oracle, asked = GrammarOracle(Start.PLAIN), Question("rrps", (("class Agent: ...", 1.0),), 5)
+    first = oracle.propose(asked)
+    sizes = [
+        len(parts_of(read_source(oracle.refine(asked, Scored(first, (-5.0,)), (), attempt))))
+        for attempt in range(12)
+    ]
+    assert max(sizes) > 1 and max(sizes) <= 7
