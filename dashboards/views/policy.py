@@ -313,7 +313,7 @@ def _lineage(game: Game, version: PolicyVersion) -> None:
 
 def _matches(game: Game, version: PolicyVersion) -> None:
     rows = data.home().store.matches(
-        game.name, game.version, of=version.digest, newest_first=True, limit=LISTED
+        game.name, game.version, selecting=False, of=version.digest, newest_first=True, limit=LISTED
     )
     if not rows:
         st.info("It has played no match yet.")
