@@ -44,14 +44,16 @@ def show(game: Game) -> None:
     if version is None:
         return
     _heading(game, version)
+    navigate.follow("part", "policy_part", PARTS)
     part = st.segmented_control(
         "Part",
         PARTS,
-        default=PARTS[0],
+        default=None if "policy_part" in st.session_state else PARTS[0],
         required=True,
         key="policy_part",
         label_visibility="collapsed",
     )
+    navigate.keep("part", "policy_part", part, PARTS[0])
     match part:
         case "Source":
             _source(game, version)
