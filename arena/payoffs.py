@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -202,7 +202,7 @@ class PayoffTable(Printed):
         # Unknown means are empty cells, not the word "nan".
         return pa.table({name: pa.array(v, from_pandas=True) for name, v in table.items()})
 
-    def to_csv(self, path: Path) -> None:
+    def to_csv(self, path: Path | BinaryIO) -> None:
         """Writes what `to_arrow` returns; `from_csv` reads it back without loss."""
         pa.csv.write_csv(self.to_arrow(), path)
 

@@ -17,6 +17,7 @@ from arena.listings import Matches, Policies
 from arena.payoffs import PayoffTable
 from arena.replay import Stored, stored_match
 from arena.standings import Leaderboard, exact_payoffs, payoff_table, standings
+from arena.tables import export_tables
 from arena.tally import Pair
 from registry.search import Filters
 from registry.values import Author, PolicyVersion, Season, Status
@@ -117,9 +118,19 @@ class Record:
         *,
         against: str | None = None,
         faults_only: bool = False,
+        selecting: bool = True,
         limit: int | None = 20,
     ) -> Matches:
-        """Stored matches, newest first, without their moves."""
+        """Stored matches, newest first, without their moves.
+
+        Args:
+          game: which game.
+          ref: only matches of this policy.
+          against: only matches against this one.
+          faults_only: only forfeits.
+          selecting: also those that chose among candidates, which no score is made from.
+          limit: how many at most.
+        """
         game = game_of(game)
         rows = self.home.store.matches(
             game.name,
@@ -127,6 +138,7 @@ class Record:
             of=self.policy(ref, game).digest if ref else None,
             against=self.policy(against, game).digest if against else None,
             faults_only=faults_only,
+            selecting=selecting,
             newest_first=True,
             limit=limit,
         )
@@ -154,16 +166,17 @@ class Record:
         """Who submits, in the order in which they came."""
         return self.home.registry.authors()
 
-    def export(self, folder: Path | str) -> tuple[Path, ...]:
-        """Writes matches and pair statistics as Parquet files for other tools.
+    def export(self, folder: Path | str, *, moves: bool = False) -> tuple[Path, ...]:
+        """Writes matches, pair statistics and policies as Parquet files for other tools.
 
         Args:
           folder: on the caller's machine; made where it is not there.
+          moves: whether to write every match's moves, too.
 
         Raises:
           StoreError: they cannot be written.
         """
-        return self.home.store.export(Path(folder))
+        return export_tables(self.home, Path(folder), moves=moves)
 
     def _entrant(self, game: Game, ref: str) -> str:
         """Digest of a policy that may take part.

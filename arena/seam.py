@@ -135,6 +135,7 @@ class Tournament(Protocol):
         *,
         against: str | None = None,
         faults_only: bool = False,
+        selecting: bool = True,
         limit: int | None = 20,
     ) -> Matches: ...
 

@@ -21,6 +21,7 @@ from dashboards.views import (
     runs,
     submit,
 )
+from registry import shown
 
 TITLE = "Policy Arena"
 
@@ -76,9 +77,21 @@ def _drawn(title: str, draw: Callable[[Game], None]) -> Callable[[], None]:
             ):
                 st.title(title, anchor=False, width="content")
                 game = _chosen_game()
+            st.set_page_config(page_title=_title(title, game))
             draw(game)
 
     return page
+
+
+_SUBJECTS = ("policy", "match", "run", "ticket")
+"""Parameters of an address that say what a page is about."""
+
+
+def _title(title: str, game: Game) -> str:
+    """What is shown, for the browser's tab and history: the most particular first."""
+    about = next((said for name in _SUBJECTS if (said := navigate.asked(name))), "")
+    subject = about[:60] if title != "Submit" else ""  # a ticket's address is its secret
+    return " · ".join(filter(None, (shown(subject), title, game.short_title, TITLE)))
 
 
 def _to_first_page() -> None:

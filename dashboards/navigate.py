@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -39,3 +39,30 @@ def policy_address(version: PolicyVersion) -> str:
 def asked(name: str) -> str:
     """A parameter of this page's address; "" where it is not there."""
     return str(st.query_params.get(name, ""))
+
+
+def follow(name: str, key: str, options: Collection[str] | None = None) -> None:
+    """Before a widget is drawn: what the address says it shows, where a link or Back led there.
+
+    Args:
+      name: parameter of the address.
+      key: of the widget.
+      options: what it can show; None for any text.
+    """
+    said, kept = asked(name), st.session_state.get(f"_kept_{key}", "")
+    if said == kept:
+        return
+    if not said:
+        st.session_state.pop(key, None)  # Back to where it was as usual
+    elif options is None or said in options:
+        st.session_state[key] = said
+
+
+def keep(name: str, key: str, shown: str | None, usual: str = "") -> None:
+    """After it was drawn: the address says what it shows, unless that is as usual."""
+    value = "" if shown is None or shown == usual else shown
+    st.session_state[f"_kept_{key}"] = value
+    if value and asked(name) != value:
+        st.query_params[name] = value
+    elif not value and name in st.query_params:
+        del st.query_params[name]

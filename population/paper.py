@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from arena.games import game as game_named
 
@@ -53,6 +53,16 @@ def methods(game: str) -> tuple[PaperRow, ...]:
         )
         for row in _rows(published.methods)
     )
+
+
+def published_rows(game: str) -> tuple[PaperRow, ...]:
+    """Both tables of a game as one: what stands in both is there once, with its best run."""
+    more = {(one.pop_return, one.pop_expl, one.agg_score): one for one in variants(game)}
+    rows = []
+    for row in methods(game):
+        same = more.pop((row.pop_return, row.pop_expl, row.agg_score), None)
+        rows.append(replace(row, best=same.best) if same else row)
+    return (*rows, *more.values())
 
 
 def variants(game: str) -> tuple[PaperRow, ...]:

@@ -48,7 +48,7 @@ SUMMARIES = {
     "play": "Plays the round robin of all qualified policies.",
     "matches": "Lists stored matches, newest first; REF narrows them to one policy's.",
     "replay": "Retells a stored match, and with --verify checks that it can be reproduced.",
-    "export": "Writes matches and pair statistics as Parquet files for other tools.",
+    "export": "Writes matches, pair statistics and policies as Parquet files for other tools.",
     "leaderboard": "Ranks all qualified policies by their scores against the population.",
     "payoffs": "The payoff table: mean return of row against column.",
     "evaluate": "Plays REF against the evaluation population and reports how good it is and why.",

@@ -103,14 +103,27 @@ def _say(out: Console, report: PlayReport) -> None:
 @click.argument("ref", required=False)
 @click.option("--against", metavar="REF", help="Only against this policy.")
 @click.option("--faults", is_flag=True, help="Only forfeits.")
+@click.option(
+    "--selecting",
+    is_flag=True,
+    help="Also those that chose among candidates; no score counts them.",
+)
 @click.option("--limit", default=20, show_default=True, type=click.IntRange(1), help="How many.")
 @session_options
 def matches(
-    session: Session, game: Game, ref: str | None, against: str | None, faults: bool, limit: int
+    session: Session,
+    game: Game,
+    ref: str | None,
+    against: str | None,
+    faults: bool,
+    selecting: bool,
+    limit: int,
 ) -> None:
     """Lists stored matches, newest first; REF narrows them to one policy's."""
     arena = session.arena()
-    rows = arena.matches(game, ref, against=against, faults_only=faults, limit=limit)
+    rows = arena.matches(
+        game, ref, against=against, faults_only=faults, selecting=selecting, limit=limit
+    )
     documents = [_match_document(row, rows.refs) for row in rows]
     session.answer({"matches": documents}, lambda out: rows.sheet(out.width).print_on(out))
 
@@ -217,10 +230,11 @@ def _events_table(rows: Sequence[Mapping[str, object]], cut: int) -> Table:
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--moves", is_flag=True, help="Every match's moves, too.")
 @session_options
-def export(session: Session, folder: Path) -> None:
-    """Writes matches and pair statistics as Parquet files for other tools."""
-    files = session.arena().export(folder)
+def export(session: Session, folder: Path, moves: bool) -> None:
+    """Writes matches, pair statistics and policies as Parquet files for other tools."""
+    files = session.arena().export(folder, moves=moves)
     session.answer(
         {"files": [str(file) for file in files]},
         lambda out: out.print(plain("\n".join(str(file) for file in files))),

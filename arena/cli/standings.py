@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass, replace
 from pathlib import Path
@@ -23,6 +24,8 @@ from arena.evaluation import Evaluated
 from arena.games.protocol import Game
 from arena.payoffs import PayoffTable
 from sandbox.choose import WallChoice
+
+_STDOUT = Path("-")
 
 
 def document_of(estimate: Estimate | None) -> dict[str, Any] | None:
@@ -111,8 +114,8 @@ def leaderboard(
 @click.option(
     "--csv",
     "csv_file",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write all of it: one row a pair, with errors and counts.",
+    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
+    help="Write all of it, one row a pair, with errors and counts; - writes it to stdout.",
 )
 @session_options
 def payoffs(session: Session, game: Game, refs: tuple[str, ...], csv_file: Path | None) -> None:
@@ -120,6 +123,11 @@ def payoffs(session: Session, game: Game, refs: tuple[str, ...], csv_file: Path 
     arena = session.arena()
     chosen = [arena.policy(ref, game).digest for ref in refs]
     table = arena.payoffs(game, list(dict.fromkeys(chosen)) or None)
+    if csv_file == _STDOUT:
+        if session.as_json:
+            raise UsageFault("--csv - and --json both write to stdout: choose one of them")
+        table.to_csv(sys.stdout.buffer)
+        return
     if csv_file is not None:
         _write(csv_file, table)
     document = {

@@ -15,7 +15,15 @@ import pyarrow.parquet as pq
 from arena.store.catalog import Connection
 from arena.store.counted import COUNTED
 from arena.store.errors import StoreError, StoreFull, StoreUnwritable
-from arena.store.rows import MATCH, MATCH_FIELDS, MICROS, TABLES, match_of
+from arena.store.rows import (
+    MATCH,
+    MATCH_FIELDS,
+    MICROS,
+    MOST_MOVE_BYTES,
+    TABLES,
+    match_of,
+    senseless,
+)
 
 Spans = dict[str, list[Any]]
 """Parameters of a query: names of games, and how many matches a deal of each has."""
@@ -43,8 +51,25 @@ _PAIRS = f"""
 """
 
 
-def export(connection: Connection, folder: Path, span_of: Callable[[str], int]) -> tuple[Path, ...]:
-    """See `MatchStore.export`; `span_of` tells how many matches a deal of a game has.
+_MOVES = f"""
+    select replace(m.id::varchar, '-', '') as id, g.name as game, g.version as game_version,
+           if(octet_length(m.moves) > {MOST_MOVE_BYTES}, null, m.moves) as moves
+    from matches as m {TABLES}
+"""
+
+Unpack = Callable[[str, str, int, bytes], bytes]
+"""From a match's id, game, rules and packed moves to its moves."""
+
+
+def export(
+    connection: Connection,
+    folder: Path,
+    span_of: Callable[[str], int],
+    unpack: Unpack | None = None,
+) -> tuple[Path, ...]:
+    """See `MatchStore.export`.
+
+    `span_of` tells how many matches a deal of a game has; with `unpack` moves are written, too.
 
     DuckDB itself may not write: its connections reach no other file than the store.
     """
@@ -55,12 +80,15 @@ def export(connection: Connection, folder: Path, span_of: Callable[[str], int]) 
     written = []
     games = [name for (name,) in connection.execute("select distinct name from games").fetchall()]
     spans = {"names": games, "spans": [span_of(name) for name in games]}
-    for name, query, parameters in (("matches", _MATCHES, {}), ("pairs", _PAIRS, spans)):
+    tables: list[tuple[str, str, Spans]] = [("matches", _MATCHES, {}), ("pairs", _PAIRS, spans)]
+    if unpack is not None:
+        tables.append(("moves", _MOVES, {}))
+    for name, query, parameters in tables:
         file = folder / f"{name}.parquet"
         partial = file.with_name(file.name + ".partial")
         try:
             partial.unlink(missing_ok=True)
-            _write(connection, query, parameters, partial)
+            _write(connection, query, parameters, partial, unpack if name == "moves" else None)
             os.replace(partial, file)
         except BaseException as error:
             with suppress(OSError):  # the first error is the one to tell
@@ -72,14 +100,29 @@ def export(connection: Connection, folder: Path, span_of: Callable[[str], int]) 
     return tuple(written)
 
 
-def _write(connection: Connection, query: str, parameters: Spans, file: Path) -> None:
+def _write(
+    connection: Connection, query: str, parameters: Spans, file: Path, unpack: Unpack | None
+) -> None:
     # Of `connection.execute` the whole answer would be in memory before the first batch is.
     batches = connection.sql(query, params=parameters or None).to_arrow_reader(_BATCH)
     with pq.ParquetWriter(file, batches.schema, compression="zstd") as writer:
         for batch in batches:
-            if batch.schema.names[0] == "id":
+            if unpack is not None:
+                batch = _unpacked(batch, unpack)
+            elif batch.schema.names[0] == "id":
                 _check(batch)
             writer.write_batch(batch)
+
+
+def _unpacked(batch: pa.RecordBatch, unpack: Unpack) -> pa.RecordBatch:
+    rows = zip(*(column.to_pylist() for column in batch.columns), strict=True)
+    moves = []
+    for match_id, game, version, packed in rows:
+        if packed is None:
+            raise senseless(match_id, f"it has over {MOST_MOVE_BYTES} bytes of moves")
+        moves.append(unpack(match_id, game, version, packed))
+    place = batch.schema.get_field_index("moves")
+    return batch.set_column(place, batch.schema.field(place), pa.array(moves, pa.binary()))
 
 
 def _check(matches: pa.RecordBatch) -> None:

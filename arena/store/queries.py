@@ -62,6 +62,7 @@ def matches(
     of: str | None,
     against: str | None,
     faults_only: bool,
+    selecting: bool,
     newest_first: bool,
     limit: int | None,
     offset: int,
@@ -76,6 +77,8 @@ def matches(
         parameters += [of or against] * 2
     if faults_only:
         wanted.append("m.fault_seat is not null")
+    if not selecting:
+        wanted.append(f"m.repetition < {SELECTING}")
     order = "desc" if newest_first else "asc"
     places = f"""
         select m.rowid as place from matches as m {TABLES} where {" and ".join(wanted)}
@@ -249,13 +252,24 @@ def _stored_of(
 def counts(connection: Connection) -> tuple[GameCount, ...]:
     """See `MatchStore.counts`."""
     found = connection.execute(
-        """
-        select g.name, g.version, g.matches,
+        f"""
+        with apart as (
+            select p.game, count(*) as matches, count(m.fault_seat) as forfeits
+            from matches as m join pairs as p using (pair)
+            where m.repetition >= {SELECTING}
+              and m.pair in (select pair from tallies where reach > {SELECTING})
+            group by p.game
+        )
+        select g.name, g.version,
+               (g.matches - coalesce((select a.matches from apart as a where a.game = g.game), 0)
+               )::bigint,
                (select count(*) from pairs as p where p.game = g.game),
                (select count(*) from (select low from pairs as p where p.game = g.game
                                       union select high from pairs as p where p.game = g.game)),
-               (select coalesce(sum(forfeits_low + forfeits_high), 0)::bigint
-                from tallies join pairs as p using (pair) where p.game = g.game)
+               ((select coalesce(sum(forfeits_low + forfeits_high), 0)
+                 from tallies join pairs as p using (pair) where p.game = g.game)
+                - coalesce((select a.forfeits from apart as a where a.game = g.game), 0)
+               )::bigint
         from games as g order by g.name, g.version
         """
     ).fetchall()
@@ -328,7 +342,7 @@ def costs(connection: Connection, game: str, version: int, digest: str) -> Costs
     A policy that plays natively is not timed alone: its processor time is stored as 0.
     """
     (row,) = connection.execute(
-        """
+        f"""
         with me as (select policy from policies where digest = $digest), mine as (
             select p.pair, p.low = me.policy as is_low
             from pairs as p join games as g using (game), me
@@ -339,7 +353,7 @@ def costs(connection: Connection, game: str, version: int, digest: str) -> Costs
                count(*) filter (where fault_seat is not null
                                 and (fault_seat = repetition % 2) = is_low),
                avg(nullif(if(is_low, cpu_micros_low, cpu_micros_high), 0)), avg(micros)
-        from matches join mine using (pair)
+        from matches join mine using (pair) where repetition < {SELECTING}
         """,
         {"game": game, "version": version, "digest": digest},
     ).fetchall()

@@ -108,16 +108,9 @@ class MatchStore:
             packed = queries.get(connection, match_id)
         if packed is None:
             return None
-        game = self._game_named(packed.match.game)
-        if game.version != packed.match.game_version:
-            raise ValueError(
-                f"match {match_id} was played by version {packed.match.game_version} of the rules "
-                f"of {game.name}; this installation has version {game.version} and cannot tell it"
-            )
-        try:
-            return replace(packed, moves=game.unpack(packed.moves))
-        except ValueError as error:
-            raise rows.senseless(match_id, str(error)) from error
+        match = packed.match
+        moves = self._unpacked(match_id, match.game, match.game_version, packed.moves)
+        return replace(packed, moves=moves)
 
     def find(self, prefix: str, limit: int = 20) -> list[Match]:
         """Stored matches whose id begins with some hexadecimal digits, in id order.
@@ -141,6 +134,7 @@ class MatchStore:
         of: str | None = None,
         against: str | None = None,
         faults_only: bool = False,
+        selecting: bool = True,
         newest_first: bool = False,
         limit: int | None = None,
         offset: int = 0,
@@ -153,6 +147,8 @@ class MatchStore:
           of: only matches of this policy.
           against: only matches against this policy.
           faults_only: only forfeits.
+          selecting: also those that chose among candidates, which count in nothing that people
+            read (`arena.values.SELECTING`).
           newest_first: the last stored first.
           limit: how many at most.
           offset: how many to leave out first.
@@ -168,6 +164,7 @@ class MatchStore:
                 of=of,
                 against=against,
                 faults_only=faults_only,
+                selecting=selecting,
                 newest_first=newest_first,
                 limit=limit,
                 offset=offset,
@@ -344,10 +341,11 @@ class MatchStore:
                 connection, game, version, sandboxed_only=sandboxed_only, limit=limit
             )
 
-    def export(self, folder: Path) -> tuple[Path, ...]:
+    def export(self, folder: Path, *, moves: bool = False) -> tuple[Path, ...]:
         """Writes `matches.parquet` (without moves) and `pairs.parquet` into a folder.
 
         The first has all matches, the second sums of those that count, as `pair_stats` has them.
+        With `moves`, `moves.parquet` has the moves of all matches.
 
         The folder is made where it is missing; files of those names are replaced, each at once.
         Writers wait until it is done.
@@ -356,7 +354,21 @@ class MatchStore:
           The files.
         """
         with self.reading() as connection:
-            return exporting.export(connection, folder, self._span)
+            return exporting.export(
+                connection, folder, self._span, self._unpacked if moves else None
+            )
+
+    def _unpacked(self, match_id: str, game: str, version: int, packed: bytes) -> bytes:
+        played = self._game_named(game)
+        if played.version != version:
+            raise ValueError(
+                f"match {match_id} was played by version {version} of the rules of {game}; this "
+                f"installation has version {played.version} and cannot tell it"
+            )
+        try:
+            return played.unpack(bytes(packed))
+        except ValueError as error:
+            raise rows.senseless(match_id, str(error)) from error
 
 
 def _check_digits(digits: str, *, exactly: bool) -> None:

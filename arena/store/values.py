@@ -140,7 +140,7 @@ class Sharing:
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What the matches of one policy took.
+    """What the matches of one policy took, but for those that chose among candidates.
 
     Attributes:
       matches: that it played.
@@ -158,7 +158,7 @@ class Costs:
 
 @dataclass(frozen=True, slots=True)
 class GameCount:
-    """How much of one version of a game is stored.
+    """How much of one version of a game is stored, but for matches that chose among candidates.
 
     Attributes:
       game: name of the game.

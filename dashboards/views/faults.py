@@ -78,6 +78,7 @@ def faults(game: Game, version: PolicyVersion) -> None:
     rows = data.home().store.matches(
         game.name,
         game.version,
+        selecting=False,
         of=version.digest,
         faults_only=True,
         newest_first=True,

@@ -68,10 +68,21 @@ def _controls(game: Game) -> tuple[RankBy, bool, set[str]]:
     """What to order by, whether to show more columns, and the digests that the filters leave."""
     versions = data.field(game).versions
     search, order, filters = st.columns([4, 3, 2], vertical_alignment="bottom")
+    navigate.follow("search", "board_search")
     words = search.text_input(
         "Search", placeholder="Name, description, author …", key="board_search"
     )
-    by = order.selectbox("Ranked by", list(ORDERS), format_func=ORDERS.__getitem__, key="board_by")
+    navigate.keep("search", "board_search", words)
+    navigate.follow("by", "board_by", [one.value for one in ORDERS])
+    by = RankBy(
+        order.selectbox(
+            "Ranked by",
+            [one.value for one in ORDERS],
+            format_func=lambda one: ORDERS[RankBy(one)],
+            key="board_by",
+        )
+    )
+    navigate.keep("by", "board_by", by.value, RankBy.AGG_SCORE.value)
     with filters.popover("Filters", icon=":material/filter_list:", width="stretch"):
         names = {name.partition("/")[0] for v in versions for name in _names(v)}
         authors = st.multiselect("Author", sorted(names))

@@ -140,7 +140,13 @@ def _map_and_pair(game: Game, table: PayoffTable, names: Sequence[str]) -> None:
 
 def _matches(game: Game, one: str, other: str, key: str) -> None:
     found = data.home().store.matches(
-        game.name, game.version, of=one, against=other, newest_first=True, limit=SHOWN
+        game.name,
+        game.version,
+        selecting=False,
+        of=one,
+        against=other,
+        newest_first=True,
+        limit=SHOWN,
     )
     st.caption(f"Their latest {len(found)} matches; select one to watch it.")
     columns = {

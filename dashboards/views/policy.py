@@ -44,14 +44,16 @@ def show(game: Game) -> None:
     if version is None:
         return
     _heading(game, version)
+    navigate.follow("part", "policy_part", PARTS)
     part = st.segmented_control(
         "Part",
         PARTS,
-        default=PARTS[0],
+        default=None if "policy_part" in st.session_state else PARTS[0],
         required=True,
         key="policy_part",
         label_visibility="collapsed",
     )
+    navigate.keep("part", "policy_part", part, PARTS[0])
     match part:
         case "Source":
             _source(game, version)
@@ -313,7 +315,7 @@ def _lineage(game: Game, version: PolicyVersion) -> None:
 
 def _matches(game: Game, version: PolicyVersion) -> None:
     rows = data.home().store.matches(
-        game.name, game.version, of=version.digest, newest_first=True, limit=LISTED
+        game.name, game.version, selecting=False, of=version.digest, newest_first=True, limit=LISTED
     )
     if not rows:
         st.info("It has played no match yet.")

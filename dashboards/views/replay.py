@@ -63,6 +63,7 @@ def _choose(game: Game) -> None:
     found = data.home().store.matches(
         game.name,
         game.version,
+        selecting=False,
         of=digests.get(of or ""),
         against=digests.get(against or ""),
         faults_only=faults,

@@ -25,8 +25,7 @@ from dashboards.text import in_code, in_markdown
 from dashboards.views import run
 from population.comparison import OurRow
 from population.figures import over_iterations
-from population.paper import Figure, PaperRow, methods, reference_lines
-from population.paper import variants as paper_variants
+from population.paper import Figure, PaperRow, published_rows, reference_lines
 from population.records import RunRecord
 
 COMPARED = 8
@@ -75,7 +74,7 @@ def _all(game: Game, found: Sequence[RunRecord]) -> None:
     _list(game, found)
     _compare(game, found)
     _by_variant(game, found)
-    rows = [_published(row) for row in (*methods(game.name), *paper_variants(game.name))]
+    rows = [_published(row) for row in published_rows(game.name)]
     if not rows:
         return
     with st.expander("As published", icon=":material/article:"):

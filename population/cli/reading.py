@@ -262,7 +262,7 @@ def table(
     session: Session, game: Game, count: int | None, steps: int, workers: int, wall: WallChoice
 ) -> None:
     """Prints the paper's table of a game with our finished runs beside it."""
-    published = (*paper.methods(game.name), *paper.variants(game.name))
+    published = paper.published_rows(game.name)
     with session.arena(wall, workers) as arena:
         runs = Runs(session.home_path)
         finished = [one for one in runs.all(game.name) if one.state is RunState.FINISHED]

@@ -207,6 +207,9 @@ def test_play_leaderboard_payoffs_matches_replay_export(home, tmp_path):
     pairs = PayoffTable.from_csv(csv)
     assert len(pairs.digests) == 4
     assert (pairs.count.sum(axis=1) > 0).all()
+    piped = run("payoffs", "--game", "leduc", "--csv", "-", home=home)
+    assert (piped.exit_code, piped.stdout_bytes) == (0, csv.read_bytes())
+    assert run("payoffs", "--game", "leduc", "--csv", "-", "--json", home=home).exit_code == 2
 
     listed = document("matches", "--game", "leduc", "starter/leduc", "--limit", "3", home=home)
     assert len(listed["matches"]) == 3

@@ -209,10 +209,15 @@ def test_any_batches_leave_exactly_their_first_results_and_exact_tallies(
     counted = [count for count in shared.counts() if count.game == played.name]
     if kept:
         (count,) = counted
-        assert count.matches == len(kept)
-        assert count.forfeits == sum(one.fault_seat is not None for one in kept.values())
-        assert count.policies == len({seat for one in kept.values() for seat in one.match.seats})
-        assert count.pairs == len({(one.match.low, one.match.high) for one in kept.values()})
+        counting = [one for one in kept.values() if one.match.repetition < SELECTING]
+        assert count.matches == len(counting)
+        assert count.forfeits == sum(one.fault_seat is not None for one in counting)
+        told = shared.matches(played.name, 1, selecting=False)
+        assert {row.id for row in told} == {one.match.id for one in counting}
+        for digest in POLICIES:
+            own = [one for one in counting if digest in one.match.seats]
+            costs = shared.costs(played.name, 1, digest)
+            assert costs.matches == len(own)
 
 
 def _check_repetitions(store: MatchStore, played: Game, kept: list[Match]) -> None:
@@ -415,5 +420,9 @@ def test_export_writes_parquet_that_others_can_read(store: MatchStore, tmp_path:
     assert {(row["season"], row["playings"]) for row in rows} == {(5, 2)}
     pairs = pyarrow.parquet.read_table(files[1])
     sums = {(r["low"], r["high"], r["half"]): [r[name] for name in SUMS] for r in pairs.to_pylist()}
+    *_, told = store.export(folder, moves=True)
+    assert told == folder / "moves.parquet"
+    moves = {row["id"]: row["moves"] for row in pyarrow.parquet.read_table(told).to_pylist()}
+    assert moves == {one.match.id: one.moves for one in results}
     counting = [one for one in results if one.match.repetition < SELECTING]
     assert sums == {key: value[:-1] for key, value in recomputed(True, counting).items()}

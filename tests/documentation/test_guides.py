@@ -40,8 +40,11 @@ def test_the_python_of_a_guide_runs(guide, tmp_path):
 
 def test_exported_columns_are_described(arena, tmp_path):
     arena.play("leduc", 2, only=["house/AlwaysCall", "house/AlwaysFold"])
-    text = (DOCS / "reference" / "files.md").read_text(encoding="utf-8")
-    for file in arena.home.store.export(tmp_path / "tables"):
+    assert "arena/export_columns.md" in (DOCS / "reference" / "files.md").read_text("utf-8")
+    *files, columns = arena.export(tmp_path / "tables", moves=True)
+    text = columns.read_text(encoding="utf-8")
+    assert [file.stem for file in files] == ["matches", "pairs", "moves", "policies"]
+    for file in files:
         part = text.partition(f"`{file.name}`, ")[2].partition("\n\n`")[0].partition("\n## ")[0]
         first = re.findall(r"^\| (`.*?) \|", part, re.M)
         described = [name for cell in first for name in re.findall(r"`(\w+)`", cell)]

@@ -211,6 +211,16 @@ def test_every_row_of_the_papers_tables_adds_up() -> None:
     }
 
 
+def test_what_stands_in_both_tables_of_the_paper_is_printed_once() -> None:
+    rows = paper.published_rows("rrps")
+    figures = {(row.pop_return, row.pop_expl, row.agg_score) for row in rows}
+    assert len(figures) == len(rows) == 9 + 14 - 4
+    (best,) = [row.best for row in rows if row.method == "CSRO LinearRefinement (code; top 5)"]
+    assert best == 141.3
+    assert len(paper.published_rows("leduc")) == 5
+    assert paper.published_rows("kuhn") == ()
+
+
 def test_reading_commands(measured: Arena, tmp_path: Path) -> None:
     html = tmp_path / "deep" / "report.html"
     code, out, _ = invoke(measured, "report", "s1", "--json", "--html", str(html))
