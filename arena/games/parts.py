@@ -131,6 +131,27 @@ class Published:
 
 
 @dataclass(frozen=True, slots=True)
+class Learner:
+    """A method of learning whose programs are entrants; it knows no opponent beforehand.
+
+    Attributes:
+      name: of its programs, beneath an author.
+      title: what it is called in tables; that of a published row, where it is the same method.
+      source: from a seed to a program.
+      trained: whether another seed gives another program.
+      beside: title of the published row that it stands beside without being the same; "" for none.
+      note: what differs from what was published.
+    """
+
+    name: str
+    title: str
+    source: Callable[[int], str]
+    trained: bool
+    beside: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Habits:
     """What a seat did most in a match.
 

@@ -28,6 +28,7 @@ from arena.games.parts import (
     Account,
     Example,
     InformationStates,
+    Learner,
     MatchCounts,
     NativeBots,
     Published,
@@ -213,6 +214,11 @@ class Game(Protocol):
     @property
     def published(self) -> Published | None:
         """None where nobody published figures."""
+        ...
+
+    @property
+    def learners(self) -> tuple[Learner, ...]:
+        """Methods of learning to compare with; they become entrants where somebody asks."""
         ...
 
     @property

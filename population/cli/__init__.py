@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from population.cli import deleting, exploiting, reading, running
+from population.cli import deleting, exploiting, reading, reproducing, running
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -17,6 +17,6 @@ def main() -> None:
     """
 
 
-for group in (running, reading, exploiting, deleting):
+for group in (running, reading, exploiting, reproducing, deleting):
     for entry in group.COMMANDS:
         main.add_command(entry)

@@ -39,7 +39,7 @@ from population.cli.asking import (
 )
 from population.cli.telling import answer, told_again
 from population.config import ORACLES, Measuring, OracleChoice, RunConfig, default_measuring
-from population.csro import Csro
+from population.csro import Csro, Result
 from population.logbook import Logbook, at_work
 from population.matches import Matches
 from population.members import named_initial
@@ -278,6 +278,14 @@ def at_pace(record: RunRecord, pace: Mapping[str, Any]) -> RunRecord:
 
 def work(session: Session, runs: Runs, record: RunRecord, arena: Arena, spending: Spending) -> None:
     """Runs or resumes, with progress on stderr, and answers."""
+    result, walls = go_on(runs, record, arena, spending)
+    answer(session, record, result, walls)
+
+
+def go_on(
+    runs: Runs, record: RunRecord, arena: Arena, spending: Spending
+) -> tuple[Result, Mapping[str, int]]:
+    """Runs or resumes, with progress on stderr; says what the matches ran behind."""
     with at_work(runs, record.name), bars(record) as watcher:
         config = record.config
         matches = Matches(arena, game_named(config.game), config.vouched, watcher.plays)
@@ -290,7 +298,7 @@ def work(session: Session, runs: Runs, record: RunRecord, arena: Arena, spending
             shop.close()
     for wall, number in sorted(matches.spent.walls.items()):
         notice(f"{number:,} matches played behind: {wall}")
-    answer(session, record, result, matches.spent.walls)
+    return result, matches.spent.walls
 
 
 class Bars:

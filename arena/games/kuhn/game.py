@@ -22,7 +22,7 @@ from arena.games.kuhn.examples import EXAMPLES
 from arena.games.kuhn.house import kuhn_house
 from arena.games.kuhn.states import ENGINE, STATES
 from arena.games.kuhn.telling import TELLING, paid
-from arena.games.parts import MatchCounts, Starter
+from arena.games.parts import Learner, MatchCounts, Starter
 from arena.games.protocol import AuthorContract
 from registry.values import Submission
 
@@ -106,6 +106,7 @@ class Kuhn(HandGame[Position]):
     match_counts = MatchCounts(pair=32, mixture=96)
     telling = TELLING
     published = None
+    learners: tuple[Learner, ...] = ()
     states = STATES
     bots = None
 

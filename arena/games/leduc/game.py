@@ -23,7 +23,7 @@ from arena.games.leduc.examples import EXAMPLES
 from arena.games.leduc.house import leduc_house
 from arena.games.leduc.states import STATES
 from arena.games.leduc.telling import TELLING
-from arena.games.parts import MatchCounts, Published, Starter
+from arena.games.parts import Learner, MatchCounts, Published, Starter
 from arena.games.protocol import AuthorContract
 from registry.values import Submission
 
@@ -141,6 +141,7 @@ class Leduc(HandGame[Position]):
     match_counts = MatchCounts(pair=32, mixture=96)
     telling = TELLING
     published = Published((_FOLDER / "published_methods.csv").read_text(encoding="utf-8"))
+    learners: tuple[Learner, ...] = ()
     states = STATES
     bots = None
 

@@ -24,6 +24,7 @@ from arena.games.rrps import table as tables
 from arena.games.rrps.bots import BOTS, bot_names
 from arena.games.rrps.engine import payoff_matrix
 from arena.games.rrps.house import rrps_submissions
+from arena.games.rrps.learners import LEARNERS
 from arena.games.rrps.telling import TELLING
 from registry.values import Submission
 
@@ -97,6 +98,7 @@ class Rrps:
         # Lanctot et al. 2023 have 284.5.
         strongest=("greenberg, the strongest of the 43 bots", 284.6),
     )
+    learners = LEARNERS
     states = None
     bots = BOTS
 

@@ -1,0 +1,272 @@
+"""The rows of the paper's tables, each with what stands for it here, or with what it would take.
+
+A row is filled by a house entrant of its name, by a learner of the game (`Game.learners`), or by
+finished runs of CSRO whose oracle is what the row names.  What nobody ran says by which command it
+is run and what its model calls would cost; no figure is made up for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from arena.analysis.estimates import Estimate, around
+from arena.games.parts import Learner
+from arena.games.protocol import Game
+from arena.house.population import Population, default_population
+from arena.rejection import Rejection
+from arena.submission import prepare
+from population.comparison import title_of
+from population.config import OracleChoice, RunConfig
+from population.matches import Matches
+from population.members import AUTHOR
+from population.paper import PaperRow, methods, variants
+from population.records import RunRecord
+from population.scores import Measured, Scores, measure
+
+ITERATIONS, REFINEMENTS = 20, 10
+"""K and M of the paper."""
+_ORACLES = {"ZeroShot": "zero-shot", "LinearRefinement": "linear", "AlphaEvolve": "alpha-evolve"}
+_FILTERS = {
+    "none": "all",
+    "no filter": "all",
+    "top5": "top-k:5",
+    "top 5": "top-k:5",
+    "min_support": "min-support:0.05",
+}
+_TITLE = re.compile(r"CSRO (?P<oracle>\w+)(?: \((?P<input>[^;]+); (?P<filter>[^)]+)\))?")
+_LIKE_CODE = ("code", "top 5")
+"""Input and filter of a row that names neither: those of the paper's best."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ours:
+    """Figures of one method, measured here.
+
+    Attributes:
+      pop_return: with its 95 % interval: over seeds by Student's distribution where there are two
+        or more, else over the matches.
+      pop_expl: likewise.
+      agg_score: likewise.
+      seeds: how many programs or runs they are of.
+      matches: that each was measured by, a member of the population, at least.
+    """
+
+    pop_return: Estimate
+    pop_expl: Estimate
+    agg_score: Estimate
+    seeds: int
+    matches: int
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of a table.
+
+    Attributes:
+      method: what it is called.
+      published: the paper's figures; None where the paper has no such row.
+      ours: figures measured here; None where nothing was run.
+      how: what was run, or how to run it.
+      note: what differs, and why.
+    """
+
+    method: str
+    published: PaperRow | None
+    ours: Ours | None
+    how: str
+    note: str = ""
+
+
+def over_seeds(scores: Sequence[Scores]) -> Ours:
+    """The figures of one method from those of its programs.
+
+    Raises:
+      ValueError: there are none.
+    """
+    if not scores:
+        raise ValueError("no figures without a measured program")
+    found = {}
+    for name in ("pop_return", "pop_expl", "agg_score"):
+        values = np.array([getattr(one, name).value for one in scores])
+        if len(scores) == 1:
+            found[name] = getattr(scores[0], name)
+            continue
+        error = values.std(ddof=1, keepdims=True) / np.sqrt(len(values))
+        freedom = np.array([len(values) - 1.0])
+        found[name] = around(values.mean(keepdims=True), error, freedom)[0]
+    return Ours(**found, seeds=len(scores), matches=min(one.matches for one in scores))
+
+
+def enter_learner(matches: Matches, learner: Learner, seed: int) -> str:
+    """Trains a learner and makes its program an entrant; returns the digest.
+
+    Raises:
+      AssertionError: our own program is refused.
+    """
+    suffix = f"-s{seed}" if learner.trained else ""
+    prepared = prepare(
+        matches.game,
+        learner.source(seed),
+        name=f"{AUTHOR}/{learner.name}{suffix}",
+        labels={"learner": learner.name},
+        provenance={"author": "Policy Arena", "method": learner.title, "seed": seed},
+    )
+    (entered,) = matches.arena.enter(matches.game, [prepared], ours=True)
+    if isinstance(entered, Rejection):
+        raise AssertionError(f"{learner.title}: {entered.message}")
+    return entered.version.digest
+
+
+def learner_row(
+    matches: Matches, learner: Learner, seeds: Sequence[int], count: int, population: Population
+) -> Row:
+    """Trains, enters and measures a learner."""
+    digests = [
+        enter_learner(matches, learner, seed) for seed in (seeds if learner.trained else seeds[:1])
+    ]
+    known = measure(matches, dict.fromkeys(digests, count), population)
+    number = f"{len(digests)} seeds" if len(digests) > 1 else "one program"
+    return Row(
+        learner.title,
+        _published(matches.game, learner.beside or learner.title),
+        over_seeds(_complete(known, digests)),
+        f"{number}, trained here" if learner.trained else number,
+        learner.note,
+    )
+
+
+def house_row(matches: Matches, published: PaperRow, count: int, population: Population) -> Row:
+    """A row of the name of a house entrant, measured.
+
+    Raises:
+      UnknownPolicy: there is no such entrant.
+    """
+    version = matches.arena.policy(f"house/{published.method}", matches.game)
+    known = measure(matches, {version.digest: count}, population)
+    scores = over_seeds(_complete(known, [version.digest]))
+    return Row(published.method, published, scores, version.ref)
+
+
+def _complete(known: Measured, digests: Sequence[str]) -> list[Scores]:
+    found = [known.single(digest) for digest in digests]
+    missing = [digest for digest, one in zip(digests, found, strict=True) if one is None]
+    if missing:
+        raise AssertionError(f"not measured: {missing}")
+    return [one for one in found if one is not None]
+
+
+def _published(game: Game, method: str) -> PaperRow | None:
+    return next((row for row in methods(game.name) if row.method == method), None)
+
+
+def choice_of(method: str, model: str) -> OracleChoice | None:
+    """The oracle that a row of the paper names, with a model; None where it names none."""
+    found = _TITLE.fullmatch(method)
+    if found is None or found["oracle"] not in _ORACLES:
+        return None
+    told, shown = (found["input"], found["filter"]) if found["input"] else _LIKE_CODE
+    return OracleChoice(_ORACLES[found["oracle"]], model, told, _FILTERS[shown], REFINEMENTS)
+
+
+def rows_to_run(game: Game) -> tuple[PaperRow, ...]:
+    """The rows of CSRO's variants: those of the table of variants, else of the main one.
+
+    The main table has the best of the variants once more, under shorter names.
+    """
+    table = variants(game.name) or methods(game.name)
+    return tuple(row for row in table if choice_of(row.method, "") is not None)
+
+
+def calls_at_most(choice: OracleChoice, iterations: int = ITERATIONS) -> int:
+    """Drafts that a run asks for at most; repairs and descriptions of opponents come on top."""
+    if choice.name == "linear":
+        return iterations * (1 + choice.refinements)
+    if choice.name == "alpha-evolve":
+        return iterations * (3 + 6 * choice.refinements)
+    return iterations
+
+
+def command(game: str, choice: OracleChoice, seed: int) -> str:
+    """What starts a run of a row."""
+    words = ["csro run", f"--game {game}", f"--model {choice.model}", f"--oracle {choice.name}"]
+    words += [f"--opponents {choice.opponents}", f"--filter {choice.shown}"]
+    if "refinements" not in choice.idle_options():
+        words.append(f"--refinements {choice.refinements}")
+    return " ".join([*words, f"--iterations {ITERATIONS}", f"--seed {seed}"])
+
+
+def variant_rows(
+    game: Game,
+    published: PaperRow,
+    runs: Iterable[tuple[RunRecord, Measured]],
+    model: str,
+    price: str,
+) -> list[Row]:
+    """A row of the paper's variants for each model that ran it, or what it would take.
+
+    Args:
+      game: of the table.
+      published: the paper's row.
+      runs: finished runs of the game.
+      model: that the command names where there is no run.
+      price: what its calls would come to, in words.
+    """
+    found: dict[str, dict[int, Scores]] = {}
+    for record, known in runs:
+        scores = known.of(record.final.weights) if record.final else None
+        if scores is not None and fills(record.config, published.method):
+            found.setdefault(record.config.oracle.model, {})[record.config.seed] = scores
+    if not found:
+        asked = choice_of(published.method, model)
+        assert asked is not None  # rows_to_run has no other
+        note = f"not run: needs a model; {price}"
+        return [Row(published.method, published, None, command(game.name, asked, 0), note)]
+    return [
+        Row(
+            published.method,
+            published,
+            over_seeds(list(scores.values())),
+            f"by {name}, seeds {', '.join(map(str, sorted(scores)))}",
+        )
+        for name, scores in sorted(found.items())
+    ]
+
+
+def fills(config: RunConfig, method: str) -> bool:
+    """Whether a run is one of a row of the paper: its oracle by a model, and its K and M."""
+    wanted, oracle = choice_of(method, config.oracle.model), config.oracle
+    if wanted is None or not oracle.writes_with_a_model or config.iterations != ITERATIONS:
+        return False
+    same = (oracle.name, oracle.opponents, oracle.shown)
+    if same != (wanted.name, wanted.opponents, wanted.shown):
+        return False
+    return "refinements" in oracle.idle_options() or oracle.refinements == REFINEMENTS
+
+
+def own_rows(game: Game, runs: Iterable[tuple[RunRecord, Measured]]) -> list[Row]:
+    """Finished runs that are no row of the paper's, grouped by variant, the best first."""
+    published = rows_to_run(game)
+    groups: dict[RunConfig, dict[int, Scores]] = {}
+    for record, known in runs:
+        scores = known.of(record.final.weights) if record.final else None
+        if scores is not None and not any(fills(record.config, one.method) for one in published):
+            groups.setdefault(record.config.pool, {})[record.config.seed] = scores
+    rows = [
+        Row(
+            f"CSRO {title_of(config)}, K {config.iterations}",
+            None,
+            over_seeds(list(found.values())),
+            f"seeds {', '.join(map(str, sorted(found)))}",
+        )
+        for config, found in groups.items()
+    ]
+    return sorted(rows, key=lambda row: -row.ours.agg_score.value if row.ours else 0.0)
+
+
+def population_of(game: Game) -> Population:
+    """What all rows are measured against."""
+    return default_population(game.name)

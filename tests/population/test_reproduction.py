@@ -1,0 +1,167 @@
+"""The paper's tables with ours beside them: rows, figures over seeds, and the command."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from scipy.stats import t as student_t
+
+from arena import game
+from arena.analysis.estimates import Estimate
+from arena.games import GAMES
+from oracle.context import parse_filter, parse_input
+from population.cli import main
+from population.config import OracleChoice, RunConfig
+from population.paper import methods, variants
+from population.report import reproduction as drawn
+from population.reproduction import (
+    Row,
+    calls_at_most,
+    choice_of,
+    command,
+    fills,
+    over_seeds,
+    own_rows,
+    rows_to_run,
+    variant_rows,
+)
+from population.scores import Scores
+
+RRPS = game("rrps")
+
+
+def scores(agg: float) -> Scores:
+    one = Estimate(agg, 1.0, agg - 2.0, agg + 2.0)
+    return Scores(one, one, one, (), 100)
+
+
+def finished(config: RunConfig, agg: float, name: str = "r") -> Any:
+    """A finished run that was measured, as far as rows look at it."""
+    record = SimpleNamespace(config=config, name=name, final=SimpleNamespace(weights={"d": 1.0}))
+    return record, SimpleNamespace(of=lambda weights: scores(agg))
+
+
+def as_published(method: str, model: str = "gemini:x", seed: int = 0) -> RunConfig:
+    choice = choice_of(method, model)
+    assert choice is not None
+    return RunConfig("rrps", choice, 20, seed)
+
+
+@pytest.mark.parametrize("name", sorted(GAMES))
+def test_every_csro_row_of_the_paper_is_a_run_that_can_be_asked_for(name: str) -> None:
+    published = (*methods(name), *variants(name))
+    rows = [row for row in published if row.method.startswith("CSRO")]
+    for row in rows:
+        choice = choice_of(row.method, "gemini:x")
+        assert choice is not None, row.method
+        parse_input(choice.opponents)
+        parse_filter(choice.shown)
+        words = [*command(name, choice, 3).split()[1:], "--dry-run"]
+        shown = CliRunner().invoke(main, words)
+        assert shown.exit_code == 0, shown.stderr
+    told = {row.method for row in rows_to_run(game(name))}
+    assert told == {row.method for row in (variants(name) or methods(name)) if row in rows}
+
+
+def test_other_rows_name_no_oracle() -> None:
+    others = [row.method for row in methods("rrps") if not row.method.startswith("CSRO")]
+    assert others and not any(choice_of(method, "gemini:x") for method in others)
+
+
+def test_figures_over_seeds_are_students() -> None:
+    ours = over_seeds([scores(10.0), scores(14.0), scores(12.0)])
+    reach = student_t.ppf(0.975, 2) * 2.0 / np.sqrt(3.0)
+    assert ours.agg_score.value == pytest.approx(12.0)
+    assert ours.agg_score.low == pytest.approx(12.0 - reach)
+    assert (ours.seeds, ours.matches) == (3, 100)
+    assert over_seeds([scores(10.0)]).agg_score == Estimate(10.0, 1.0, 8.0, 12.0)
+    with pytest.raises(ValueError, match="no figures"):
+        over_seeds([])
+
+
+def test_a_row_is_filled_by_its_runs_alone() -> None:
+    (row,) = [one for one in variants("rrps") if "code; top5" in one.method and "Lin" in one.method]
+    config = as_published(row.method)
+    assert fills(config, row.method)
+    assert not fills(replace(config, iterations=19), row.method)
+    assert not fills(replace(config, oracle=OracleChoice()), row.method)  # the grammar's
+    other = replace(config, oracle=replace(config.oracle, shown="all"))
+    assert not fills(other, row.method)
+    runs = [finished(config, 100.0), finished(replace(config, seed=1), 110.0), finished(other, 0.0)]
+    (filled,) = variant_rows(RRPS, row, runs, "gemini:x", "free")
+    assert filled.ours is not None and filled.ours.agg_score.value == 105.0
+    assert filled.how == "by gemini:x, seeds 0, 1"
+    second = finished(as_published(row.method, "openai:y"), 90.0)
+    both = variant_rows(RRPS, row, [*runs, second], "gemini:x", "free")
+    assert [one.how.split(",")[0] for one in both] == ["by gemini:x", "by openai:y"]
+
+
+def test_what_was_not_run_has_a_command_and_a_price_and_no_figure() -> None:
+    row = rows_to_run(RRPS)[0]
+    (empty,) = variant_rows(RRPS, row, [], "gemini:x", "at most 1,260 drafts a run")
+    assert empty.ours is None
+    assert empty.how.startswith("csro run --game rrps --model gemini:x --oracle alpha-evolve")
+    assert "not run" in empty.note and "1,260" in empty.note
+
+
+def test_other_runs_have_rows_of_their_own() -> None:
+    row = rows_to_run(RRPS)[0]
+    grammar = RunConfig("rrps", OracleChoice(), 20, 1)
+    runs = [
+        finished(as_published(row.method), 20.0),
+        finished(grammar, 300.0),
+        finished(replace(grammar, seed=2), 310.0),
+        finished(replace(grammar, iterations=3), 250.0),
+    ]
+    found = own_rows(RRPS, runs)
+    assert [one.ours and one.ours.agg_score.value for one in found] == [305.0, 250.0]
+    assert "K 20" in found[0].method and found[0].how == "seeds 1, 2"
+
+
+def test_drafts_are_counted() -> None:
+    assert calls_at_most(OracleChoice("zero-shot", "gemini:x")) == 20
+    assert calls_at_most(OracleChoice("linear", "gemini:x", refinements=10)) == 220
+    assert calls_at_most(OracleChoice("alpha-evolve", "gemini:x", refinements=10)) == 1260
+
+
+def test_what_is_filled_in_is_escaped() -> None:
+    hostile = Row("<script>alert(1)</script>", None, over_seeds([scores(1.0)]), "a | b", "<b>")
+    page = drawn.page(RRPS, "rrps-43@1", [hostile], [])
+    assert "<script>" not in page and "<b>" not in page
+    assert "a / b" in drawn.markdown([hostile])
+
+
+def test_the_command_fills_a_table_and_plays_nothing_twice(home: Path, tmp_path: Path) -> None:
+    out = tmp_path / "tables"
+    words = ["reproduce", "leduc", "--quick", "--home", str(home), "--out", str(out), "--json"]
+    done = CliRunner().invoke(main, [*words, "--workers", "1"])
+    assert done.exit_code == 0, done.stderr
+    told = cast(dict[str, Any], json.loads(done.stdout))
+    rows = {row["method"]: row for row in told["rows"]}
+    assert rows["CFR+"]["ours"]["pop_expl"]["value"] == pytest.approx(0.0, abs=40.0)
+    assert rows["CFR+"]["paper"]["agg_score"] == {"mean": 39.8, "error": 0.3}
+    assert rows["CSRO AlphaEvolve"]["ours"] is None
+    (grammar,) = [row for name, row in rows.items() if "grammar" in name]
+    assert grammar["paper"] is None and grammar["ours"] is not None
+    with (out / "tables.csv").open() as file:
+        assert [line["method"] for line in csv.DictReader(file)] == list(rows)
+    page = (out / "index.html").read_text()
+    assert "Content-Security-Policy" in page and "AggScore" in page
+    assert (out / "leduc-linear-grammar-s1.html").is_file()
+    again = CliRunner().invoke(main, [*words, "--workers", "1"])
+    assert json.loads(again.stdout) == told
+    assert "matches played behind" not in again.stderr
+
+
+def test_a_game_without_tables_is_refused(home: Path) -> None:
+    done = CliRunner().invoke(main, ["reproduce", "kuhn", "--home", str(home)])
+    assert done.exit_code == 2
+    assert "nobody published" in done.stderr
