@@ -28,8 +28,10 @@ from population.records import Iteration
 from population.situations import retold
 from registry.values import Parent, Status, Submission
 
-OLDER, TRIED, MUTANTS = 2, 2, 2
-"""How many of each kind at most; the fewer there are, the larger is the share of each."""
+OLDER, TRIED = 2, 2
+"""How many of these kinds at most; the fewer there are, the larger is the share of each."""
+SHIFTS = (0, 1, 2)
+"""A mutant for each: see `mutant`.  With two actions, the last is another copy without a shift."""
 _BEHAVIOUR_MATCHES = 2
 """Of a program with one opponent, from which its behaviour is told."""
 
@@ -113,8 +115,12 @@ def _behaving(
 def _mutants(task: Task, matches: Matches, run: str, rng: random.Random) -> list[Opponent]:
     """Altered copies of the heaviest opponents, those that can play."""
     heaviest = sorted(task.opponents, key=lambda one: -one.weight)
-    origins = [heaviest[place % len(heaviest)] for place in range(MUTANTS)]
-    submissions = [_submission(task, matches, run, one, rng) for one in origins if one.source]
+    origins = [heaviest[place % len(heaviest)] for place in range(len(SHIFTS))]
+    submissions = [
+        _submission(task, matches, run, one, mutant(matches.game, one.source, rng, shift))
+        for one, shift in zip(origins, SHIFTS, strict=True)
+        if one.source
+    ]
     sound = [one for one in submissions if not isinstance(one, Rejection)]
     entered = matches.enter(sound, [one.digest for one in task.opponents])
     return [
@@ -125,11 +131,11 @@ def _mutants(task: Task, matches: Matches, run: str, rng: random.Random) -> list
 
 
 def _submission(
-    task: Task, matches: Matches, run: str, origin: Opponent, rng: random.Random
+    task: Task, matches: Matches, run: str, origin: Opponent, source: str
 ) -> Submission | Rejection:
     return prepare(
         matches.game,
-        mutant(matches.game, origin.source, rng),
+        source,
         name=f"{AUTHOR}/{run}-hidden",
         labels={"iteration": task.key},
         provenance={"run": run, "mutant_of": origin.digest},
