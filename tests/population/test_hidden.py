@@ -158,7 +158,7 @@ def test_the_share_is_an_option_and_is_recorded(home: Path) -> None:
     (one,) = runs.iterations("few")
     (kept,) = (attempt for attempt in one.attempts if attempt.kept)
     assert kept.score is not None
-    assert len(kept.score.against) == 4  # sigma's only member, and three mutants of it
+    assert len(kept.score.against) == 7  # sigma's only member, three mutants, three strangers
 
 
 @pytest.mark.parametrize("name", sorted(GAMES))
