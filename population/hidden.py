@@ -3,17 +3,20 @@
 A program that holds a copy of its opponent can foresee it, and the next one holds a copy of that:
 each beats the last, and none plays well against anybody else.  So a share of the score that chooses
 among candidates comes from opponents that cannot be foreseen: older members that a prompt does not
-show, programs of earlier iterations that behave in other ways (`population.archive`), and mutants
-of the heaviest opponents.  What is reported of who was chosen is its return against sigma alone.
+show, programs of earlier iterations that behave in other ways (`population.archive`), mutants of
+the heaviest opponents, and strangers: policies without memory that are drawn at random.  What is
+reported of who was chosen is its return against sigma alone.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from arena.enrol import Enrolled
+from arena.games.protocol import Game
+from arena.kinds.tabular import payload_of
 from arena.submission import Rejection, prepare
 from arena.values import SELECTING
 from oracle.context import parse_filter
@@ -26,10 +29,14 @@ from population.members import AUTHOR
 from population.mutants import mutant
 from population.records import Iteration
 from population.situations import retold
-from registry.values import Parent, Status, Submission
+from registry.values import Parent, PolicyVersion, Status, Submission
 
-OLDER, TRIED, MUTANTS = 2, 2, 2
-"""How many of each kind at most; the fewer there are, the larger is the share of each."""
+OLDER, TRIED, STRANGERS = 2, 2, 3
+"""How many of these kinds at most; the fewer there are, the larger is the share of each."""
+SHIFTS = (0, 1, 2)
+"""A mutant for each: see `mutant`.  With two actions, the last is another copy without a shift."""
+_FAVOURITE = 0.8
+"""How likely a stranger does what it prefers in a situation; else it acts at random."""
 _BEHAVIOUR_MATCHES = 2
 """Of a program with one opponent, from which its behaviour is told."""
 
@@ -62,6 +69,7 @@ def with_hidden(
         *_older(task, config, rng),
         *_tried(task, matches, before, rng),
         *_mutants(task, matches, run, rng),
+        *_strangers(task, matches, run, rng),
     ):
         if one.digest not in known:
             found.setdefault(one.digest, one)
@@ -87,7 +95,7 @@ def _tried(
     kept = elites(_behaving(matches, before, members))
     digests = rng.sample(kept, min(TRIED, len(kept)))
     versions = matches.arena.versions(digests)
-    return [Opponent(one, versions[one].ref, versions[one].payload, 0.0) for one in digests]
+    return [_opponent(versions[one]) for one in digests]
 
 
 def _behaving(
@@ -113,26 +121,77 @@ def _behaving(
 def _mutants(task: Task, matches: Matches, run: str, rng: random.Random) -> list[Opponent]:
     """Altered copies of the heaviest opponents, those that can play."""
     heaviest = sorted(task.opponents, key=lambda one: -one.weight)
-    origins = [heaviest[place % len(heaviest)] for place in range(MUTANTS)]
-    submissions = [_submission(task, matches, run, one, rng) for one in origins if one.source]
+    origins = [heaviest[place % len(heaviest)] for place in range(len(SHIFTS))]
+    submissions = [
+        _submission(task, matches, run, one, mutant(matches.game, one.source, rng, shift))
+        for one, shift in zip(origins, SHIFTS, strict=True)
+        if one.source
+    ]
     sound = [one for one in submissions if not isinstance(one, Rejection)]
     entered = matches.enter(sound, [one.digest for one in task.opponents])
-    return [
-        Opponent(one.version.digest, one.version.ref, one.version.payload, 0.0)
-        for one in entered
-        if isinstance(one, Enrolled)
-    ]
+    return [_opponent(one.version) for one in entered if isinstance(one, Enrolled)]
+
+
+def _strangers(task: Task, matches: Matches, run: str, rng: random.Random) -> list[Opponent]:
+    """Policies without memory: whoever learns beats them, and nobody can have foreseen them."""
+    game = matches.game
+    if game.stationary is None:
+        return []
+    tables = [_table(game, rng) for _ in range(STRANGERS)]
+    if game.states is not None:
+        drawn = [_tabular(game, task, run, table) for table in tables]
+        return [_opponent(matches.arena.register(one, ours=True)) for one in drawn]
+    assert game.stationary.program is not None
+    sources = [game.stationary.program(table) for table in tables]
+    prepared = [_submission(task, matches, run, None, source) for source in sources]
+    sound = [one for one in prepared if not isinstance(one, Rejection)]
+    entered = matches.enter(sound, [one.digest for one in task.opponents])
+    return [_opponent(one.version) for one in entered if isinstance(one, Enrolled)]
+
+
+def _table(game: Game, rng: random.Random) -> dict[str, tuple[float, ...]]:
+    """In each situation one action is preferred."""
+    assert game.stationary is not None
+    found = {}
+    for situation, legal in game.stationary.legal.items():
+        favourite = rng.choice(legal)
+        rest = (1.0 - _FAVOURITE) / len(legal)
+        found[situation] = tuple(
+            rest * (action in legal) + _FAVOURITE * (action == favourite)
+            for action in range(len(game.actions))
+        )
+    return found
+
+
+def _tabular(
+    game: Game, task: Task, run: str, table: Mapping[str, tuple[float, ...]]
+) -> Submission:
+    assert game.states is not None
+    return Submission(
+        game=game.name,
+        name=f"{AUTHOR}/{run}-hidden",
+        kind="tabular",
+        payload=payload_of(game.states, table),
+        description="A policy without memory, drawn at random.",
+        labels={"iteration": task.key},
+        provenance={"run": run},
+        status=Status.CANDIDATE,
+    )
+
+
+def _opponent(version: PolicyVersion) -> Opponent:
+    return Opponent(version.digest, version.ref, version.payload, 0.0)
 
 
 def _submission(
-    task: Task, matches: Matches, run: str, origin: Opponent, rng: random.Random
+    task: Task, matches: Matches, run: str, origin: Opponent | None, source: str
 ) -> Submission | Rejection:
     return prepare(
         matches.game,
-        mutant(matches.game, origin.source, rng),
+        source,
         name=f"{AUTHOR}/{run}-hidden",
         labels={"iteration": task.key},
-        provenance={"run": run, "mutant_of": origin.digest},
-        parents=(Parent(origin.digest, "made-from"),),
+        provenance={"run": run},
+        parents=(Parent(origin.digest, "made-from"),) if origin else (),
         status=Status.CANDIDATE,
     )

@@ -24,7 +24,7 @@ _Original = {name}
 
 
 class {name}:
-    """A copy of another program with changed constants; it acts at random {often} of the time."""
+    """A copy of another program with changed constants; {how}."""
 
     def __init__(self):
         self._original = _Original()
@@ -35,19 +35,25 @@ _METHOD = """
 """
 _ACT = """
     def act(self, observation):
-        random = _noise  # the name may mean something else in the program
         chosen = self._original.act(observation)
-        return {any_action} if random.random() < {noise} else chosen
+        legal = {legal_actions}
+        if _noise.random() < {noise}:
+            return _noise.choice(legal)
+        other = {others}[chosen]
+        return other if other in legal else chosen
 """
 
 
-def mutant(game: Game, source: str, rng: random.Random) -> str:
+def mutant(game: Game, source: str, rng: random.Random, shift: int = 0) -> str:
     """A copy with other constants that acts at random now and then.
 
     Args:
       game: that it plays.
       source: of the program.
       rng: every choice follows from it.
+      shift: so many places further in the game's list of actions is what the copy does instead of
+        what the program would have done, where that is legal.  Who foresees the program is wrong
+        about such a copy every time; who learns from what it sees is not.
     """
 
     def changed(found: re.Match[str]) -> str:
@@ -57,13 +63,16 @@ def mutant(game: Game, source: str, rng: random.Random) -> str:
 
     varied = _CONSTANT.sub(changed, source)
     noise = round(rng.uniform(*_NOISE), 3)
+    others = {
+        action: game.actions[(number + shift) % len(game.actions)]
+        for number, action in enumerate(game.actions)
+    }
+    act = _ACT.format(legal_actions=game.legal_actions, noise=noise, others=others)
     methods = [
-        _ACT.format(any_action=game.any_action, noise=noise)
-        if name == "act"
-        else _METHOD.format(name=name)
-        for name in game.contract.methods
+        act if name == "act" else _METHOD.format(name=name) for name in game.contract.methods
     ]
+    how = f"it acts at random {noise:.1%} of the time"
+    if shift:
+        how += ", else by another action than that program"
     name = game.contract.class_name
-    return varied.rstrip() + _WRAPPER.format(
-        name=name, often=f"{noise:.1%}", methods="".join(methods)
-    )
+    return varied.rstrip() + _WRAPPER.format(name=name, how=how, methods="".join(methods))

@@ -233,11 +233,13 @@ class Stationary:
       legal: every situation to the numbers of its legal actions.
       decisions: (deal seed, moves, faulty seat or None, seat) to what that seat chose, in order.
       most: such a policy, as a table over all situations, to what a best response wins per match.
+      program: such a policy to its source; None where policies of kind tabular play the game.
     """
 
     legal: Mapping[str, tuple[int, ...]]
     decisions: Callable[[int, bytes, int | None, int], Sequence[Decision]]
     most: Callable[[Table], float]
+    program: Callable[[Table], str] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

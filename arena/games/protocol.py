@@ -212,8 +212,8 @@ class Game(Protocol):
         ...
 
     @property
-    def any_action(self) -> str:
-        """Python expression of a random legal action, of `observation` and the module `random`."""
+    def legal_actions(self) -> str:
+        """Python expression of a list of the legal actions, from the `observation` in `act`."""
         ...
 
     @property

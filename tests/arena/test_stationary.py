@@ -75,6 +75,19 @@ def test_the_initial_thrower_s_ceiling_is_found_from_its_matches():
     assert 0.0 < found.stderr < 30.0
 
 
+def test_a_table_of_throws_is_a_program_that_plays_it(arena):
+    table = dict.fromkeys(LEGAL, (0.1, 0.1, 0.8))
+    table[situation(2, 0)] = (1.0, 0.0, 0.0)  # after scissors against rock: rock
+    entered = arena.submit(RRPS.stationary.program(table), RRPS, "test/table")
+    digest = entered.version.digest
+    arena.play_pairs(RRPS, {(digest, arena.policy("house/rockbot", RRPS).digest): 4})
+    rows = arena.matches(RRPS, "test/table", against="house/rockbot", limit=None)
+    matches = [arena.match(row.id).decisions(digest) for row in rows]
+    seen = table_of(RRPS.stationary, [one for match in matches for one in match], 3)
+    assert seen[situation(2, 0)] == (1.0, 0.0, 0.0)
+    assert seen[situation(0, 0)] == pytest.approx(table[situation(0, 0)], abs=0.06)
+
+
 def test_one_that_remembers_has_no_ceiling():
     matches = [thrower(Counts(seed)) for seed in range(4)]
     assert remembers(matches)

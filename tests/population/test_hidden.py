@@ -35,6 +35,7 @@ from population.runs import Runs
 from tests.oracle.stated_returns import a_task, score_of
 from tests.population.scripted_oracles import SmallOracle
 from tests.population.small_run import Silent, small_config, told
+from tests.population.test_exploit import ROCKS
 
 SHARE = 0.3
 
@@ -157,7 +158,7 @@ def test_the_share_is_an_option_and_is_recorded(home: Path) -> None:
     (one,) = runs.iterations("few")
     (kept,) = (attempt for attempt in one.attempts if attempt.kept)
     assert kept.score is not None
-    assert len(kept.score.against) == 3  # sigma's only member, and two mutants of it
+    assert len(kept.score.against) == 7  # sigma's only member, three mutants, three strangers
 
 
 @pytest.mark.parametrize("name", sorted(GAMES))
@@ -166,15 +167,28 @@ def test_a_mutant_plays_and_is_another_program(name: str, arena: Arena) -> None:
     source = played.starter.source
     copies = [mutant(played, source, random.Random(seed)) for seed in (1, 1, 2)]
     assert copies[0] == copies[1] != copies[2]
-    prepared = prepare(played, copies[0], name="test/mutant")
+    shifted = mutant(played, source, random.Random(1), 1)
+    prepared = prepare(played, shifted, name="test/mutant")
     assert not isinstance(prepared, Rejection)
     assert prepared.description.startswith("A copy of another program")
-    entered = arena.submit(copies[0], played, "test/mutant")
+    entered = arena.submit(shifted, played, "test/mutant")
     assert isinstance(entered, Enrolled)
     digest = entered.version.digest
     original = arena.policy(played.starter.name, played).digest
     report = arena.play_pairs(played, {(digest, original): 4})
     assert (report.played + report.skipped, report.forfeits) == (4, 0)
+
+
+def test_a_shifted_copy_does_what_nobody_who_foresees_the_program_expects(arena: Arena) -> None:
+    rock = ROCKS.format(throw="ROCK")
+    played = game("rrps")
+    entered = arena.submit(mutant(played, rock, random.Random(1), 2), played, "test/shifted")
+    assert isinstance(entered, Enrolled)
+    digest = entered.version.digest
+    arena.play_pairs(played, {(digest, arena.policy("house/rockbot", played).digest): 2})
+    (row, _) = arena.matches(played, "test/shifted", against="house/rockbot", limit=None)[:2]
+    made = [one.action for one in arena.match(row.id).decisions(digest)]
+    assert made.count(played.actions.index("SCISSORS")) > 850
 
 
 def test_a_mutant_leaves_the_program_s_own_names_alone(arena: Arena) -> None:

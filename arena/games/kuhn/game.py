@@ -104,7 +104,7 @@ class Kuhn(HandGame[Position]):
         "Bluffs opponents who fold too often and calls those who bet too often.",
     )
     initial = (_FOLDER / "initial.py").read_text(encoding="utf-8")
-    any_action = 'random.choice(observation["player_view"]["legal_actions"])'
+    legal_actions = 'observation["player_view"]["legal_actions"]'
     match_counts = MatchCounts(pair=32, mixture=96)
     telling = TELLING
     published = None

@@ -139,7 +139,7 @@ class Leduc(HandGame[Position]):
         "Plays by the strength of its hand and raises opponents who fold too often.",
     )
     initial = (_FOLDER / "initial.py").read_text(encoding="utf-8")
-    any_action = 'random.choice(observation["player_view"]["legal_actions"])'
+    legal_actions = 'observation["player_view"]["legal_actions"]'
     match_counts = MatchCounts(pair=32, mixture=96)
     telling = TELLING
     published = Published((_FOLDER / "published_methods.csv").read_text(encoding="utf-8"))

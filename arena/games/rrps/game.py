@@ -92,7 +92,7 @@ class Rrps:
         "Counts what follows the last two throws of both sides and beats it; random when behind.",
     )
     initial = (_FOLDER / "initial.py").read_text(encoding="utf-8")
-    any_action = f"random.choice({tables.ACTIONS!r})"
+    legal_actions = repr(list(tables.ACTIONS))
     match_counts = MatchCounts(pair=8, mixture=24)
     telling = TELLING
     published = Published(

@@ -53,5 +53,31 @@ def most(table: Table) -> float:
     return float((first @ (wins.T + value.reshape(len(ACTIONS), len(ACTIONS)))).max())
 
 
-STATIONARY = Stationary(LEGAL, decisions, most)
+_PROGRAM = '''import random
+
+ACTIONS = {actions!r}
+CHANCES = {{
+{rows}
+}}
+
+
+class Agent:
+    """Looks at the last throw of both sides alone, and throws by a table."""
+
+    def act(self, observation):
+        own, other = observation["my_action"], observation["opponent_action"]
+        situation = {first!r} if own is None else own + " against " + other
+        return random.choices(ACTIONS, CHANCES[situation])[0]
+'''
+
+
+def program(table: Table) -> str:
+    """The source of the policy that a table is."""
+    rows = "\n".join(
+        f"    {name!r}: {tuple(round(float(one), 6) for one in table[name])!r}," for name in LEGAL
+    )
+    return _PROGRAM.format(actions=ACTIONS, rows=rows, first=FIRST)
+
+
+STATIONARY = Stationary(LEGAL, decisions, most, program)
 """The part of the game."""
