@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from arena import Arena
 
@@ -12,6 +13,9 @@ ROOT = Path(__file__).resolve().parent.parent
 SEED_KEY = bytes(range(32))
 """Of every arena that the tests make: a match comes out the same in each of them."""
 
+# How long an example takes says more about the machine's other work than about the code.
+settings.register_profile("arena", deadline=None)
+settings.load_profile("arena")
 
 ALONE = (
     "tests/sandbox/",
