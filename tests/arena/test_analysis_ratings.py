@@ -32,7 +32,7 @@ def _returns(matches: list[tuple[str, str, float]], *, encode: bool = True) -> p
     ),
     st.booleans(),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_folding_is_the_packages_own_update(matches, encode):
     ours = true_skill(_returns(matches, encode=encode))
     proper = [match for match in matches if match[0] != match[1]]
@@ -107,7 +107,7 @@ def test_bound_on_rated_repetitions_is_tight(counts, most):
 
 
 @given(st.integers(2, 8), st.integers(0, 2**32 - 1))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_bradley_terry_meets_the_likelihood_conditions(n, seed):
     rng = np.random.default_rng(seed)
     wins = rng.integers(0, 30, size=(n, n)) * (rng.random((n, n)) < 0.5)

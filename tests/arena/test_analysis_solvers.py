@@ -44,7 +44,7 @@ def meta_games(draw: st.DrawFn, largest: float = 1000.0) -> np.ndarray:
 
 
 @given(meta_games(), st.sampled_from(sorted(SOLVERS)))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_every_solver_returns_a_distribution_and_measures_it(mean, name):
     settings_of = {"prd": projected_replicator(iterations=200)}
     found = settings_of.get(name, SOLVERS[name])(mean, np.zeros_like(mean))
@@ -60,14 +60,14 @@ def test_every_solver_returns_a_distribution_and_measures_it(mean, name):
 
 
 @given(meta_games())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_no_policy_beats_the_maximin_mixture(mean):
     found = lp(mean, np.zeros_like(mean))
     assert found.exploitability <= 1e-9 * max(1.0, np.abs(mean).max())
 
 
 @given(meta_games(), st.floats(0.0, 50.0))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_selected_mixture_stays_within_the_noise_and_gains_by_it(mean, error):
     stderr = np.full_like(mean, error)
     plain, chosen = lp(mean, stderr), nash(mean, stderr)
@@ -115,7 +115,7 @@ def test_what_is_not_known_of_one_opponent_gives_nothing_away_against_another():
 
 
 @given(meta_games(), st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_each_opponent_has_a_slack_of_its_own(mean, data):
     n = len(mean)
     errors = np.triu(data.draw(arrays(float, (n, n), elements=st.floats(0.0, 50.0, width=32))), 1)
@@ -165,7 +165,6 @@ def test_what_is_no_meta_game_is_refused(mean, complaint):
     st.floats(0.0, 1.0),
     st.integers(0, 2**32 - 1),
 )
-@settings(deadline=None)
 def test_projection_is_the_nearest_allowed_point(point, share, seed):
     least = share / len(point)
     nearest = project(point, least)

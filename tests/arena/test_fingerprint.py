@@ -69,7 +69,7 @@ def renamed(source: str, old: str, new: str) -> str:
 @given(
     st.dictionaries(st.sampled_from(OWN_NAMES), st.from_regex(r"zz[a-z0-9_]{0,8}", fullmatch=True))
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_authors_names_do_not_count(names):
     if len(set(names.values())) < len(names):
         return
@@ -160,7 +160,7 @@ def test_the_contracts_names_count():
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_another_use_of_two_names_counts(seed):
     """Exchanging one use of a name for another name makes another program."""
     rng = random.Random(seed)

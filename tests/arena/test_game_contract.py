@@ -75,7 +75,7 @@ def test_the_table_needs_the_standard_library_alone(game: Game) -> None:
 
 @every_game
 @given(SEEDS, LUCK)
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=5)
 def test_a_match_ends_and_the_engine_scores_it(game: Game, deal_seed: int, luck: int) -> None:
     moves = record(game, deal_seed, luck)
     returns = game.score(deal_seed, moves, None)
@@ -90,7 +90,7 @@ def test_a_match_ends_and_the_engine_scores_it(game: Game, deal_seed: int, luck:
 
 @every_game
 @given(SEEDS, LUCK, st.floats(0, 1), st.sampled_from([0, 1]))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_a_fault_at_any_point_is_a_forfeit(
     game: Game, deal_seed: int, luck: int, part: float, faulty: int
 ) -> None:
@@ -171,7 +171,7 @@ def test_wrong_use_is_refused(game: Game) -> None:
 
 @every_game
 @given(st.lists(st.binary(min_size=4, max_size=4), max_size=60))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_any_replies_keep_the_table_sound(game: Game, ticks: list[bytes]) -> None:
     """Whatever a broken or hostile worker answers, the record stays legal and scores."""
     table = game.table([1, 2])
@@ -187,7 +187,7 @@ def test_any_replies_keep_the_table_sound(game: Game, ticks: list[bytes]) -> Non
 
 @every_game
 @given(st.lists(SEEDS, min_size=1, max_size=4, unique=True))
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=5)
 def test_company_changes_nothing(game: Game, seeds: list[int]) -> None:
     together = play(game, seeds, [at_random(game, s ^ seat) for s in seeds for seat in (0, 1)])
     for match, seed in enumerate(seeds):
@@ -224,7 +224,7 @@ def test_a_policy_may_spoil_what_it_is_given(game: Game) -> None:
 
 @every_game
 @given(SEEDS, LUCK, st.floats(0, 1))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_packing_is_reversible(game: Game, deal_seed: int, luck: int, part: float) -> None:
     moves = record(game, deal_seed, luck)
     # A record of throws has whole throws.

@@ -116,7 +116,7 @@ def _messages(table: tables.Table) -> tuple[bytes, bytes]:
 
 
 @given(st.integers(0, 2**63 - 1), st.integers(0, 2**32))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_the_account_is_the_engines(deal_seed: int, luck: int) -> None:
     moves = record(KUHN, deal_seed, luck)
     first, deals = tables.dealt(deal_seed)

@@ -58,7 +58,7 @@ def test_best_responses_to_the_house() -> None:
 
 
 @given(st.integers(0, 2**32), st.integers(0, 2**32))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_values_are_the_engines(one: int, other: int) -> None:
     """The engine's own recursion over the full deck, with both tables as engine policies."""
     game = pyspiel.load_game("leduc_poker")
@@ -90,7 +90,7 @@ def test_values_are_the_engines(one: int, other: int) -> None:
 
 
 @given(st.integers(0, 2**32))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_a_best_response_wins_its_value_and_nobody_wins_more(seed: int) -> None:
     target, rival = random_states(seed), random_states(seed + 1)
     response = best_response(STATES, target)

@@ -52,7 +52,7 @@ SEEDS = st.integers(0, 2**63 - 1)
 
 
 @given(SEEDS, st.integers(0, 2**32))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_the_score_is_the_engines(deal_seed: int, luck: int) -> None:
     moves = random_record(deal_seed, luck)
     ends = list(replay(deal_seed, moves))
@@ -62,7 +62,7 @@ def test_the_score_is_the_engines(deal_seed: int, luck: int) -> None:
 
 
 @given(SEEDS, st.integers(0, 2**32), st.floats(0, 1), st.sampled_from([0, 1]))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_a_forfeit_loses_the_most_for_each_hand_that_is_not_over(
     deal_seed: int, luck: int, part: float, fault_seat: int
 ) -> None:
@@ -83,7 +83,7 @@ def test_the_most_that_a_hand_costs_is_the_engines() -> None:
 
 
 @given(SEEDS, st.integers(0, 2**32))
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=5)
 def test_the_account_tells_what_happened(deal_seed: int, luck: int) -> None:
     moves = random_record(deal_seed, luck)
     account = LEDUC.account(deal_seed, moves, None)

@@ -258,7 +258,7 @@ def test_the_other_card_shows_in_showdowns_only() -> None:
 
 
 @given(st.integers(0, 119), st.integers(0, 999))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_no_message_depends_on_the_hidden_card(seed: int, luck: int) -> None:
     """Before a showdown, deals that differ in the other's card alone look the same."""
     deal, first = seed % len(tables.DEALS), luck % 2

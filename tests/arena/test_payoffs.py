@@ -36,7 +36,7 @@ def _same(one: PayoffTable, other: PayoffTable) -> None:
 
 
 @given(matches, st.permutations(NAMES), st.booleans())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_entries_are_the_plain_statistics_of_the_matches(played, order, encode):
     table = PayoffTable.from_pair_stats(pair_stats(played, encode=encode), order)
     for i, one in enumerate(order):

@@ -42,7 +42,7 @@ def fresh_game() -> Game:
 STORED = st.lists(st.tuples(st.sampled_from(PAIRS), st.integers(0, 9)), max_size=40, unique=True)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(stored=STORED, matches=st.integers(0, 9))
 def test_wanted_minus_stored_in_a_fair_and_stable_order(
     store: MatchStore, stored: list[tuple[tuple[str, str], int]], matches: int

@@ -8,7 +8,7 @@ import threading
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 
 from arena.contract import AuthorContract
 from arena.rejection import Rejection, RejectionKind
@@ -311,7 +311,6 @@ MARKS = "async |__init__|if 1:|:|\n| |  |x|=|(|)|[|{|@|*|**|/|,|\\|'''|#|f'|\0|\
 PIECES = st.sampled_from([*WORDS.split("|"), *MARKS.split("|")])
 
 
-@settings(deadline=None)
 @given(st.lists(PIECES, max_size=40).map("".join) | st.text(max_size=200))
 @example("class Agent(Agent, *Agent, **Agent): act = Agent = act")
 @example("class A(B): ...\nclass B(A): ...\nAgent = A")

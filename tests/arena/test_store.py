@@ -160,7 +160,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> MatchStore:
     return MatchStore(path, game_named=lambda name: game(name=name, has_deals="deals" in name))
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
 @given(batches=BATCHES, has_deals=st.booleans())
 def test_any_batches_leave_exactly_their_first_results_and_exact_tallies(
     shared: MatchStore, batches: list[list[Any]], has_deals: bool

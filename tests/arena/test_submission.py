@@ -7,7 +7,7 @@ import warnings
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from arena.games import GAMES
@@ -187,7 +187,6 @@ def test_line_ends_and_marks_are_made_alike() -> None:
     assert [as_source(text) for text in texts] == [Source("a\nb\nc\n")] * 2
 
 
-@settings(deadline=None)
 @given(data=st.binary(max_size=300))
 @example(b"\xef\xbb\xbf")
 @example(b"\r\r\n\r")

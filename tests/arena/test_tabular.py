@@ -68,7 +68,7 @@ def _rounds(state: Any) -> tuple[list[int], list[int]]:
 
 
 @given(st.integers(0, 2**32))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_payloads_are_canonical_and_keep_the_table(seed: int) -> None:
     states = random_states(seed)
     payload = payload_of(STATES, states)

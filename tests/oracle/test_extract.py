@@ -1,7 +1,7 @@
 """Replies to programs: strict, named refusals, and never an exception."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle.extract import CodeBlock, code_blocks, extract_program
@@ -22,14 +22,12 @@ def refusal(reply, **options):
     return answer.kind
 
 
-@settings(deadline=None)
 @given(st.text(max_size=300))
 def test_any_text_gives_a_program_or_a_reason(text):
     answer = extract_program(text, "Agent")
     assert isinstance(answer, (str, Failure))
 
 
-@settings(deadline=None)
 @given(
     st.sampled_from(["", "Here it is:\n\n", "1. Idea\n2. Code\n\n"]),
     st.sampled_from(["", "python", "py", "Python title=x"]),

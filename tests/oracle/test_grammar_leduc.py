@@ -117,7 +117,7 @@ def test_moves_that_no_style_makes_are_borne(styles: int) -> None:
         assert match(source, "random", 5) > 0
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seeds, st.sampled_from(("passive", "timid", "random")))
 def test_every_sentence_obeys_the_contract(seed: int, style: str) -> None:
     rng = random.Random(seed)
@@ -127,7 +127,7 @@ def test_every_sentence_obeys_the_contract(seed: int, style: str) -> None:
     match(genomes.write_source(genome), style, seed, hands=6)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(seeds)
 def test_a_sentence_is_standalone_and_documented(seed: int) -> None:
     source = genomes.write_source(leduc.random_genome(random.Random(seed)))
@@ -146,7 +146,6 @@ def test_a_sentence_is_standalone_and_documented(seed: int) -> None:
     assert max(map(len, source.splitlines())) <= 100
 
 
-@settings(deadline=None)
 @given(seeds)
 def test_a_source_tells_its_genome(seed: int) -> None:
     genome = leduc.random_genome(random.Random(seed))
@@ -154,7 +153,6 @@ def test_a_source_tells_its_genome(seed: int) -> None:
     assert leduc.random_genome(random.Random(seed)) == genome
 
 
-@settings(deadline=None)
 @given(seeds, seeds)
 def test_children_come_from_their_parents(one: int, other: int) -> None:
     mother = leduc.random_genome(random.Random(one))

@@ -39,7 +39,7 @@ def play(source: str, seed: int, throws: int, period: int = 0) -> list[str]:
     return moves
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seeds)
 def test_every_sentence_obeys_the_contract(seed: int) -> None:
     rng = random.Random(seed)
@@ -50,7 +50,7 @@ def test_every_sentence_obeys_the_contract(seed: int) -> None:
     assert set(play(source, seed, 60)) <= set(MOVES)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seeds)
 def test_a_sentence_is_standalone_and_documented(seed: int) -> None:
     source = genomes.write_source(rrps.random_genome(random.Random(seed)))
@@ -67,7 +67,6 @@ def test_a_sentence_is_standalone_and_documented(seed: int) -> None:
     assert max(map(len, source.splitlines())) <= 100
 
 
-@settings(deadline=None)
 @given(seeds)
 def test_equal_seeds_give_equal_genomes_and_text(seed: int) -> None:
     first, second = (rrps.random_genome(random.Random(seed)) for _ in range(2))
@@ -75,7 +74,6 @@ def test_equal_seeds_give_equal_genomes_and_text(seed: int) -> None:
     assert genomes.write_source(first) == genomes.write_source(second)
 
 
-@settings(deadline=None)
 @given(seeds)
 def test_a_source_tells_its_genome(seed: int) -> None:
     genome = rrps.random_genome(random.Random(seed))
@@ -83,7 +81,6 @@ def test_a_source_tells_its_genome(seed: int) -> None:
     assert genomes.from_json(genomes.to_json(genome)) == genome
 
 
-@settings(deadline=None)
 @given(seeds, seeds)
 def test_children_come_from_their_parents(one: int, other: int) -> None:
     rng = random.Random(one ^ other)

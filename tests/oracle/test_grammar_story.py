@@ -73,7 +73,7 @@ def test_a_program_that_nothing_led_to_tells_nothing() -> None:
     assert read_story(f"{LAG}\n{HISTORY_MARK}\n# [not a story") == NOTHING_TOLD
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 2**32), st.sampled_from(("rrps", "leduc")))
 def test_a_source_tells_its_story_and_its_genome(seed: int, game: str) -> None:
     rng = random.Random(seed)

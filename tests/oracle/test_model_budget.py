@@ -3,7 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.errors import UsageFault
@@ -130,7 +130,6 @@ def test_threads_do_not_pass_the_limit_together():
 calls = st.lists(st.tuples(st.integers(0, 10**6), st.floats(0, 10)), max_size=30)
 
 
-@settings(deadline=None)
 @given(calls, st.floats(0.01, 20))
 def test_a_limit_on_cost_is_passed_by_one_call_at_most(costs, limit):
     budget = Budget(max_cost=limit)

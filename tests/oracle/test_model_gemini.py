@@ -3,7 +3,7 @@
 import logging
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle.models.catalogue import default_model, price_of
@@ -283,7 +283,6 @@ anything = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(anything)
 def test_any_answer_is_a_reply_or_garbage(answer):
     try:

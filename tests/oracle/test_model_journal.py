@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle.models.budget import Budget, Spent
@@ -73,7 +73,6 @@ def test_calls_are_found_by_the_beginning_of_their_key(journal):
     assert [call.reply.text for call in journal.calls("k02/")] == ["k02/a00", "k02/a01"]
 
 
-@settings(deadline=None)
 @given(st.text(), st.text(), st.none() | st.floats(0, 2), st.none() | st.integers())
 def test_requests_survive_as_documents(prompt, system, temperature, seed):
     request = Request("k", prompt, system, temperature, None, {"type": "object"}, seed)

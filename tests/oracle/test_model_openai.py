@@ -4,7 +4,7 @@ import json
 import sys
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle.models.errors import CallRefused, MissingKey, MissingPackage, ModelUnavailable
@@ -206,7 +206,6 @@ anything = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(anything)
 def test_any_answer_is_a_reply_or_garbage(answer):
     try:

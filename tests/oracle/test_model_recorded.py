@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.errors import UsageFault
@@ -76,7 +76,6 @@ def test_a_resumed_run_goes_on_where_it_stopped(written, tmp_path):
     assert texts(again, QUESTIONS) == ["0", "1", "2", "3"]
 
 
-@settings(deadline=None)
 @given(
     st.lists(
         st.builds(

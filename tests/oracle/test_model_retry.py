@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.errors import UsageFault
@@ -60,7 +60,6 @@ def test_jitter_follows_from_the_seed_and_the_key():
     assert policy.wait("k", 1, None) not in others
 
 
-@settings(deadline=None)
 @given(st.text(), st.integers(1, 40), st.none() | st.floats(0, 1e6))
 def test_no_wait_is_shorter_than_the_server_asks(key, attempt, delay):
     wait = RetryPolicy().wait(key, attempt, delay)
@@ -150,7 +149,6 @@ def test_retry_after(header, seconds):
     assert retry_after(header, NOW) == seconds
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_any_header_is_a_wait_or_none(header):
     seconds = retry_after(header, NOW)
@@ -191,7 +189,6 @@ anything = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(anything)
 def test_any_body_is_a_wait_or_none(body):
     seconds = retry_info(body)

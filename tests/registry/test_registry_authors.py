@@ -245,9 +245,7 @@ with Registry.open(target) as registry:
         assert registry.spent("ada", TODAY + timedelta(1)) == Spent(48, 24.0)
 
 
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(names=st.lists(st.text("aA0oO.mrn1I", min_size=1, max_size=3), max_size=8))
 def test_no_two_authors_that_came_by_submission_read_alike(
     registry: Registry, names: list[str]

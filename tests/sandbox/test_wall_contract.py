@@ -143,9 +143,7 @@ def test_walls_play_the_same(wall: Wall, walls: object, throws: Rules) -> None:
     assert [outcome.moves for outcome in here] == [outcome.moves for outcome in there]
 
 
-@settings(
-    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=9))
 def test_company_changes_nothing(
     walls: object, throws: Rules, pairs: list[tuple[int, int]]
