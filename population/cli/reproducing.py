@@ -25,6 +25,7 @@ from arena.games.protocol import Game
 from arena.local import Arena
 from arena.printed import estimated, marked
 from oracle.grammar.genome import GRAMMARS
+from oracle.grammar.starts import Start
 from oracle.models.catalogue import price_of
 from population.cli.reading import evaluate_runs
 from population.cli.running import go_on, name_for, ready, spending_options
@@ -154,7 +155,7 @@ def _simple_rows(arena: Arena, game: Game, seeds: range, count: int) -> list[Row
 def _configurations(game: Game, model: str | None, seeds: range, quick: bool) -> list[RunConfig]:
     """The runs that are wanted: the grammar's, and the paper's variants where there is a model."""
     iterations = QUICK_ITERATIONS if quick else ITERATIONS
-    choices = [OracleChoice()] if game.name in GRAMMARS else []
+    choices = [OracleChoice(model=Start.FULL.value)] if game.name in GRAMMARS else []
     if model:
         named = [choice_of(row.method, full_model_name(model)) for row in rows_to_run(game)]
         choices += dict.fromkeys(one for one in named if one is not None)
