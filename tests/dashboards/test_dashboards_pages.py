@@ -58,8 +58,8 @@ def test_leaderboard_ranks_like_the_library(page: Page, played_home: Path) -> No
         "Rank",
         "Policy",
         "AggScore",
+        "AggScore 95 %",
         "PopReturn",
-        "PopExpl",
     ]
     assert table.value["Rank"].tolist() == [1, 2, 3, 4]
     assert "not measured" not in said(app)
@@ -172,8 +172,9 @@ def test_exact_values_and_ceiling(
     app.run()
     values = {metric.label: metric.value for metric in app.metric}
     assert values["Ceiling"] == ceiling
-    gap = round(float(values["Ceiling"]) - float(values["Best PopReturn"]), 2)
-    assert float(values["Gap"]) == gap
+    if values["Gap"] != "≈ 0":  # nobody exceeds it: the interval reaches the ceiling
+        gap = round(float(values["Ceiling"]) - float(values["Best PopReturn"]), 2)
+        assert float(values["Gap"]) == gap > 0
     assert app.dataframe[0].value["Policy"].iloc[0] == best
 
 
