@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from arena import Arena, game
 from arena.analysis.metrics import Meetings, evaluate
+from arena.analysis.stakes import stakes_of
 from arena.house.population import default_population
 from oracle.models.options import Asking
 from population import paper
@@ -114,8 +115,8 @@ def test_scores_of_a_single_member_are_the_arenas(measured: Arena) -> None:
     population = default_population("rrps")
     digest = next(iter(to_measure([step.iteration.sigma for step in facts.steps], 4)))
     ours = facts.measured.single(digest)
-    table = measured.payoffs("rrps", [digest, *population.digests])
-    theirs = evaluate(table, digest, population.digests)
+    table = measured.payoffs("rrps", [*facts.measured.digests, *population.digests])
+    theirs = evaluate(table, digest, population.digests, stakes_of(game("rrps")))
     assert ours is not None
     assert theirs.pop_return is not None
     assert theirs.pop_expl is not None
