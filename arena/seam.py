@@ -18,6 +18,7 @@ from arena.games.protocol import Game
 from arena.listings import Matches, Policies
 from arena.local import MATCHES
 from arena.payoffs import PayoffTable
+from arena.practice import PracticeMatch
 from arena.rejection import Rejection
 from arena.replay import Comparison, Stored
 from arena.standings import Leaderboard
@@ -43,6 +44,16 @@ class Tournament(Protocol):
     def authors(self) -> tuple[Author, ...]: ...
 
     def check(self, source: str, game: Game | str) -> Rejection | None: ...
+
+    def practise(
+        self,
+        source: str,
+        game: Game | str,
+        against: Sequence[str],
+        matches: int = 2,
+        *,
+        seed: int = 1,
+    ) -> tuple[PracticeMatch, ...] | Rejection: ...
 
     def submit(
         self,

@@ -84,6 +84,7 @@ METHODS = {
     "play_pairs",
     "policies",
     "policy",
+    "practise",
     "refs",
     "register",
     "reinstate",

@@ -127,9 +127,10 @@ def test_nothing_of_a_source_is_compiled_in_our_process() -> None:
                 compiled.append(str(arguments[0]))
 
         source = "class Agent:\\n '''Marked.'''\\n def act(self, o): return 'marked'\\n"
+        rrps = game("rrps")  # a game is loaded when it is looked up, which reads our own modules
         sys.addaudithook(hook)
         compile("ours = 1", "ours", "exec")
-        prepared = prepare(game("rrps"), source, name="a/b")
+        prepared = prepare(rrps, source, name="a/b")
         assert prepared.description == "Marked.", prepared
         assert docstring_of(source, "Agent") == "Marked."
         assert extract_program(f"```\\n{source}```", "Agent") == source
