@@ -9,7 +9,8 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Iterator, MutableMapping
-from typing import NoReturn
+from contextlib import contextmanager
+from typing import Any, NoReturn
 
 import click
 
@@ -61,15 +62,30 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of that name; None where there is none."""
-        try:
-            return self.commands.get(cmd_name)
-        except KeyboardInterrupt:
-            stop()
+        return self.commands.get(cmd_name)
+
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        """As of any group; Ctrl-C ends it as it ends a command."""
+        with _stoppable():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Runs the command that was asked for."""
+        with _stoppable():
+            return super().invoke(ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list of commands, from the table."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, self.summaries[name]) for name in sorted(self.commands)])
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        stop()
 
 
 def stop() -> NoReturn:

@@ -187,7 +187,7 @@ def test_table_shows_the_papers_rows_and_ours(measured: Arena) -> None:
     document = json.loads(out)
     rows = {row["method"]: row for row in document["paper"]}
     assert rows["PSRO-IMPALA"]["agg_score"] == {"mean": -532.1, "error": 41.5}
-    assert rows["CSRO LinearRefinement (code; top5)"]["best"] == 141.3
+    assert rows["CSRO LinearRefinement (code; top 5)"]["best"] == 141.3
     assert rows["LLM agent Chinchilla 70B"]["source"] == "lanctot2023"
     (ours,) = document["ours"]
     assert ours["seeds"] == [1]
