@@ -241,6 +241,8 @@ def fills(config: RunConfig, method: str) -> bool:
     wanted, oracle = choice_of(method, config.oracle.model), config.oracle
     if wanted is None or not oracle.writes_with_a_model or config.iterations != ITERATIONS:
         return False
+    if config.initial or config.hidden_share:
+        return False
     same = (oracle.name, oracle.opponents, oracle.shown)
     if same != (wanted.name, wanted.opponents, wanted.shown):
         return False

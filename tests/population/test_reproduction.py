@@ -93,6 +93,8 @@ def test_a_row_is_filled_by_its_runs_alone() -> None:
     assert fills(config, row.method)
     assert not fills(replace(config, iterations=19), row.method)
     assert not fills(replace(config, oracle=OracleChoice()), row.method)  # the grammar's
+    assert not fills(replace(config, hidden_share=0.2), row.method)
+    assert not fills(replace(config, initial="ada/echo"), row.method)
     other = replace(config, oracle=replace(config.oracle, shown="all"))
     assert not fills(other, row.method)
     runs = [finished(config, 100.0), finished(replace(config, seed=1), 110.0), finished(other, 0.0)]

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections import Counter
+from collections import defaultdict
 from pathlib import Path
 
 from registry import Registry, Submission
@@ -62,9 +62,13 @@ def test_processes_share_a_registry_that_none_of_them_made(target: str) -> None:
         assert sorted(version.number for version in same) == list(range(1, PROCESSES * EACH + 1))
         assert shared == EACH
         assert registry.count() == PROCESSES * EACH + EACH
-        for name, highest in Counter(version.name for version in registry.find()).items():
-            numbers = [version.number for version in registry.find(name=name)]
-            assert sorted(numbers) == list(range(1, highest + 1))
+        numbers = defaultdict[str, list[int]](list)
+        for version in registry.find():
+            for credit in version.credits:  # each who handed in what all share has a name for it
+                numbers[credit.name].append(credit.number)
+        assert sorted(map(len, numbers.values())) == [EACH] * PROCESSES + [PROCESSES * EACH]
+        for found in numbers.values():
+            assert sorted(found) == list(range(1, len(found) + 1))
 
 
 def test_what_was_acknowledged_survives_a_kill(target: str) -> None:
