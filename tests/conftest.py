@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ SEED_KEY = bytes(range(32))
 # How long an example takes says more about the machine's other work than about the code.
 settings.register_profile("arena", deadline=None)
 settings.load_profile("arena")
+# Whatever a shell runs in the background ignores Ctrl-C, and so would all that the tests start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ALONE = (
     "tests/sandbox/",

@@ -53,11 +53,6 @@ def test_light_commands_load_little(home):
     assert "scipy" not in loaded_by("list", "--home", str(home))
 
 
-def attentive():
-    """Heeds Ctrl-C, which whatever a shell runs in the background does not."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
 @pytest.mark.parametrize("command", ["list", "leaderboard --game leduc"])
 def test_ctrl_c_ends_with_130_and_a_sentence(home, command):
     ended = set()
@@ -68,7 +63,6 @@ def test_ctrl_c_ends_with_130_and_a_sentence(home, command):
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
-            preexec_fn=attentive,
         )
         maps = Path(f"/proc/{process.pid}/maps")
         while process.poll() is None and "_multiarray_umath" not in maps.read_text():
