@@ -110,7 +110,8 @@ class AlphaEvolve:
                     number = _first(waves, sea)
                     with waves.pop(number) as wave:
                         self._play(task, evaluate, sea, wave, number, trials)
-        finally:
+        finally:  # where one raised (the budget may be spent), nobody starts another
+            trials.stop()
             for wave in waves.values():
                 wave.close()
         return trials.response(_answer(trials.scored, evaluate))

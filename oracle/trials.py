@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -117,6 +118,7 @@ class Trials:
         self._workers = workers
         self._first_look = first_look
         self._slots = threading.Semaphore(workers)
+        self._stopped = threading.Event()
         self._insight = insight_of(evaluate)
         self._outcomes: dict[int, Outcome] = {}
         self._parents: dict[int, str] = {}
@@ -167,6 +169,10 @@ class Trials:
         """Drafts that begin to be written, all from the state of their group as it is."""
         informed = [self._informed(draft, group) for draft in drafts]
         return Wave(informed, self._written, self._workers)
+
+    def stop(self) -> None:
+        """Drafts that wait for their turn are not written any more: nobody will take them."""
+        self._stopped.set()
 
     def scores(
         self, wave: Wave, first: int, measure: Measure | None = None, group: int = 0
@@ -252,6 +258,8 @@ class Trials:
 
     def _written(self, draft: Draft) -> Draft:
         with self._slots:
+            if self._stopped.is_set():
+                raise CancelledError
             return self._writer.write(self.task, draft)
 
     def _duplicate(self, written: Draft, group: int) -> Failure | None:

@@ -16,6 +16,7 @@ from oracle.early_stop import EarlyStop
 from oracle.ending import Ending
 from oracle.grammar_writer import GrammarWriter
 from oracle.islands import Island, signature
+from oracle.models.errors import BudgetSpent
 from oracle.trials import Outcome, digest_in
 from oracle.values import Draft, Failure, OracleExhausted, Rejected
 from tests.oracle.stated_returns import Evaluation, ScriptedWriter, a_task, program, score_of
@@ -288,6 +289,24 @@ def test_no_island_waits_for_another_but_for_its_visitor():
     _, writer = evolve(answer, islands=2, generations=4, migrate_every=3, workers=4)
     order = [draft.key[:5] for draft in writer.asked]
     assert order.index("i1g03") > order.index("i0g02")
+
+
+def test_after_an_error_no_other_draft_is_begun():
+    """Six drafts, two at once: while one call goes on, another ends the search."""
+    failed, asked = threading.Event(), []
+
+    def answer(draft):
+        asked.append(draft.key)
+        if draft.key == "i0g00d0":
+            failed.set()
+            raise BudgetSpent("the limit of 1 calls is reached")
+        failed.wait(30.0)
+        time.sleep(1.0)  # the error arrives meanwhile
+        return climber(draft)
+
+    with pytest.raises(BudgetSpent):
+        evolve(answer, islands=6, generations=1, workers=2)
+    assert len(asked) <= 3  # one more may have begun before the error was seen
 
 
 def test_it_works_with_the_grammar():
