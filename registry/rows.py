@@ -178,19 +178,7 @@ def insert_versions(session: Session, versions: Sequence[PolicyVersion]) -> None
             for place, parent in enumerate(version.parents)
         ],
     )
-    _insert(
-        session,
-        StatusRow,
-        [
-            {
-                "digest": version.digest,
-                "status": version.status.value,
-                "reason": version.status_reason,
-                "changed": version.created,
-            }
-            for version in versions
-        ],
-    )
+    _insert_statuses(session, [(version, "") for version in versions])
 
 
 def insert_credits(session: Session, versions: Sequence[PolicyVersion]) -> None:
@@ -214,6 +202,11 @@ def insert_credits(session: Session, versions: Sequence[PolicyVersion]) -> None:
             for version in versions
         ],
     )
+    _insert_statuses(session, [(version, version.ref) for version in versions])
+
+
+def _insert_statuses(session: Session, changed: Iterable[tuple[PolicyVersion, str]]) -> None:
+    """Writes the first status of versions, each with the further name that it is about, or ""."""
     _insert(
         session,
         StatusRow,
@@ -223,9 +216,9 @@ def insert_credits(session: Session, versions: Sequence[PolicyVersion]) -> None:
                 "status": version.status.value,
                 "reason": version.status_reason,
                 "changed": version.created,
-                "ref": version.ref,
+                "ref": ref,
             }
-            for version in versions
+            for version, ref in changed
         ],
     )
 
