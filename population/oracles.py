@@ -275,6 +275,9 @@ def _models_of(choice: OracleChoice, spending: Spending) -> list[Model]:
     )
     priced = replace(options, price=parse_price(spending.price) if spending.price else None)
     names = names_of(choice.model)
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise UsageFault(f"{twice[0]} is named twice among the models; name each once")
     if len(names) == 1:
         return [model_from(choice.model, priced)]
     listed = [model_from(name, options) for name in names]

@@ -15,7 +15,6 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from arena.errors import UsageFault
 from oracle.models.prices import Price
 from oracle.models.protocol import Model, Reply, Request
 
@@ -47,14 +46,7 @@ class Team:
           models: at least two, each of another name.
           seed: of the draws.
           standings: what each did in the tasks before.
-
-        Raises:
-          UsageFault: a model is named twice.
         """
-        names = [model.name for model in models]
-        for name in names:
-            if names.count(name) > 1:
-                raise UsageFault(f"{name} is named twice among the models; name each once")
         self._models = tuple(models)
         self._seed = seed
         self._standings = standings

@@ -2,11 +2,9 @@
 
 from collections import Counter
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.errors import UsageFault
 from oracle.models.protocol import Request
 from oracle.models.scripted import ScriptedModel
 from oracle.models.team import Standing, Team
@@ -57,8 +55,3 @@ def test_whose_turn_it_is_answers():
     assert replies == {"of one", "of the other"}
     assert both.name == "one,other"
     assert both.price is None
-
-
-def test_nobody_is_named_twice():
-    with pytest.raises(UsageFault, match="named twice"):
-        team(names=("one", "one"))

@@ -72,10 +72,22 @@ def test_who_writes_what_is_kept_is_asked_more_and_nothing_is_asked_twice(
     assert runs.get("both").config.oracle.model == MODELS
 
 
-def test_a_model_beside_the_grammar_is_refused(home: Path) -> None:
-    done = csro(home, "run", *SMALL, "--model", "grammar,gemini")
+@pytest.mark.parametrize(
+    ("models", "why"),
+    [
+        ("grammar,gemini", "leave it out"),
+        ("gemini,gemini", "named twice"),
+        ("openai:x, openai:x", "named twice"),
+        ("gemini,", "no model is written"),
+    ],
+)
+def test_models_that_make_no_team_are_refused_before_anything_is_stored(
+    servers: tuple[LLMServer, LLMServer], home: Path, models: str, why: str
+) -> None:
+    done = csro(home, "run", *SMALL, *MATCHES, "--model", models)
     assert done.exit_code == 2
-    assert "leave it out" in done.stderr
+    assert why in done.stderr
+    assert not Runs(home).all()
 
 
 def test_a_run_of_several_is_called_after_all(
