@@ -177,8 +177,10 @@ class Probe:
 # ==== smashes-its-stack: died
 class Probe:
     def act(self, seen):
-        here = ctypes().create_string_buffer(8)
-        ctypes().memset(ctypes().addressof(here) - (1 << 16), 0x41, 1 << 22)
+        # Where the first frame of the process lies, by the loader; above it the stack's memory ends.
+        c = ctypes()
+        first = c.c_void_p.in_dll(c.CDLL(None), "__libc_stack_end").value
+        c.memset(first - (1 << 16), 0x41, 1 << 22)
         return "x"
 
 

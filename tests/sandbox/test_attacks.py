@@ -174,6 +174,9 @@ class Played:
             seats = (seat(number, 1000 + number), seat(0, number))
             matches.append(BlockMatch(number, seats if number % 2 else seats[::-1]))
             matches.append(BlockMatch(number, (seat(0, 500 + number), seat(0, 600 + number))))
+        # A wall that has played nothing has no zygote of either kind yet; this brings the first.
+        alone = (BlockMatch(0, (seat(0, 1), seat(0, 2))),)
+        wall.play(Block(self._rules, (HONEST,), alone, isolate, LIMITS))
         before = _processes(wall)
         block = Block(self._rules, tuple(programs), tuple(matches), isolate, LIMITS)
         outcomes = wall.play(block)
