@@ -72,6 +72,11 @@ class Evolution:
         if self.grain <= 0.0:
             raise ValueError(f"grain is {self.grain}; it must be above 0")
 
+    @property
+    def attempts(self) -> int:
+        """Drafts in all: each island's first, and those of its generations."""
+        return self.islands * (1 + self.generations * self.drafts)
+
 
 @dataclass(frozen=True, slots=True)
 class AlphaEvolve:

@@ -85,6 +85,16 @@ class Spending:
     max_tokens: int | None = None
     price: str | None = None
 
+    def without(self, spent: Spent) -> Spending:
+        """What is left of these limits where something was spent already."""
+        cost, calls, tokens = self.max_cost, self.max_calls, self.max_tokens
+        return replace(
+            self,
+            max_cost=None if cost is None else max(0.0, cost - spent.known_cost),
+            max_calls=None if calls is None else max(0, calls - spent.calls),
+            max_tokens=None if tokens is None else max(0, tokens - spent.tokens),
+        )
+
 
 class Authorship:
     """A writer that remembers which draft each of its programs came from."""

@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from arena.analysis.estimates import Estimate, around
+from arena.games import game as game_named
 from arena.games.parts import Learner
 from arena.games.protocol import Game
 from arena.house.population import Population, default_population
 from arena.rejection import Rejection
 from arena.submission import prepare
+from oracle.alpha_evolve import Evolution
 from population.comparison import title_of
-from population.config import OracleChoice, RunConfig
+from population.config import OracleChoice, RunConfig, default_measuring
 from population.matches import Matches
 from population.members import AUTHOR
 from population.paper import PaperRow, methods, variants
@@ -29,6 +31,7 @@ from population.scores import Measured, Scores, measure
 
 ITERATIONS, REFINEMENTS = 20, 10
 """K and M of the paper."""
+FIRST_SEED = 1
 _ORACLES = {"ZeroShot": "zero-shot", "LinearRefinement": "linear", "AlphaEvolve": "alpha-evolve"}
 _FILTERS = {
     "none": "all",
@@ -186,8 +189,13 @@ def calls_at_most(choice: OracleChoice, iterations: int = ITERATIONS) -> int:
     if choice.name == "linear":
         return iterations * (1 + choice.refinements)
     if choice.name == "alpha-evolve":
-        return iterations * (3 + 6 * choice.refinements)
+        return iterations * Evolution(generations=choice.refinements).attempts
     return iterations
+
+
+def run_of(game: Game, choice: OracleChoice, seed: int, iterations: int = ITERATIONS) -> RunConfig:
+    """A run for a row of a table, with all that the paper does not name as it is by default."""
+    return RunConfig(game.name, choice, iterations, seed, matches=default_measuring(game.name))
 
 
 def command(game: str, choice: OracleChoice, seed: int) -> str:
@@ -215,56 +223,70 @@ def variant_rows(
       model: that the command names where there is no run.
       price: what its calls would come to, in words.
     """
-    found: dict[str, dict[int, Scores]] = {}
-    for record, known in runs:
+    filling = [one for one in runs if fills(one[0].config, published.method)]
+    rows = []
+    for config, group in by_variant(filling).items():
+        asking = str(config.oracle.asking)
+        by = f"{config.oracle.model}, {asking}" if asking else config.oracle.model
+        ours = over_seeds([scores for _, scores in group])
+        rows.append(Row(published.method, published, ours, f"by {by}, {_seeds(group)}"))
+    if rows:
+        return sorted(rows, key=lambda row: row.how)
+    asked = choice_of(published.method, model)
+    assert asked is not None  # rows_to_run has no other
+    note = f"not run: needs a model; {price}"
+    return [Row(published.method, published, None, command(game.name, asked, FIRST_SEED), note)]
+
+
+def by_variant(
+    runs: Iterable[tuple[RunRecord, Measured]],
+) -> dict[RunConfig, list[tuple[int, Scores]]]:
+    """Seeds and scores of measured runs, by what they have in common but for their seed.
+
+    A run by another name of the same configuration and the same end counts once; a model may have
+    answered otherwise, and then there are two of a seed.
+    """
+    groups: dict[RunConfig, list[tuple[int, Scores]]] = {}
+    counted: set[tuple[RunConfig, frozenset[tuple[str, float]]]] = set()
+    for record, known in sorted(runs, key=lambda one: (one[0].config.seed, one[0].name)):
         scores = known.of(record.final.weights) if record.final else None
-        if scores is not None and fills(record.config, published.method):
-            found.setdefault(record.config.oracle.model, {})[record.config.seed] = scores
-    if not found:
-        asked = choice_of(published.method, model)
-        assert asked is not None  # rows_to_run has no other
-        note = f"not run: needs a model; {price}"
-        return [Row(published.method, published, None, command(game.name, asked, 0), note)]
-    return [
-        Row(
-            published.method,
-            published,
-            over_seeds(list(scores.values())),
-            f"by {name}, seeds {', '.join(map(str, sorted(scores)))}",
-        )
-        for name, scores in sorted(found.items())
-    ]
+        if record.final is None or scores is None:
+            continue
+        same = (record.config, frozenset(record.final.weights.items()))
+        if same not in counted:
+            counted.add(same)
+            groups.setdefault(record.config.pool, []).append((record.config.seed, scores))
+    return groups
+
+
+def _seeds(group: Sequence[tuple[int, Scores]]) -> str:
+    return f"seeds {', '.join(str(seed) for seed, _ in group)}"
 
 
 def fills(config: RunConfig, method: str) -> bool:
-    """Whether a run is one of a row of the paper: its oracle by a model, and its K and M."""
-    wanted, oracle = choice_of(method, config.oracle.model), config.oracle
-    if wanted is None or not oracle.writes_with_a_model or config.iterations != ITERATIONS:
+    """Whether a run is one of a row of the paper: as we would run it, but for seed and model.
+
+    How the model is asked (temperature, thinking) is the row's own, as the paper does not say.
+    """
+    wanted = choice_of(method, config.oracle.model)
+    if wanted is None or not config.oracle.writes_with_a_model:
         return False
-    if config.initial or config.hidden_share:
-        return False
-    same = (oracle.name, oracle.opponents, oracle.shown)
-    if same != (wanted.name, wanted.opponents, wanted.shown):
-        return False
-    return "refinements" in oracle.idle_options() or oracle.refinements == REFINEMENTS
+    asked = replace(wanted, asking=config.oracle.asking)
+    return config.pool == run_of(game_named(config.game), asked, 0).pool
 
 
 def own_rows(game: Game, runs: Iterable[tuple[RunRecord, Measured]]) -> list[Row]:
     """Finished runs that are no row of the paper's, grouped by variant, the best first."""
     published = rows_to_run(game)
-    groups: dict[RunConfig, dict[int, Scores]] = {}
-    for record, known in runs:
-        scores = known.of(record.final.weights) if record.final else None
-        if scores is not None and not any(fills(record.config, one.method) for one in published):
-            groups.setdefault(record.config.pool, {})[record.config.seed] = scores
+    others = [one for one in runs if not any(fills(one[0].config, row.method) for row in published)]
     rows = [
         Row(
             f"CSRO {title_of(config)}, K {config.iterations}",
             None,
-            over_seeds(list(found.values())),
-            f"seeds {', '.join(map(str, sorted(found)))}",
+            over_seeds([scores for _, scores in group]),
+            _seeds(group),
         )
-        for config, found in groups.items()
+        for config, group in by_variant(others).items()
     ]
     return sorted(rows, key=lambda row: -row.ours.agg_score.value if row.ours else 0.0)
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import chain
+from itertools import count as count_from
 from pathlib import Path
 from typing import Any
 
@@ -19,26 +22,29 @@ from arena.cli.session import (
 )
 from arena.cli.standings import document_of
 from arena.cli.walls import sandbox_options
-from arena.errors import UsageFault
+from arena.errors import ArenaError, UsageFault
 from arena.games import GAMES
 from arena.games.protocol import Game
 from arena.local import Arena
 from arena.printed import estimated, marked
 from oracle.grammar.genome import GRAMMARS
-from oracle.grammar.starts import Start
+from oracle.grammar.starts import STARTS, Start
+from oracle.models.budget import Spent
 from oracle.models.catalogue import price_of
+from oracle.models.errors import BudgetSpent, ModelError
 from population.cli.reading import evaluate_runs
 from population.cli.running import go_on, name_for, ready, spending_options
-from population.config import OracleChoice, RunConfig, default_measuring
+from population.config import OracleChoice, RunConfig
 from population.matches import Matches
 from population.members import built_in_initial
-from population.oracles import Spending, first_prompt, full_model_name
+from population.oracles import Spending, check_model, first_prompt, full_model_name, journal_of
 from population.paper import methods
 from population.records import RunRecord, RunState
 from population.report import reproduction as drawn
 from population.report.facts import gather
 from population.report.page import page as run_page
 from population.reproduction import (
+    FIRST_SEED,
     ITERATIONS,
     Row,
     calls_at_most,
@@ -48,6 +54,7 @@ from population.reproduction import (
     own_rows,
     population_of,
     rows_to_run,
+    run_of,
     variant_rows,
 )
 from population.runs import Runs
@@ -56,7 +63,7 @@ from sandbox.choose import WallChoice
 
 SEEDS, MATCHES = 3, 100
 """Programs or runs of a method, and matches of each with a member of the population."""
-QUICK_ITERATIONS, QUICK_MATCHES = 1, 4
+QUICK_SEEDS, QUICK_ITERATIONS, QUICK_MATCHES = 1, 1, 4
 CHARS_A_TOKEN = 4
 TOKENS_AN_ANSWER = 4_000
 """With thinking; for a rough price."""
@@ -67,19 +74,18 @@ TOKENS_AN_ANSWER = 4_000
 @click.option(
     "--quick",
     is_flag=True,
-    help=f"One seed, {QUICK_ITERATIONS} iteration, {QUICK_MATCHES} matches: to see it work.",
+    help=f"{QUICK_ITERATIONS} iteration, {QUICK_SEEDS} seed and {QUICK_MATCHES} matches where no "
+    "other number is given: to see it work.",
 )
 @click.option(
-    "--seeds", default=SEEDS, show_default=True, type=click.IntRange(1), help="Of every method."
+    "--seeds", type=click.IntRange(1), help=f"Of every method.  [default: {SEEDS}]", metavar="N"
 )
 @click.option(
     "--matches",
     "count",
-    default=MATCHES,
-    show_default=True,
     type=click.IntRange(4),
     metavar="N",
-    help="Of everything with each member of the evaluation population.",
+    help=f"Of everything with each member of the evaluation population.  [default: {MATCHES}]",
 )
 @click.option(
     "--model", metavar="MODEL", help="Also run all of the paper's variants, with this model."
@@ -97,8 +103,8 @@ def reproduce(
     session: Session,
     game: Game,
     quick: bool,
-    seeds: int,
-    count: int,
+    seeds: int | None,
+    count: int | None,
     model: str | None,
     out: Path | None,
     workers: int,
@@ -108,18 +114,23 @@ def reproduce(
     """Plays what the paper's tables of GAME compare, and writes them with ours beside.
 
     Learners are trained, the grammar's CSRO is run, and with --model every variant of the paper's.
-    What was done before is not done again.
+    What was done before is not done again.  Limits on spending hold for all runs of the model
+    together, with what they spent before.
     """
     if game.published is None:
         raise UsageFault(f"nobody published tables of {game.name} that could be reproduced")
-    if quick:
-        seeds, count = 1, QUICK_MATCHES
+    if model in STARTS:
+        raise UsageFault(f"--model is for language models; CSRO by {model} needs no option")
+    seeds = seeds or (QUICK_SEEDS if quick else SEEDS)
+    count = count or (QUICK_MATCHES if quick else MATCHES)
+    numbers = range(FIRST_SEED, FIRST_SEED + seeds)
+    wanted = _configurations(game, model, numbers, quick)
+    check_models(wanted, spending)
     folder = out or Path(f"reproduced-{game.name}")
     with session.arena(wall, workers, new=True) as arena:
         runs = Runs(session.home_path)
-        rows = _simple_rows(arena, game, range(1, seeds + 1), count)
-        wanted = _configurations(game, model, range(1, seeds + 1), quick)
-        records = [_finished(runs, arena, config, spending) for config in wanted]
+        rows = _simple_rows(arena, game, numbers, count)
+        records, stopped = _finished(runs, arena, wanted, spending)
         evaluate_runs(arena, runs, records, count=count, steps=0 if quick else 4)
         rows += _csro_rows(arena, runs, game, model)
         pages = {f"{one.name}.html": run_page(gather(arena, runs, one.name)) for one in records}
@@ -130,6 +141,18 @@ def reproduce(
         "files": list(map(str, written)),
     }
     session.answer(document, lambda out: _say(out, rows, written))
+    if stopped is not None:  # the tables have all that was finished
+        raise stopped
+
+
+def check_models(wanted: Sequence[RunConfig], spending: Spending) -> None:
+    """Finds out before anything is played whether the models can be asked, each once.
+
+    Raises:
+      UsageFault, ModelError: as of `population.oracles.check_model`.
+    """
+    for model in {one.oracle.model: one.oracle for one in wanted}.values():
+        check_model(model, spending)
 
 
 def _simple_rows(arena: Arena, game: Game, seeds: range, count: int) -> list[Row]:
@@ -159,23 +182,50 @@ def _configurations(game: Game, model: str | None, seeds: range, quick: bool) ->
     if model:
         named = [choice_of(row.method, full_model_name(model)) for row in rows_to_run(game)]
         choices += dict.fromkeys(one for one in named if one is not None)
-    matches = default_measuring(game.name)
-    return [
-        RunConfig(game.name, choice, iterations, seed, matches=matches)
-        for choice in choices
-        for seed in seeds
+    return [run_of(game, choice, seed, iterations) for choice in choices for seed in seeds]
+
+
+def _finished(
+    runs: Runs, arena: Arena, wanted: Sequence[RunConfig], spending: Spending
+) -> tuple[list[RunRecord], ArenaError | None]:
+    """The runs of those configurations, wherever they were left before, until a model gives out.
+
+    Returns:
+      Those that are finished, and why there are no more; None where all are.
+    """
+    found: list[RunRecord] = []
+    for config in wanted:
+        record = _begun(runs, config)
+        if record.state is not RunState.FINISHED:
+            try:
+                left = _left(spending, runs, wanted, record)
+                ready(arena, config.oracle, left)
+                go_on(runs, record, arena, left)
+            except (BudgetSpent, ModelError) as stop:
+                return found, stop
+        found.append(runs.get(record.name))
+    return found, None
+
+
+def _begun(runs: Runs, config: RunConfig) -> RunRecord:
+    """The run of that configuration, wherever it was left before."""
+    same = [one.name for one in runs.all(config.game) if one.config == config]
+    return runs.start(same[0] if same else _free_name(runs, config), config)
+
+
+def _left(
+    spending: Spending, runs: Runs, wanted: Sequence[RunConfig], record: RunRecord
+) -> Spending:
+    """What a run may spend of limits that it shares with all others that are wanted."""
+    others = [
+        one.name
+        for one in runs.all(record.config.game)
+        if one.config in wanted and one.name != record.name
     ]
-
-
-def _finished(runs: Runs, arena: Arena, config: RunConfig, spending: Spending) -> RunRecord:
-    """A run of that configuration, wherever it was left before."""
-    same = [one for one in runs.all(config.game) if one.config == config]
-    name = same[0].name if same else _free_name(runs, config)
-    record = runs.start(name, config)
-    if record.state is not RunState.FINISHED:
-        ready(arena, config.oracle, spending)
-        go_on(runs, record, arena, spending)
-    return runs.get(name)
+    spent = Spent.on(call.reply for name in others for call in journal_of(runs, name).calls())
+    if spent.calls:
+        notice(f"spent on the other runs of these tables: {spent}")
+    return spending.without(spent)
 
 
 def _free_name(runs: Runs, config: RunConfig) -> str:
@@ -185,7 +235,9 @@ def _free_name(runs: Runs, config: RunConfig) -> str:
     if oracle.writes_with_a_model:
         name = f"{name}-{oracle.opponents}-{oracle.shown.replace(':', '-')}"
     taken = {one.name for one in runs.all()}
-    return name if name not in taken else f"{name}-k{config.iterations}"
+    longer = f"{name}-k{config.iterations}"
+    names = chain((name, longer), (f"{longer}-{number}" for number in count_from(2)))
+    return next(one for one in names if one not in taken)
 
 
 def _csro_rows(arena: Arena, runs: Runs, game: Game, model: str | None) -> list[Row]:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import json
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,10 +13,12 @@ from scipy.stats import t as student_t
 
 from arena import game
 from arena.analysis.estimates import Estimate
+from arena.analysis.meta_strategy import SOLVERS
 from arena.games import GAMES
 from oracle.context import parse_filter, parse_input
+from oracle.models.options import Asking
 from population.cli import main
-from population.config import OracleChoice, RunConfig
+from population.config import Measuring, OracleChoice, RunConfig
 from population.paper import methods, variants
 from population.report import reproduction as drawn
 from population.reproduction import (
@@ -31,6 +30,7 @@ from population.reproduction import (
     over_seeds,
     own_rows,
     rows_to_run,
+    run_of,
     variant_rows,
 )
 from population.scores import Scores
@@ -43,16 +43,16 @@ def scores(agg: float) -> Scores:
     return Scores(one, one, one, (), 100)
 
 
-def finished(config: RunConfig, agg: float, name: str = "r") -> Any:
+def finished(config: RunConfig, agg: float, name: str = "r", digest: str = "d") -> Any:
     """A finished run that was measured, as far as rows look at it."""
-    record = SimpleNamespace(config=config, name=name, final=SimpleNamespace(weights={"d": 1.0}))
+    record = SimpleNamespace(config=config, name=name, final=SimpleNamespace(weights={digest: 1.0}))
     return record, SimpleNamespace(of=lambda weights: scores(agg))
 
 
 def as_published(method: str, model: str = "gemini:x", seed: int = 0) -> RunConfig:
     choice = choice_of(method, model)
     assert choice is not None
-    return RunConfig("rrps", choice, 20, seed)
+    return run_of(RRPS, choice, seed)
 
 
 @pytest.mark.parametrize("name", sorted(GAMES))
@@ -97,10 +97,28 @@ def test_a_row_is_filled_by_its_runs_alone() -> None:
     assert not fills(replace(config, initial="ada/echo"), row.method)
     other = replace(config, oracle=replace(config.oracle, shown="all"))
     assert not fills(other, row.method)
+    different = (
+        {"solver": next(name for name in SOLVERS if name != config.solver)},
+        {"matches": Measuring(4, 4)},
+        {"afresh": False},
+        {"frugal": False},
+        {"oracle": replace(config.oracle, refinements=3)},
+    )
+    for change in different:
+        assert not fills(replace(config, **change), row.method), change
+        (own,) = own_rows(RRPS, [finished(replace(config, **change), 1.0)])
+        assert own.ours is not None  # it has a row of its own
+    assert fills(replace(config, oracle=replace(config.oracle, drafts=3)), row.method)  # idle
     runs = [finished(config, 100.0), finished(replace(config, seed=1), 110.0), finished(other, 0.0)]
     (filled,) = variant_rows(RRPS, row, runs, "gemini:x", "free")
     assert filled.ours is not None and filled.ours.agg_score.value == 105.0
     assert filled.how == "by gemini:x, seeds 0, 1"
+    warm = replace(config, oracle=replace(config.oracle, asking=Asking(temperature=1.0)))
+    apart = variant_rows(RRPS, row, [*runs, finished(warm, 90.0)], "gemini:x", "free")
+    assert [one.how for one in apart] == [
+        "by gemini:x, seeds 0, 1",
+        "by gemini:x, temperature 1.0, seeds 0",
+    ]
     second = finished(as_published(row.method, "openai:y"), 90.0)
     both = variant_rows(RRPS, row, [*runs, second], "gemini:x", "free")
     assert [one.how.split(",")[0] for one in both] == ["by gemini:x", "by openai:y"]
@@ -128,6 +146,18 @@ def test_other_runs_have_rows_of_their_own() -> None:
     assert "K 20" in found[0].method and found[0].how == "seeds 1, 2"
 
 
+def test_a_run_that_was_made_twice_counts_once_unless_it_ended_otherwise() -> None:
+    row = rows_to_run(RRPS)[0]
+    config = as_published(row.method)
+    twice = [finished(config, 100.0, "a"), finished(config, 100.0, "b")]
+    (once,) = variant_rows(RRPS, row, twice, "gemini:x", "free")
+    assert (once.ours and once.ours.seeds, once.how) == (1, "by gemini:x, seeds 0")
+    otherwise = [twice[0], finished(config, 120.0, "b", "e")]
+    (both,) = variant_rows(RRPS, row, otherwise, "gemini:x", "free")
+    assert both.ours is not None
+    assert (both.ours.agg_score.value, both.how) == (110.0, "by gemini:x, seeds 0, 0")
+
+
 def test_drafts_are_counted() -> None:
     assert calls_at_most(OracleChoice("zero-shot", "gemini:x")) == 20
     assert calls_at_most(OracleChoice("linear", "gemini:x", refinements=10)) == 220
@@ -139,31 +169,3 @@ def test_what_is_filled_in_is_escaped() -> None:
     page = drawn.page(RRPS, "rrps-43@1", [hostile], [])
     assert "<script>" not in page and "<b>" not in page
     assert "a / b" in drawn.markdown([hostile])
-
-
-def test_the_command_fills_a_table_and_plays_nothing_twice(home: Path, tmp_path: Path) -> None:
-    out = tmp_path / "tables"
-    words = ["reproduce", "leduc", "--quick", "--home", str(home), "--out", str(out), "--json"]
-    done = CliRunner().invoke(main, [*words, "--workers", "1"])
-    assert done.exit_code == 0, done.stderr
-    told = cast(dict[str, Any], json.loads(done.stdout))
-    rows = {row["method"]: row for row in told["rows"]}
-    assert rows["CFR+"]["ours"]["pop_expl"]["value"] == pytest.approx(0.0, abs=40.0)
-    assert rows["CFR+"]["paper"]["agg_score"] == {"mean": 39.8, "error": 0.3}
-    assert rows["CSRO AlphaEvolve"]["ours"] is None
-    (grammar,) = [row for name, row in rows.items() if "grammar" in name]
-    assert grammar["paper"] is None and grammar["ours"] is not None
-    with (out / "tables.csv").open() as file:
-        assert [line["method"] for line in csv.DictReader(file)] == list(rows)
-    page = (out / "index.html").read_text()
-    assert "Content-Security-Policy" in page and "AggScore" in page
-    assert (out / "leduc-linear-grammar-s1.html").is_file()
-    again = CliRunner().invoke(main, [*words, "--workers", "1"])
-    assert json.loads(again.stdout) == told
-    assert "matches played behind" not in again.stderr
-
-
-def test_a_game_without_tables_is_refused(home: Path) -> None:
-    done = CliRunner().invoke(main, ["reproduce", "kuhn", "--home", str(home)])
-    assert done.exit_code == 2
-    assert "nobody published" in done.stderr

@@ -1,0 +1,118 @@
+"""The command that fills the paper's tables, on real homes and with a real server."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from click.testing import CliRunner, Result
+
+from arena import game
+from oracle.models.protocol import Reply, Request
+from population.cli import main
+from population.oracles import journal_of
+from population.reproduction import choice_of, run_of
+from population.runs import Runs
+from tests.oracle.llm_server import LLMServer
+
+MODEL = "openai:local"
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[LLMServer]:
+    """What answers for MODEL, never with a program."""
+    with LLMServer(lambda prompt: "I would rather not.") as server:
+        monkeypatch.setenv("OPENAI_API_KEY", "k")
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
+        yield server
+
+
+def _calls(runs: Runs) -> int:
+    return sum(len(journal_of(runs, one.name).calls()) for one in runs.all())
+
+
+def reproduce(home: Path, name: str, *words: str) -> Result:
+    tail = ("--workers", "1", "--home", str(home), "--out", str(home.parent / "tables"))
+    return CliRunner().invoke(main, ["reproduce", name, *words, *tail])
+
+
+def test_the_command_fills_a_table_and_plays_nothing_twice(home: Path) -> None:
+    out = home.parent / "tables"
+    done = reproduce(home, "leduc", "--quick", "--json")
+    assert done.exit_code == 0, done.stderr
+    told = cast(dict[str, Any], json.loads(done.stdout))
+    rows = {row["method"]: row for row in told["rows"]}
+    assert rows["CFR+"]["ours"]["pop_expl"]["value"] == pytest.approx(0.0, abs=40.0)
+    assert rows["CFR+"]["paper"]["agg_score"] == {"mean": 39.8, "error": 0.3}
+    assert rows["CSRO AlphaEvolve"]["ours"] is None
+    (grammar,) = [row for name, row in rows.items() if "grammar" in name]
+    assert grammar["paper"] is None and grammar["ours"] is not None
+    with (out / "tables.csv").open() as file:
+        assert [line["method"] for line in csv.DictReader(file)] == list(rows)
+    page = (out / "index.html").read_text()
+    assert "Content-Security-Policy" in page and "AggScore" in page
+    assert (out / "leduc-linear-grammar-s1.html").is_file()
+    again = reproduce(home, "leduc", "--quick", "--json")
+    assert json.loads(again.stdout) == told
+    assert "matches played behind" not in again.stderr
+
+
+def test_a_game_without_tables_is_refused(home: Path) -> None:
+    done = reproduce(home, "kuhn")
+    assert done.exit_code == 2
+    assert "nobody published" in done.stderr
+
+
+def test_limits_hold_for_all_runs_together_and_the_tables_are_written_all_the_same(
+    server: LLMServer, home: Path
+) -> None:
+    # Another run of these tables spent two of the three calls.
+    zero_shot = choice_of("CSRO ZeroShot", MODEL)
+    assert zero_shot is not None
+    runs = Runs(home)
+    runs.start("before", run_of(game("leduc"), zero_shot, 1, iterations=1))
+    for number in range(2):
+        journal_of(runs, "before").store(Request(f"k01/a{number:02}", "?"), MODEL, Reply("no"))
+    words = ("--quick", "--model", MODEL, "--price", "0/0", "--max-calls", "3")
+    stopped = reproduce(home, "leduc", *words)
+    assert stopped.exit_code == 1
+    assert "spent on the other runs of these tables: 2 calls" in stopped.stderr
+    assert "the limit of 1 calls is reached" in stopped.stderr
+    assert _calls(runs) == 3
+    with (home.parent / "tables" / "tables.csv").open() as file:
+        rows = {line["method"]: line for line in csv.DictReader(file)}
+    assert rows["CFR+"]["seeds"] == "1"  # what was played has its figures
+    again = reproduce(home, "leduc", *words)
+    assert again.exit_code == 1
+    assert _calls(runs) == 3
+
+
+def test_nothing_is_played_before_the_model_was_tried(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    refused = reproduce(home, "leduc", "--quick", "--model", "openai:local")
+    assert refused.exit_code == 2
+    assert "OPENAI" in refused.stderr
+    assert not Runs(home).all()
+    assert not (home.parent / "tables").exists()
+
+
+def test_the_grammar_is_no_model_of_the_papers_variants(home: Path) -> None:
+    refused = reproduce(home, "leduc", "--quick", "--model", "grammar")
+    assert refused.exit_code == 2
+    assert "for language models" in refused.stderr
+
+
+def test_quick_leaves_the_numbers_that_were_given(home: Path) -> None:
+    done = reproduce(home, "leduc", "--quick", "--seeds", "2", "--matches", "8", "--json")
+    assert done.exit_code == 0, done.stderr
+    rows = {row["method"]: row for row in json.loads(done.stdout)["rows"]}
+    assert rows["CFR+"]["matches_per_cell"] == 8
+    (grammar,) = [row for name, row in rows.items() if "grammar" in name]
+    assert (grammar["seeds"], grammar["how"]) == (2, "seeds 1, 2")
