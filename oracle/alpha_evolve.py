@@ -14,7 +14,9 @@ from dataclasses import dataclass, field, replace
 
 from oracle.early_stop import EarlyStop, matches_of
 from oracle.ending import Ending
+from oracle.insight import INCUMBENT
 from oracle.islands import Island, behaviour
+from oracle.reflection import called
 from oracle.trials import Measure, Outcome, Trials, best_of, digest_in, rng_of
 from oracle.values import (
     Draft,
@@ -28,7 +30,7 @@ from oracle.values import (
 )
 from oracle.waves import Wave, first_written
 
-_INCUMBENT = -1
+_BEFORE_ALL = -1
 """Number of the incumbent among the programs; it is no attempt."""
 
 
@@ -99,13 +101,14 @@ class AlphaEvolve:
 
     def respond(self, task: Task, evaluate: Evaluate) -> Response:
         """Answers a task; see `oracle.values.Oracle`."""
-        trials = Trials(task, self.writer, evaluate, self.workers, self.early_stop.first_look)
+        trials = Trials(task, self.writer, evaluate, self.workers)
         sea = Sea(self._settled(task, evaluate), self.evolution)
         waves: dict[int, Wave] = {}
         try:
             while not sea.over:
                 for number in sea.waiting(waves):
                     sea.migrate(number)
+                    trials.tell_of(sea.islands[number].programs, group=number)
                     if self._ended(sea, number, trials):
                         sea.end(number)
                     else:
@@ -145,9 +148,9 @@ class AlphaEvolve:
         if self.evolution.from_incumbent and task.incumbent:
             (score,) = evaluate([task.incumbent])
             if isinstance(score, Score):
-                draft = Draft("incumbent", source=task.incumbent)
+                draft = Draft(INCUMBENT, source=task.incumbent)
                 digest = digest_in(task, task.incumbent)
-                founders = (Outcome(_INCUMBENT, draft, digest, score, None),)
+                founders = (Outcome(_BEFORE_ALL, draft, digest, score, None),)
         return tuple(Island(number, founders) for number in range(self.evolution.islands))
 
     def _drafts(self, task: Task, island: Island, sea: Sea) -> list[Draft]:
@@ -318,7 +321,7 @@ def _answer(scored: Sequence[Outcome], evaluate: Evaluate) -> Outcome | None:
 
 def _no_news(same: str) -> Failure:
     """A program returns what that draft's does; "" for another draft of its generation."""
-    who = f"program {same}" if same else "another draft of its generation"
+    who = called(same) if same else "another draft of its generation"
     return Failure(
         Rejected.DUPLICATE,
         f"in every match it returns exactly what {who} returns; change what the program does, not "

@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from oracle.values import Draft, Score
 
 
+MOST_TRACED = 5
+"""Opponents of one program that traces are told of."""
+INCUMBENT = "incumbent"
+"""Key of the program that a search began with; it is no attempt."""
+
+
 @dataclass(frozen=True, slots=True)
 class Gain:
     """What a program won in one situation.
@@ -55,7 +61,7 @@ class Insight(Protocol):
     """What is known of the matches of one task."""
 
     def traces(self, source: str, score: Score) -> tuple[Trace, ...]:
-        """Where a scored program's return came from, the heaviest opponents first."""
+        """Where a scored program's return came from, its `MOST_TRACED` heaviest opponents first."""
         ...
 
     def ceiling(self, tried: Sequence[tuple[str, Score]]) -> Ceiling | None:
@@ -72,7 +78,7 @@ class Insight(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """One earlier attempt of the task.
+    """One earlier attempt of the task, or the program that it began with.
 
     Attributes:
       key: of its draft.
@@ -96,7 +102,7 @@ class Told:
     Attributes:
       traces: of the program that it starts from.
       ceiling: see `Insight.ceiling`.
-      tried: everything before it, in order.
+      tried: everything before it, in order; what a search began with, and visitors, included.
     """
 
     traces: tuple[Trace, ...] = ()

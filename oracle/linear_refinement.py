@@ -26,7 +26,8 @@ class LinearRefinement:
       workers: drafts that are written at the same time.
       early_stop: whether, and how, drafts that cannot be better than the program so far, or than
         another of their step, are played less.
-      ending: when refinement ends before that; None for never.
+      ending: when refinement of a losing program ends before that, because no program returns
+        more; None for never.
     """
 
     writer: Writer
@@ -44,7 +45,8 @@ class LinearRefinement:
 
     def respond(self, task: Task, evaluate: Evaluate) -> Response:
         """Answers a task; see `oracle.values.Oracle`."""
-        trials = Trials(task, self.writer, evaluate, self.workers)
+        first_look = self.early_stop.first_look if self.early_stop else 1.0
+        trials = Trials(task, self.writer, evaluate, self.workers, first_look)
         j = 0
         measure = self._measure(task, evaluate, None)
         last = trials.run(self._drafts(Draft(_key(j))), measure)  # pi' <- oracle(prompt), u

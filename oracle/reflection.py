@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from oracle.insight import Gain, Told, Trace, Tried
+from oracle.insight import INCUMBENT, Gain, Told, Trace, Tried
 from oracle.prompts import fill
 from oracle.relatives import Shelf
 from oracle.values import Draft, Rejected, Score, Task
@@ -14,7 +14,6 @@ from oracle.values import Draft, Rejected, Score, Task
 if TYPE_CHECKING:
     from arena.analysis.stationary import Ceiling
 
-MOST_OPPONENTS = 5
 MOST_GAINS = 10
 """Situations of one kind, those that weigh most."""
 MOST_TRIED = 12
@@ -28,6 +27,11 @@ def error(stderr: float) -> str:
     """A standard error, in words where there is none."""
     known = not math.isnan(stderr)
     return f"standard error {stderr:.2f}" if known else "too few matches for a standard error"
+
+
+def called(key: str) -> str:
+    """What a prompt calls a program of the task."""
+    return "the program that the search began with" if key == INCUMBENT else f"attempt {key}"
 
 
 def numbers_of(task: Task) -> dict[str, int]:
@@ -61,7 +65,7 @@ def aim(task: Task, told: Told) -> str:
     if best is not None and best.score is not None:
         lines.append(
             f"- To beat: {best.score.u:+.2f} {task.game.unit} per match "
-            f"({error(best.score.stderr)}), by attempt {best.key}. A smaller difference than two "
+            f"({error(best.score.stderr)}), by {called(best.key)}. A smaller difference than two "
             "standard errors may be luck."
         )
     if told.ceiling is not None:
@@ -89,13 +93,13 @@ def traces(task: Task, told: Told) -> str:
     if not told.traces:
         return ""
     numbers = numbers_of(task)
-    parts = [_trace(one, numbers, task) for one in told.traces[:MOST_OPPONENTS]]
+    parts = [_trace(one, numbers, task) for one in told.traces]
     return fill("traces", unit=task.game.unit, step=task.game.step, traces="\n\n".join(parts))
 
 
 def _trace(trace: Trace, numbers: Mapping[str, int], task: Task) -> str:
-    who = f"opponent {numbers[trace.digest]}" if trace.digest in numbers else "a hidden opponent"
-    lines = [f"## Against {who}, from {trace.matches} matches", ""]
+    who = numbers[trace.digest]
+    lines = [f"## Against opponent {who}, from {trace.matches} matches", ""]
     for kind, gains in trace.gains:
         weightiest = sorted(gains, key=lambda one: -abs(one.mean))[:MOST_GAINS]
         shown = [one for one in gains if one in weightiest]
@@ -138,7 +142,8 @@ def _attempt(one: Tried) -> str:
     else:
         came = f"refused, {_clipped(one.refused, _REASON_CHARS)}"
     idea = _clipped(one.idea, _IDEA_CHARS)
-    return f"- {one.key}: {came}{f'. {idea}' if idea else ''}"
+    name = called(one.key).removeprefix("attempt ")
+    return f"- {name}: {came}{f'. {idea}' if idea else ''}"
 
 
 def _clipped(text: str, most: int) -> str:
@@ -158,7 +163,7 @@ def twin(task: Task, draft: Draft, shelf: Shelf) -> str:
     if other is None or not other.source:
         return ""
     came = _returned(other.score) if other.score else "It was refused as well."
-    name = f"attempt {other.key}"
+    name = called(other.key)
     return f"This is {name}. {came}\n\n{shelf.show(name, other.source)}"
 
 

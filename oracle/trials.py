@@ -136,7 +136,7 @@ class Trials:
         return tuple(sorted(found, key=lambda outcome: (-outcome.u, outcome.number)))
 
     def ceiling(self, group: int = 0) -> Ceiling | None:
-        """The most that can be had, as far as whoever scores can tell by a group's attempts."""
+        """The most that can be had, as far as whoever scores can tell by a group's programs."""
         if self._insight is None:
             return None
         known = self._groups.get(group, [])
@@ -169,6 +169,12 @@ class Trials:
         """Drafts that begin to be written, all from the state of their group as it is."""
         informed = [self._informed(draft, group) for draft in drafts]
         return Wave(informed, self._written, self._workers)
+
+    def tell_of(self, programs: Sequence[Outcome], group: int = 0) -> None:
+        """Drafts of a group are told of these scored programs, wherever they come from."""
+        known = self._groups.setdefault(group, [])
+        keys = {one.draft.key for one in known}
+        known += [one for one in programs if one.draft.key not in keys]
 
     def stop(self) -> None:
         """Drafts that wait for their turn are not written any more: nobody will take them."""

@@ -11,7 +11,14 @@ import re
 
 from arena.games.protocol import Game
 
-_CONSTANT = re.compile(r"(?<![\w.])\d*\.\d+(?![\w.])")
+_CONSTANT = re.compile(
+    r"""(?x)
+    (?P<text> \"{3}[\s\S]*?\"{3} | '{3}[\s\S]*?'{3} | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*'
+        | \#[^\n]* )
+    | (?<![\w.]) (?P<constant> \d*\.\d+ ) (?![\w.])
+    """
+)
+"""A constant with a fraction, or a text that may have something in it which looks like one."""
 _SPREAD = 1.6
 """A constant is multiplied or divided by up to this."""
 _NOISE = (0.05, 0.15)
@@ -57,9 +64,12 @@ def mutant(game: Game, source: str, rng: random.Random, shift: int = 0) -> str:
     """
 
     def changed(found: re.Match[str]) -> str:
-        value = float(found[0]) * _SPREAD ** rng.uniform(-1.0, 1.0)
-        # A share stays a share.
-        return f"{min(value, 1.0) if float(found[0]) <= 1.0 else value:.6g}"
+        if found["constant"] is None:
+            return found[0]
+        before = float(found["constant"])
+        value = before * _SPREAD ** rng.uniform(-1.0, 1.0)
+        # A share stays a share, and what has a fraction a number of that type.
+        return repr(float(f"{min(value, 1.0) if before <= 1.0 else value:.6g}"))
 
     varied = _CONSTANT.sub(changed, source)
     noise = round(rng.uniform(*_NOISE), 3)
@@ -72,7 +82,7 @@ def mutant(game: Game, source: str, rng: random.Random, shift: int = 0) -> str:
         act if name == "act" else _METHOD.format(name=name) for name in game.contract.methods
     ]
     how = f"it acts at random {noise:.1%} of the time"
-    if shift:
+    if shift % len(game.actions):
         how += ", else by another action than that program"
     name = game.contract.class_name
     return varied.rstrip() + _WRAPPER.format(name=name, how=how, methods="".join(methods))

@@ -173,7 +173,8 @@ def oracle_of(
     choice: OracleChoice,
     writer: Writer,
     early_stop: EarlyStop | None,
-    ending: Ending | None = None,
+    *,
+    frugal: bool = False,
 ) -> Oracle:
     """The variant that was chosen, around a writer.
 
@@ -182,9 +183,12 @@ def oracle_of(
       writer: writes programs.
       early_stop: how drafts that cannot be the best are played less; None plays all in full, where
         the variant knows another way.
-      ending: when a search ends before its time; None for never, as in runs of before.
+      frugal: whether a search by a model ends where it can win nothing more, and evolution changes
+        now and then what is best against one opponent; neither in runs of before.
     """
     grammar = choice.model in STARTS
+    thrifty = frugal and not grammar  # what the grammar writes costs nothing
+    ending = Ending() if thrifty else None
     # A transcript is replayed in the order in which it was recorded.
     alone = grammar or any(one.startswith("recorded:") for one in names_of(choice.model))
     workers = 1 if alone else choice.asking.parallel
@@ -202,7 +206,7 @@ def oracle_of(
     # reads every opponent's program, whatever is shown to a model.
     evolution = Evolution(
         generations=choice.refinements,
-        specialists=SPECIALISTS if ending is not None else 0.0,
+        specialists=SPECIALISTS if thrifty else 0.0,
         from_incumbent=grammar or parse_input(choice.opponents) is OpponentInput.CODE,
     )
     return AlphaEvolve(writer, evolution, workers=workers, ending=ending)
@@ -332,8 +336,8 @@ def workshop(
     asked = journaled[0] if len(models) == 1 else _team(runs, record, journaled, journal)
     writer = ModelWriter(asked, options)
     authorship = Authorship(writer, {**provenance, "model": asked.name}, journal)
-    ending = Ending() if record.config.frugal else None  # what the grammar writes costs nothing
-    return Workshop(oracle_of(choice, authorship, racing, ending), authorship, asked)
+    oracle = oracle_of(choice, authorship, racing, frugal=record.config.frugal)
+    return Workshop(oracle, authorship, asked)
 
 
 def _team(runs: Runs, record: RunRecord, models: Sequence[Model], journal: SqliteJournal) -> Team:

@@ -18,13 +18,12 @@ from arena.analysis.stationary import Ceiling, ceiling_of
 from arena.games.parts import Decision, Event
 from arena.games.protocol import Game
 from arena.kinds.tabular import states_of
-from oracle.insight import Gain, Trace
+from oracle.insight import MOST_TRACED, Gain, Trace
 from oracle.values import Against, Score, Task
 from population.matches import Matches
 from population.situations import Retold, retold, summed
 from registry.values import PolicyVersion
 
-MOST_OPPONENTS = 5
 MOST_MATCHES = 8
 """Of one program with one opponent that are retold for a trace."""
 MOST_CHOICES = 8
@@ -74,7 +73,7 @@ class Traces:
         """See `Insight`."""
         weight = {one.digest: one.weight for one in self._task.opponents}
         met = [one for one in score.against if one.matches and one.digest in weight]
-        heaviest = sorted(met, key=lambda one: -weight[one.digest])[:MOST_OPPONENTS]
+        heaviest = sorted(met, key=lambda one: -weight[one.digest])[:MOST_TRACED]
         return tuple(self._trace(self._digest(source), one) for one in heaviest)
 
     def ceiling(self, tried: Sequence[tuple[str, Score]]) -> Ceiling | None:

@@ -98,8 +98,6 @@ def test_parents_are_drawn_in_favour_of_high_returns():
 
 
 def test_specialists_are_the_best_against_one_opponent():
-    task = a_task(0.75, 0.25)
-
     def returning(number, *means):
         one = scored(number, sum(means) / 2)
         against = (
@@ -112,10 +110,31 @@ def test_specialists_are_the_best_against_one_opponent():
     assert drawn == {0, 2}
     with pytest.raises(ValueError, match="no program"):
         Island(0).specialist(random.Random(1))
-    options = {"islands": 1, "generations": 3, "drafts": 3}
-    plain, _ = evolve(climber, task=task, **options)
-    none, _ = evolve(climber, task=task, specialists=0.0, **options)
-    assert plain == none
+
+
+def test_parents_may_be_those_that_are_the_best_against_one_opponent():
+    task = a_task(0.75, 0.25)
+    means = {"i0g00d0": (5.0, 5.0), "i0g01d0": (9.0, -30.0), "i0g01d1": (-30.0, 9.0)}
+
+    def evaluate(sources, *, effort=1.0):
+        found = []
+        for source in sources:
+            ours = means.get(re.search(r"NAME = '(\w+)'", source)[1], (-40.0 - len(found), -40.0))
+            score = score_of(task, 0.75 * ours[0] + 0.25 * ours[1])
+            parts = zip(score.against, ours, strict=True)
+            found.append(replace(score, against=tuple(replace(a, mean=m) for a, m in parts)))
+        return tuple(found)
+
+    def parents(share):
+        writer = ScriptedWriter(lambda draft: program(0.0, draft.key))
+        options = {"islands": 1, "generations": 6, "drafts": 2, "temperature": 0.0}
+        oracle = AlphaEvolve(writer, Evolution(specialists=share, **options), WHOLE)
+        oracle.respond(task, evaluate)
+        late = [draft for draft in writer.asked if generation_of(draft) >= 2]
+        return {re.search(r"NAME = '(\w+)'", draft.source)[1] for draft in late}
+
+    assert parents(0.0) == {"i0g00d0"}
+    assert parents(1.0) == {"i0g01d0", "i0g01d1"}
 
 
 def test_a_cluster_counts_once_however_many_programs_it_has():

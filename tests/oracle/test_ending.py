@@ -8,6 +8,7 @@ from arena.analysis.stationary import Ceiling
 from oracle.alpha_evolve import AlphaEvolve, Evolution
 from oracle.early_stop import EarlyStop
 from oracle.ending import Ending
+from oracle.insight import INCUMBENT
 from oracle.linear_refinement import LinearRefinement
 from oracle.trials import Outcome
 from oracle.values import Draft
@@ -128,6 +129,25 @@ def test_drafts_are_told_the_most():
     oracle = LinearRefinement(writer, 2, ending=None)
     oracle.respond(replace(TASK, seed=1), Knowing(TASK, exact(5.0)))
     assert writer.asked[0].told.ceiling == exact(5.0)
+
+
+def test_drafts_are_told_of_what_the_search_began_with_and_of_visitors():
+    """The best that is known of an island is the one to beat, wherever it comes from."""
+    start = program(50.0, "start")
+    task = replace(TASK, incumbent=start)
+
+    def answer(draft):
+        return program(60.0, draft.key) if draft.key == "i1g01d0" else flat(draft)
+
+    writer = ScriptedWriter(answer)
+    evolution = Evolution(islands=2, generations=4, drafts=2, migrate_every=3)
+    AlphaEvolve(writer, evolution, WHOLE).respond(task, Knowing(task, None))
+    best = {draft.key: draft.told.best.key for draft in writer.asked if draft.told.best}
+    assert best["i0g00d0"] == best["i0g02d1"] == best["i1g01d0"] == INCUMBENT
+    assert best["i1g02d0"] == best["i0g03d0"] == "i1g01d0"  # which visits the other island then
+    last = next(draft for draft in writer.asked if draft.key == "i0g04d0")
+    assert [one.key for one in last.told.tried].count("i1g01d0") == 1
+    assert last.told.attempt(INCUMBENT).source == start
 
 
 def test_options_are_checked():

@@ -92,16 +92,18 @@ def test_what_is_reported_is_the_return_against_sigma_alone(hidden_run: Arena) -
 
 def test_hidden_opponents_are_of_all_three_kinds_and_none_joins(hidden_run: Arena) -> None:
     runs = Runs(hidden_run.home.path)
-    mutants = hidden_run.policies("rrps", name="csro/h-hidden")
-    assert len(mutants) >= 4
-    assert {one.status.value for one in mutants} == {"candidate"}
+    hidden = hidden_run.policies("rrps", name="csro/h-hidden")
+    assert {one.status.value for one in hidden} == {"candidate"}
+    mutants = {one.digest for one in hidden if one.parents}
+    strangers = {one.digest for one in hidden} - mutants
     iterations = runs.iterations("h")
     last = {a.digest for t in iterations[-1].attempts if t.score for a in t.score.against}
     tried = {t.digest for one in iterations[:-1] for t in one.attempts if t.score}
     accepted = {one.accepted for one in iterations}
     assert last & (tried - accepted)
-    assert last & {one.digest for one in mutants}
-    assert not accepted & {one.digest for one in mutants}
+    assert last & mutants
+    assert last & strangers
+    assert not accepted & {one.digest for one in hidden}
 
 
 def test_a_hidden_member_cannot_join_again(hidden_run: Arena) -> None:
@@ -189,6 +191,33 @@ def test_a_shifted_copy_does_what_nobody_who_foresees_the_program_expects(arena:
     (row, _) = arena.matches(played, "test/shifted", against="house/rockbot", limit=None)[:2]
     made = [one.action for one in arena.match(row.id).decisions(digest)]
     assert made.count(played.actions.index("SCISSORS")) > 850
+
+
+def test_a_mutant_changes_constants_and_no_text() -> None:
+    texts = (
+        '"""Plays 0.5 of the time, \'0.7\' else."""',
+        "Y = '0.25 \\' 0.75' + \"0.5\"",
+        "# was 0.3",
+    )
+    source = "\n".join((*texts, "A, B, C, D = 0.5, 1.0, 12.5, x.0"))
+    copies = [mutant(game("rrps"), source, random.Random(seed)) for seed in range(20)]
+    drawn = []
+    for copy in copies:
+        *kept, line = copy.splitlines()[:4]
+        assert tuple(kept) == texts
+        numbers = line.removeprefix("A, B, C, D = ").split(", ")
+        assert numbers.pop() == "x.0"
+        drawn.append([float(one) for one in numbers])
+        assert all("." in one or "e" in one for one in numbers), "a float is a float"
+    assert all(0.3 < a <= 0.8 and 0.6 < b <= 1.0 and 7.8 < c < 20.1 for a, b, c in drawn)
+    assert len({tuple(one) for one in drawn}) == 20
+
+
+def test_a_shift_by_all_actions_is_none() -> None:
+    """Two actions: two places further in their list is the action itself."""
+    two = game("kuhn")
+    said = [mutant(two, "class Agent: ...", random.Random(1), shift) for shift in range(3)]
+    assert ["another action" in one for one in said] == [False, True, False]
 
 
 def test_a_mutant_leaves_the_program_s_own_names_alone(arena: Arena) -> None:
