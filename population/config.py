@@ -10,6 +10,7 @@ from typing import Any
 from arena.analysis.meta_strategy import DEFAULT_SOLVER, SOLVERS
 from arena.errors import UsageFault
 from arena.games import game as game_named
+from arena.values import SELECTING
 from oracle.grammar.starts import STARTS
 from oracle.models.options import Asking
 
@@ -152,6 +153,11 @@ class RunConfig:
     def vouched(self) -> bool:
         """Whether all programs of the run are the grammar's, which we wrote ourselves."""
         return self.oracle.model in STARTS and not self.initial
+
+    @property
+    def selecting(self) -> int:
+        """Repetition that the matches begin with which choose among candidates."""
+        return SELECTING if self.afresh else 0
 
     @property
     def variant(self) -> str:

@@ -8,7 +8,6 @@ from itertools import combinations
 
 from arena.analysis.meta_strategy import SOLVERS
 from arena.payoffs import PayoffTable
-from arena.values import SELECTING
 from oracle.asking import AnyOracle, ask
 from oracle.values import Task
 from population.config import RunConfig
@@ -114,7 +113,7 @@ class Csro:
     def evaluate_policy(self, task: Task, k: int, members: Sequence[Member]) -> Evaluator:
         """What scores programs against sigma."""
         labels = {member.digest: member.label for member in members}
-        total, first = self.config.matches.evaluation, SELECTING if self.config.afresh else 0
+        total, first = self.config.matches.evaluation, self.config.selecting
         name = name_of(self.name, k)
         tells = self.config.oracle.writes_with_a_model
         return Evaluator(

@@ -18,7 +18,6 @@ from arena.enrol import Enrolled
 from arena.games.protocol import Game
 from arena.kinds.tabular import payload_of
 from arena.submission import Rejection, prepare
-from arena.values import SELECTING
 from oracle.context import parse_filter
 from oracle.trials import rng_of
 from oracle.values import Opponent, Task
@@ -67,7 +66,7 @@ def with_hidden(
     found: dict[str, Opponent] = {}
     for one in (
         *_older(task, config, rng),
-        *_tried(task, matches, before, rng),
+        *_tried(task, matches, config, before, rng),
         *_mutants(task, matches, run, rng),
         *_strangers(task, matches, run, rng),
     ):
@@ -88,18 +87,22 @@ def _older(task: Task, config: RunConfig, rng: random.Random) -> list[Opponent]:
 
 
 def _tried(
-    task: Task, matches: Matches, before: Sequence[Iteration], rng: random.Random
+    task: Task,
+    matches: Matches,
+    config: RunConfig,
+    before: Sequence[Iteration],
+    rng: random.Random,
 ) -> list[Opponent]:
     """Programs of earlier iterations that did not join, each of another behaviour."""
     members = {one.digest for one in (*task.opponents, *task.others)}
-    kept = elites(_behaving(matches, before, members))
+    kept = elites(_behaving(matches, config.selecting, before, members))
     digests = rng.sample(kept, min(TRIED, len(kept)))
     versions = matches.arena.versions(digests)
     return [_opponent(versions[one]) for one in digests]
 
 
 def _behaving(
-    matches: Matches, before: Sequence[Iteration], members: set[str]
+    matches: Matches, first: int, before: Sequence[Iteration], members: set[str]
 ) -> Iterator[tuple[str, float, Behaviour]]:
     game = matches.game
     if game.stationary is None:
@@ -112,8 +115,8 @@ def _behaving(
             met = [one for one in score.against if one.matches]
             if not met:
                 continue
-            below = SELECTING + min(_BEHAVIOUR_MATCHES, met[0].matches)
-            views = retold(matches.arena, game, digest, met[0].digest, SELECTING, below)
+            below = first + min(_BEHAVIOUR_MATCHES, met[0].matches)
+            views = retold(matches.arena, game, digest, met[0].digest, first, below)
             choices = [view.stored.decisions(digest) for view in views]
             yield digest, score.u, behaviour(choices, len(game.actions))
 
