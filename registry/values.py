@@ -61,8 +61,26 @@ class Submission:
     code_digest: str = ""
 
 
+class _Numbered:
+    """What has a name, "author/name", and counts among those of that name."""
+
+    __slots__ = ()
+    name: str
+    number: int
+
+    @property
+    def ref(self) -> str:
+        """author/name@number, unique within the game."""
+        return f"{self.name}@{self.number}"
+
+    @property
+    def author(self) -> str:
+        """The part of the name before the slash."""
+        return self.name.partition("/")[0]
+
+
 @dataclass(frozen=True, slots=True)
-class Credit:
+class Credit(_Numbered):
     """One name of a version, and where it stands under that name.
 
     Attributes:
@@ -81,19 +99,9 @@ class Credit:
     description: str
     created: datetime
 
-    @property
-    def ref(self) -> str:
-        """author/name@number, unique within the game."""
-        return f"{self.name}@{self.number}"
-
-    @property
-    def author(self) -> str:
-        """The part of the name before the slash."""
-        return self.name.partition("/")[0]
-
 
 @dataclass(frozen=True, slots=True)
-class PolicyVersion:
+class PolicyVersion(_Numbered):
     """A registered version, as it is seen under one of its names.
 
     `digest` is its identity; a name is a label.  Authors who hand in the same content share the
@@ -120,16 +128,6 @@ class PolicyVersion:
     code_digest: str
     created: datetime
     credits: tuple[Credit, ...] = field(default=(), compare=False, repr=False)
-
-    @property
-    def ref(self) -> str:
-        """author/name@number, unique within the game."""
-        return f"{self.name}@{self.number}"
-
-    @property
-    def author(self) -> str:
-        """The part of the name before the slash."""
-        return self.name.partition("/")[0]
 
     @property
     def also(self) -> tuple[str, ...]:
