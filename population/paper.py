@@ -96,6 +96,16 @@ def reference_lines(game: str) -> tuple[tuple[str, float], ...]:
     return (*lines, published.strongest) if published.strongest else tuple(lines)
 
 
+def against(game: str) -> dict[str, dict[str, Figure]]:
+    """Method to opponent, by its name without author, to the mean return against it."""
+    published = game_named(game).published
+    found: dict[str, dict[str, Figure]] = {}
+    for row in _rows(published.against if published else ""):
+        error = float(row["err"]) if row["err"] else None
+        found.setdefault(row["method"], {})[row["opponent"]] = Figure(float(row["mean"]), error)
+    return found
+
+
 def _figure(row: dict[str, str], name: str) -> Figure:
     error = row[f"{name}_err"]
     return Figure(float(row[name]), float(error) if error else None)

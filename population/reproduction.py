@@ -54,6 +54,7 @@ class Ours:
         or more, else over the matches.
       pop_expl: likewise.
       agg_score: likewise.
+      against: mean returns against each member of the population, in its order, likewise.
       seeds: how many programs or runs they are of.
       matches: that each was measured by, a member of the population, at least.
     """
@@ -61,6 +62,7 @@ class Ours:
     pop_return: Estimate
     pop_expl: Estimate
     agg_score: Estimate
+    against: tuple[Estimate, ...]
     seeds: int
     matches: int
 
@@ -92,16 +94,23 @@ def over_seeds(scores: Sequence[Scores]) -> Ours:
     """
     if not scores:
         raise ValueError("no figures without a measured program")
-    found = {}
-    for name in ("pop_return", "pop_expl", "agg_score"):
-        values = np.array([getattr(one, name).value for one in scores])
-        if len(scores) == 1:
-            found[name] = getattr(scores[0], name)
-            continue
-        error = values.std(ddof=1, keepdims=True) / np.sqrt(len(values))
-        freedom = np.array([len(values) - 1.0])
-        found[name] = around(values.mean(keepdims=True), error, freedom)[0]
-    return Ours(**found, seeds=len(scores), matches=min(one.matches for one in scores))
+    return Ours(
+        _over_seeds([one.pop_return for one in scores]),
+        _over_seeds([one.pop_expl for one in scores]),
+        _over_seeds([one.agg_score for one in scores]),
+        tuple(map(_over_seeds, zip(*(one.against for one in scores), strict=True))),
+        seeds=len(scores),
+        matches=min(one.matches for one in scores),
+    )
+
+
+def _over_seeds(estimates: Sequence[Estimate]) -> Estimate:
+    """The mean of several programs' figures; of one, the figure itself."""
+    if len(estimates) == 1:
+        return estimates[0]
+    values = np.array([one.value for one in estimates])
+    error = values.std(ddof=1, keepdims=True) / np.sqrt(len(values))
+    return around(values.mean(keepdims=True), error, np.array([len(values) - 1.0]))[0]
 
 
 def enter_learner(matches: Matches, learner: Learner, seed: int) -> str:

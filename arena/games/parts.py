@@ -122,11 +122,14 @@ class Published:
         `source` where it is not measured by the table's authors.
       variants: `oracle`, `opponent_input` and `opponent_filter`, then `pop_return`, `pop_expl`
         and `agg_score`, each with `_mean`, `_err` and its best; "" where there are none.
+      against: `method`, `opponent`, `mean` and `err`: returns against each member of the
+        evaluation population; "" where there are none.
       strongest: who is strongest in the evaluation population, and its AggScore.
     """
 
     methods: str
     variants: str = ""
+    against: str = ""
     strongest: tuple[str, float] | None = None
 
 

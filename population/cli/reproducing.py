@@ -275,11 +275,13 @@ def _price(game: Game, method: str, model: str) -> str:
 
 def _write(folder: Path, game: Game, rows: list[Row], pages: dict[str, str]) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
+    population = population_of(game)
     texts = {
         "tables.md": drawn.markdown(rows),
         "tables.csv": drawn.table(rows),
+        "returns.csv": drawn.returns_table(rows, population),
         **pages,
-        "index.html": drawn.page(game, population_of(game).name, rows, list(pages)),
+        "index.html": drawn.page(game, population, rows, list(pages)),
     }
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")

@@ -5,25 +5,109 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
+from numpy import quantile
 
 from arena.analysis.estimates import Estimate
 from arena.figures import colours
 from arena.figures.intervals import Line, intervals
 from arena.figures.text import interval, number
 from arena.games.protocol import Game
-from population.paper import Figure
+from arena.house.population import Population
+from population.paper import Figure, against
 from population.report.page import METRICS
 from population.reproduction import Row
 
 _HEAD = ("method", *(f"{name}, {who}" for name in METRICS for who in ("paper", "here")))
+_DEEPEST = 0.55
+"""Of a ground's colour, so that a number stands out on it."""
 _TAIL = ("seeds", "matches a member", "how", "note")
 
 
-def page(game: Game, population: str, rows: Sequence[Row], run_pages: Sequence[str]) -> str:
+@dataclass(frozen=True, slots=True)
+class Returns:
+    """Of one method against each opponent, measured by one side.
+
+    Attributes:
+      method: what it is called.
+      paper: whether the figures are the paper's, with its own ±; else ours, with 95 % intervals.
+      against: opponent to mean return.
+    """
+
+    method: str
+    paper: bool
+    against: dict[str, Estimate]
+
+    @property
+    def whose(self) -> str:
+        """Who measured it."""
+        return "paper" if self.paper else "here"
+
+    def mean(self, opponent: str) -> str:
+        """A cell's number; "" where there is none."""
+        found = self.against.get(opponent)
+        return number(found.value) if found else ""
+
+    def told(self, opponent: str) -> str:
+        """What the pointer tells of a cell."""
+        found = self.against[opponent]
+        error = f"± {found.stderr:.1f}" if self.paper and found.stderr else ""
+        doubt = error if self.paper else interval(found)
+        return f"{self.method}, {self.whose}, against {opponent} {doubt}".rstrip()
+
+    def shade(self, opponent: str, largest: float) -> str:
+        """A cell's ground: the more is won or lost, the stronger its colour."""
+        mean = self.against[opponent].value
+        share = min(1.0, abs(mean) / largest) if largest else 0.0
+        hue = colours.GAIN if mean > 0 else colours.LOSS
+        return f"background:color-mix(in srgb,{hue} {100 * share * _DEEPEST:.0f}%,transparent)"
+
+
+def opponents(population: Population) -> list[str]:
+    """Names of its members, without their author."""
+    return [name.rpartition("/")[2] for name in population.members]
+
+
+def returns_of(rows: Sequence[Row], population: Population) -> list[Returns]:
+    """Returns of all methods against each opponent: the paper's, where it prints them, and ours."""
+    published, names = against(population.game), opponents(population)
+    theirs = [
+        Returns(method, True, {name: _as_estimate(one) for name, one in figures.items()})
+        for method, figures in published.items()
+    ]
+    ours = [
+        Returns(row.method, False, dict(zip(names, row.ours.against, strict=True)))
+        for row in rows
+        if row.ours is not None
+    ]
+    return [*theirs, *ours]
+
+
+def returns_table(rows: Sequence[Row], population: Population) -> str:
+    """Returns against each opponent as CSV, a line for each method and opponent.
+
+    Its ends are those of our 95 % intervals, and of the paper's ±.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(("method", "measured", "opponent", "mean", "low", "high"))
+    for one in returns_of(rows, population):
+        for name, mean in one.against.items():
+            writer.writerow((one.method, one.whose, name, mean.value, mean.low, mean.high))
+    return text.getvalue()
+
+
+def _largest(returns: Sequence[Returns]) -> float:
+    """What deserves the strongest colour; the few largest would drown all others."""
+    means = [abs(mean.value) for one in returns for mean in one.against.values()]
+    return float(quantile(means, 0.95)) if means else 0.0
+
+
+def page(game: Game, population: Population, rows: Sequence[Row], run_pages: Sequence[str]) -> str:
     """The whole page.
 
     Args:
@@ -32,17 +116,20 @@ def page(game: Game, population: str, rows: Sequence[Row], run_pages: Sequence[s
       rows: of the tables.
       run_pages: file names of pages about single runs, beside this one.
     """
-    here = files("population.report")
+    here, returns = files("population.report"), returns_of(rows, population)
     texts = Environment(autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True)
     template = texts.from_string((here / "reproduction.html.j2").read_text(encoding="utf-8"))
     return template.render(
         title=game.title,
-        population=population,
+        population=population.name,
         unit=f"{game.unit} per match",
         style=Markup((here / "page.css").read_text(encoding="utf-8")),
         head=(*_HEAD, *_TAIL[:2]),
         table=[_cells(row) for row in rows],
         bars=Markup(bars(rows)),
+        opponents=opponents(population),
+        returns=returns,
+        largest=_largest(returns),
         remarks=[(row.method, row.how, row.note) for row in rows],
         run_pages=run_pages,
     )

@@ -53,6 +53,13 @@ def test_the_command_fills_a_table_and_plays_nothing_twice(home: Path) -> None:
     assert grammar["paper"] is None and grammar["ours"] is not None
     with (out / "tables.csv").open() as file:
         assert [line["method"] for line in csv.DictReader(file)] == list(rows)
+    with (out / "returns.csv").open() as file:
+        returns = [line for line in csv.DictReader(file) if line["measured"] == "here"]
+    assert [(line["method"], line["opponent"]) for line in returns][:3] == [
+        ("CFR+", "AlwaysCall"),
+        ("CFR+", "AlwaysFold"),
+        ("CFR+", "CFR+"),
+    ]
     page = (out / "index.html").read_text()
     assert "Content-Security-Policy" in page and "AggScore" in page
     assert (out / "leduc-linear-grammar-s1.html").is_file()

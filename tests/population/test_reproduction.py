@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -15,11 +16,12 @@ from arena import game
 from arena.analysis.estimates import Estimate
 from arena.analysis.meta_strategy import SOLVERS
 from arena.games import GAMES
+from arena.house.population import default_population
 from oracle.context import parse_filter, parse_input
 from oracle.models.options import Asking
 from population.cli import main
 from population.config import Measuring, OracleChoice, RunConfig
-from population.paper import methods, variants
+from population.paper import against, methods, variants
 from population.report import reproduction as drawn
 from population.reproduction import (
     Row,
@@ -38,9 +40,12 @@ from population.scores import Scores
 RRPS = game("rrps")
 
 
+FIELD = default_population("rrps")
+
+
 def scores(agg: float) -> Scores:
     one = Estimate(agg, 1.0, agg - 2.0, agg + 2.0)
-    return Scores(one, one, one, (), 100)
+    return Scores(one, one, one, (one,) * len(FIELD.members), 100)
 
 
 def finished(config: RunConfig, agg: float, name: str = "r", digest: str = "d") -> Any:
@@ -164,8 +169,37 @@ def test_drafts_are_counted() -> None:
     assert calls_at_most(OracleChoice("alpha-evolve", "gemini:x", refinements=10)) == 1260
 
 
+def test_returns_stand_opponent_by_opponent_beside_the_papers() -> None:
+    """The paper prints those of its agents that are language models."""
+    row = Row("greenberg", None, over_seeds([scores(10.0), scores(14.0)]), "a bot")
+    found = {(one.method, one.whose): one for one in drawn.returns_of([row], FIELD)}
+    theirs = found["LLM agent Gemma 3 27B", "paper"]
+    assert theirs.mean("rockbot") and set(theirs.against) == set(drawn.opponents(FIELD))
+    ours = found["greenberg", "here"]
+    assert ours.mean("rockbot") == "12.0"
+    # Student's interval over two seeds: 12.7 standard errors of 2 to each side.
+    assert ours.told("rockbot") == "greenberg, here, against rockbot [-13, 37]"
+    page = drawn.page(RRPS, FIELD, [row], [])
+    assert page.count("<td style=") == 5 * 43
+    lines = list(csv.DictReader(drawn.returns_table([row], FIELD).splitlines()))
+    assert len(lines) == 5 * 43
+    assert {line["measured"] for line in lines} == {"paper", "here"}
+
+
+@pytest.mark.parametrize("name", sorted(GAMES))
+def test_published_returns_are_of_the_whole_population_and_mean_what_the_tables_say(
+    name: str,
+) -> None:
+    table = {row.method: row for row in methods(name)}
+    for method, returns in against(name).items():
+        assert set(returns) == set(drawn.opponents(default_population(name)))
+        if method in table:
+            mean = sum(one.mean for one in returns.values()) / len(returns)
+            assert mean == pytest.approx(table[method].pop_return.mean, abs=0.2)
+
+
 def test_what_is_filled_in_is_escaped() -> None:
     hostile = Row("<script>alert(1)</script>", None, over_seeds([scores(1.0)]), "a | b", "<b>")
-    page = drawn.page(RRPS, "rrps-43@1", [hostile], [])
+    page = drawn.page(RRPS, FIELD, [hostile], [])
     assert "<script>" not in page and "<b>" not in page
     assert "a / b" in drawn.markdown([hostile])

@@ -142,7 +142,10 @@ class Leduc(HandGame[Position]):
     legal_actions = 'observation["player_view"]["legal_actions"]'
     match_counts = MatchCounts(pair=32, mixture=96)
     telling = TELLING
-    published = Published((_FOLDER / "published_methods.csv").read_text(encoding="utf-8"))
+    published = Published(
+        (_FOLDER / "published_methods.csv").read_text(encoding="utf-8"),
+        against=(_FOLDER / "published_against.csv").read_text(encoding="utf-8"),
+    )
     learners: tuple[Learner, ...] = ()
     states = STATES
     bots = None

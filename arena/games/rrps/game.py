@@ -98,6 +98,7 @@ class Rrps:
     published = Published(
         methods=(_FOLDER / "published_methods.csv").read_text(encoding="utf-8"),
         variants=(_FOLDER / "published_variants.csv").read_text(encoding="utf-8"),
+        against=(_FOLDER / "published_against.csv").read_text(encoding="utf-8"),
         # Lanctot et al. 2023 have 284.5.
         strongest=("greenberg, the strongest of the 43 bots", 284.6),
     )

@@ -1,0 +1,107 @@
+"""Does a match against its own kind tell a good program from a bad one?  `selection_signal.py`.
+
+Draws sentences of the grammar with as many predictors each, and compares what they return against
+hand-written programs with what they return against each other, against sentences of one predictor
+that never play safe, and against strangers without memory.  A search that chooses by matches
+against its own population can find no more than such a correlation has.
+
+    python benchmarks/selection_signal.py --sentences 16 --strangers 12
+
+Prints each criterion's spread and its rank correlation (Spearman) with the return on the field.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from grammar_rrps import DEVELOPMENT, MOVES, THROWS, load, measure
+from scipy.stats import spearmanr
+
+from oracle.grammar import rrps
+from oracle.grammar.genome import write_source
+
+FIELD = DEVELOPMENT[::3]
+PREFERENCE = 0.8
+"""How often a stranger does what it prefers after the last joint throw."""
+
+
+def sentence(parts: int, seed: int, choice: rrps.Choice) -> rrps.RrpsGenome:
+    """A sentence of distinct predictors, one of which can stand alone."""
+    rng = random.Random(f"{parts}/{seed}")
+    drawn: dict[rrps.Part, None] = {rrps.single_genome(rng).parts[0]: None}
+    while len(drawn) < parts:
+        drawn[rrps.random_part(rng)] = None
+    return rrps.RrpsGenome(tuple(drawn), choice=choice)
+
+
+def stranger(seed: int) -> type:
+    """A policy without memory beyond the last joint throw."""
+    rng, last = random.Random(seed), (None, *MOVES)
+    table = {(mine, theirs): rng.choice(MOVES) for mine in last for theirs in last}
+
+    class Agent:
+        def act(self, observation: dict[str, Any]) -> str:
+            preferred = table[observation["my_action"], observation["opponent_action"]]
+            return preferred if random.random() < PREFERENCE else random.choice(MOVES)
+
+    return Agent
+
+
+def versus(one: Any, other: Any, seed: int) -> int:
+    """Return of the first in a match of 1000 throws."""
+    random.setstate(random.Random(seed).getstate())
+    players, total = (one(), other()), 0
+    seen = [{"my_action": None, "opponent_action": None} for _ in players]
+    for _ in range(THROWS):
+        mine, theirs = (player.act(view) for player, view in zip(players, seen, strict=True))
+        total += (MOVES.index(mine) - MOVES.index(theirs) + 1) % 3 - 1
+        seen = [
+            {"my_action": mine, "opponent_action": theirs},
+            {"my_action": theirs, "opponent_action": mine},
+        ]
+    return total
+
+
+def against(agents: Sequence[Any], others: Sequence[Any]) -> np.ndarray:
+    """Mean return of each, one match with each of the others."""
+    return np.array(
+        [np.mean([versus(a, b, 100 * i + j) for j, b in enumerate(others)])
+         for i, a in enumerate(agents)]
+    )  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sentences", type=int, default=16)
+    parser.add_argument("--strangers", type=int, default=12)
+    parser.add_argument("--parts", type=int, default=8)
+    options = parser.parse_args()
+    genomes = [sentence(options.parts, n, rrps.Choice()) for n in range(options.sentences)]
+    singles = [sentence(1, n, rrps.RECKLESS) for n in range(options.strangers)]
+    agents = [load(write_source(genome)) for genome in genomes]
+    field = np.array([np.mean(measure(agent, FIELD, 1)[0]) for agent in agents])
+    found = {
+        "each other": against(agents, agents),
+        "reckless sentences of one predictor": against(
+            agents, [load(write_source(genome)) for genome in singles]
+        ),
+        "strangers without memory": against(
+            agents, [stranger(seed) for seed in range(options.strangers)]
+        ),
+    }
+    print(f"{options.parts} predictors, against the field: {_told(field)}")
+    for name, returns in found.items():
+        print(f"against {name}: {_told(returns)}, rank correlation "
+              f"{spearmanr(returns, field).statistic:+.2f}")  # fmt: skip
+
+
+def _told(returns: np.ndarray) -> str:
+    return f"mean {returns.mean():+.1f}, standard deviation {returns.std(ddof=1):.1f}"
+
+
+if __name__ == "__main__":
+    main()
