@@ -20,6 +20,8 @@ from arena.rejection import Rejection
 from sandbox.choose import WallChoice
 
 HERE = "this policy"
+MOST_LINES = 10
+"""Of what a match printed, that are shown from its beginning and from its end."""
 
 
 @click.command(name="try")
@@ -34,7 +36,9 @@ HERE = "this policy"
 @click.option(
     "--seed", default=1, show_default=True, help="Cards and random choices follow from it."
 )
-@click.option("--all", "everything", is_flag=True, help="Every throw or hand, not only some.")
+@click.option(
+    "--all", "everything", is_flag=True, help="Every throw or hand, and every printed line."
+)
 @sandbox_options
 @session_options
 def try_(
@@ -54,6 +58,8 @@ def try_(
     """
     source = read(session, file)
     with session.practice(wall) as arena:
+        for ref in against:  # a mistyped name is told before a sandbox is looked for
+            arena.policy(ref, game)
         notice(f"sandbox: {arena.wall}")
         found = arena.practise(source, game, against, matches, seed=seed)
     if isinstance(found, Rejection):
@@ -92,7 +98,17 @@ def _say(out: Console, game: Game, found: Sequence[PracticeMatch], *, everything
     for one in found:
         if one.printed:
             out.print(f"\n[bold]printed[/] against {plain(one.opponent)} in seat {one.seat}:")
-            out.print(plain(one.printed), soft_wrap=True)
+            out.print(plain(_clipped(one.printed, everything=everything)), soft_wrap=True)
+
+
+def _clipped(printed: str, *, everything: bool) -> str:
+    """The first and last lines of many, and how many are left out."""
+    lines = printed.splitlines()
+    left_out = len(lines) - 2 * MOST_LINES
+    if everything or left_out <= 0:
+        return printed
+    told = f"... {left_out:,} more lines; --all shows them ..."
+    return "\n".join([*lines[:MOST_LINES], told, *lines[-MOST_LINES:]])
 
 
 COMMANDS: tuple[click.Command, ...] = (try_,)

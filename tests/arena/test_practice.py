@@ -118,3 +118,24 @@ def test_the_commands_read_what_is_piped_in_and_make_no_home(tmp_path):
     assert large.exit_code == 1 and "too-large" in large.stdout
     taken = CliRunner().invoke(main, ["submit", "-", "--name", "ada/x", *words], input=talking())
     assert taken.exit_code == 0 and json.loads(taken.stdout)["ref"] == "ada/x@1"
+
+
+def test_much_that_is_printed_is_clipped_unless_all_is_asked_for(tmp_path):
+    source = talking("print(end=str(self.throws) + chr(10))")
+    words = ["try", "-", "--game", "rrps", "--home", str(tmp_path / "none"), "--matches", "1"]
+    words += ["--against", "house/rockbot"]
+    shown = CliRunner().invoke(main, words, input=source).stdout.partition("printed")[2]
+    lines = shown.splitlines()[1:]
+    assert lines[:2] == ["made", "1"] and lines[-1] == "1000"
+    assert lines[10] == "... 983 more lines; --all shows them ..."
+    assert len(lines) == 21
+    shown = CliRunner().invoke(main, [*words, "--all"], input=source).stdout.partition("printed")[2]
+    assert len(shown.splitlines()) == 1 + 1003
+
+
+def test_a_mistyped_opponent_is_told_before_a_sandbox_is_looked_for(tmp_path):
+    words = ["try", "-", "--game", "rrps", "--home", str(tmp_path / "none"), "--against", "rockbot"]
+    refused = CliRunner().invoke(main, words, input=talking())
+    assert refused.exit_code != 0
+    assert "house/rockbot" in refused.stderr
+    assert "sandbox" not in refused.stderr
