@@ -6,8 +6,8 @@ grammar:plain` has more than this at as many predictors is due to the matches th
 
     python benchmarks/growth_control.py --field held-out --steps 5 10
 
-Prints PopReturn of the newest program, and of the last `--mixed` programs in equal parts as a
-meta-strategy would have it, for each seed; one match with each opponent of the field.
+Prints PopReturn of the newest program after so many steps, for each seed; one match with each
+opponent of the field.
 """
 
 from __future__ import annotations
@@ -45,10 +45,9 @@ def main() -> None:
             agent, parts = load(source), len(read_source(source).parts)
             for title, group in FIELDS[options.field].items():
                 means, _ = measure(agent, group, 1)
-                error = np.std(means, ddof=1) / np.sqrt(len(means))
                 print(
                     f"seed {seed}, step {step}: {parts} predictors, PopReturn "
-                    f"{np.mean(means):.1f} against {title}; spread of opponents {error:.1f}",
+                    f"{np.mean(means):.1f} against {title}",
                     flush=True,
                 )
 
