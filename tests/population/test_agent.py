@@ -16,8 +16,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from arena import Arena
+from arena import Arena, game
 from arena.cli import main as arena_command
+from arena.house.population import Population
+from population.agents import agent_rows
 from population.cli import main as csro_command
 from tests.oracle.llm_server import LLMServer
 
@@ -217,6 +219,32 @@ def test_what_makes_no_sense_is_refused(
 ) -> None:
     done = csro(home, "play", "--game", "rrps", *words)
     assert done.exit_code == 2 and said in done.output and not server.asked
+
+
+def test_it_fills_the_row_of_its_model_and_others_say_what_they_would_take(
+    home: Path, server: LLMServer
+) -> None:
+    names = ("house/rockbot", "house/rotatebot")
+    some = ("--against", names[0], "--against", names[1], "--matches", "4", *FREE)
+    sure = ("--game", "rrps", "--temperature", "0", "--history", "2")
+    ref = played(csro(home, "play", *sure, "--model", "openai:gemma3:27b", *some))["ref"]
+    other = played(csro(home, "play", *sure, "--model", "openai:parrot", *some))["ref"]
+    rrps = game("rrps")
+    with Arena(home, sandbox="process", workers=1) as arena:
+        digests = tuple(arena.policy(name, rrps).digest for name in names)
+        rows = agent_rows(arena, rrps, Population("two@1", "rrps", names, digests))
+    by_method = {row.method: row for row in rows}
+    filled = by_method["LLM agent Gemma 3 27B"]
+    assert filled.published is not None and filled.published.agg_score.mean == 126.0
+    assert filled.ours is not None and ref in filled.how
+    # It beats rock always, and draws with who goes round: it throws what beat the last throw.
+    assert filled.ours.pop_return.value == pytest.approx(500, abs=1)
+    lacking = by_method["LLM agent Chinchilla 70B"]
+    assert lacking.ours is None and lacking.how.startswith("csro agent play --game rrps")
+    assert "32,000 model calls" in lacking.note
+    own = by_method["LLM agent openai:parrot"]
+    assert own.published is None and own.ours is not None and other in own.how
+    assert len(rows) == 3
 
 
 def test_a_match_without_an_agent_is_the_arenas_to_replay(home: Path) -> None:
