@@ -29,7 +29,7 @@ from oracle.agent.agents import Agents, SilentModel
 from oracle.agent.price import Estimate
 from oracle.agent.settings import HISTORY, AgentSettings, dialogue_of
 from oracle.models.budget import Spent
-from oracle.models.choice import check_access, remarks
+from oracle.models.choice import check_access, model_from, remarks
 from oracle.models.options import Asking
 from population.agents import (
     MATCHES,
@@ -179,7 +179,7 @@ def play(
 @session_options
 def replay(session: Session, match_id: str, wall: WallChoice) -> None:
     """Plays a stored match of an agent again from its kept answers; asks nothing."""
-    agents = Agents(session.home_path, SilentModel)
+    agents = Agents(session.home_path, lambda name: SilentModel(model_from(name).name))
     with session.arena(wall, asked=Asked(agents, 1)) as arena:
         stored = arena.match(match_id)
         if KIND not in {version.kind for version in stored.versions}:

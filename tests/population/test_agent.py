@@ -178,6 +178,21 @@ def test_unreadable_answers_are_asked_for_once_more_and_then_drawn(
     assert played(csro(home, "play", *SURE, *one, *FREE))["drawn_moves"] == 1000
 
 
+def test_who_met_the_whole_population_is_told_the_scores(home: Path, server: LLMServer) -> None:
+    words = ("--game", "kuhn", "--model", "openai:parrot", "--temperature", "0", "--history", "1")
+    found = played(csro(home, "play", *words, "--matches", "4", "--parallel", "8", *FREE))
+    assert found["played"] == 16
+    with Arena(home, sandbox="process", workers=1) as arena:
+        stored = arena.evaluate(found["ref"], "kuhn", 4).scores
+    for name, told in found["scores"].items():
+        assert told["value"] == pytest.approx(getattr(stored, name).value)
+    by_words = CliRunner().invoke(
+        csro_command,
+        ["agent", "play", *words, "--matches", "4", *FREE, "--home", str(home)],
+    )
+    assert "0 matches played, 16 before" in by_words.output and "agg_score" in by_words.output
+
+
 def test_the_reminder_helps(home: Path, server: LLMServer) -> None:
     server.reply = lambda prompt: again(prompt) if "two letters" in prompt else "Well, rock?"
     found = played(csro(home, "play", *SURE, "--against", "house/rockbot", "--matches", "1", *FREE))
