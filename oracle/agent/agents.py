@@ -19,6 +19,9 @@ from oracle.models.prices import FREE, Price
 from oracle.models.protocol import Model, Reply, Request
 from registry import digest_of
 
+FEWEST_LINES = 6
+"""What is asked at the end, and a reminder, are among the lines and must not be cut off."""
+
 
 class SilentModel:
     """Stands for a model whose answers are all kept: it is never asked."""
@@ -40,6 +43,15 @@ class SilentModel:
 
     def close(self) -> None:
         """Has nothing to close."""
+
+
+def shorter(question: str) -> tuple[str, ...]:
+    """A question with less and less of the past, for a server that cannot read all of it."""
+    lines, found = question.split("\n"), list[str]()
+    while len(lines) > FEWEST_LINES:
+        lines = lines[len(lines) // 2 :]
+        found.append("\n".join(lines))
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +107,7 @@ class Agents:
                 temperature=settings.temperature,
                 max_output_tokens=settings.max_output_tokens,
                 thinking=settings.thinking,
+                shorter=shorter(question),
             )
             reply = agent.model.generate(request)
             return "" if reply.failure else reply.text

@@ -7,6 +7,7 @@ with the server off.  Beside them stands which moves no answer named.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import sqlite3
 import threading
@@ -14,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from arena.errors import ArenaError
 from oracle.models.journal import PATIENCE_SECONDS, SqliteJournal
 
 FILE = "agents.sqlite"
@@ -86,6 +88,32 @@ class Answers(SqliteJournal):
                 "select count(*) from drawn_move where scope = ?", (self._scope,)
             ).fetchone()
         return int(row[0])
+
+
+class AgentBusy(ArenaError):
+    """Another process plays this agent in this home: both would pay for the same answers."""
+
+
+@contextmanager
+def played_alone(folder: Path, digest: str) -> Iterator[None]:
+    """Keeps other processes from playing an agent meanwhile; ends with the process, however.
+
+    Args:
+      folder: of the home.
+      digest: of the agent's version.
+
+    Raises:
+      AgentBusy: one does already.
+    """
+    lock = folder / f"agent-{digest}.lock"
+    with open(lock, "w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise AgentBusy(
+                f"another process plays this agent (it holds {lock}); wait for it, or stop it"
+            ) from error
+        yield
 
 
 def seat_name(seed: int) -> str:

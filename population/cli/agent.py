@@ -20,16 +20,19 @@ from arena.cli.session import (
 )
 from arena.cli.standings import document_of
 from arena.cli.walls import sandbox_options
-from arena.errors import ArenaError, UsageFault
+from arena.errors import UsageFault
 from arena.games.protocol import Game
+from arena.house.population import default_population
 from arena.kinds.asked import KIND, Asked
 from arena.printed import estimated, marked
 from arena.tally import PlayReport
 from oracle.agent.agents import Agents, SilentModel
+from oracle.agent.answers import played_alone
 from oracle.agent.price import Estimate
 from oracle.agent.settings import HISTORY, AgentSettings, dialogue_of
 from oracle.models.budget import Spent
 from oracle.models.choice import check_access, model_from, remarks
+from oracle.models.errors import BudgetSpent, ModelError
 from oracle.models.options import Asking
 from population.agents import (
     MATCHES,
@@ -44,7 +47,6 @@ from population.agents import (
 from population.cli.asking import asking_options
 from population.cli.running import spending_options
 from population.oracles import Spending
-from population.reproduction import population_of
 from population.scores import Scores, measured
 from registry.values import PolicyVersion
 from sandbox.choose import WallChoice
@@ -157,15 +159,18 @@ def play(
         version = arena.register(submission_of(settings, name), ours=True)
         wanted = {(version.digest, other): count for other in opponents if other != version.digest}
         try:
-            with progress_bar(f"{version.ref}: matches") as progress:
+            with (
+                played_alone(session.home_path, version.digest),
+                progress_bar(f"{version.ref}: matches") as progress,
+            ):
                 report = arena.play_pairs(game, wanted, progress=progress)
-        except ArenaError:
+        except (BudgetSpent, ModelError):
             notice(f"{_account(agents, game, version)}; what is over is stored, and the same")
             notice("command goes on from there without asking again for what was answered")
             raise
         finally:
             agents.close()
-        scores = measured(arena, game, [version.digest], population_of(game))
+        scores = measured(arena, game, [version.digest], default_population(game.name))
         found = scores.single(version.digest)
     document = _played(version, report, agents.spent(game, version.payload), found)
     document["drawn_moves"] = agents.drawn(game, version.payload)

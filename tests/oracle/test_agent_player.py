@@ -12,7 +12,7 @@ import pytest
 from arena.errors import UsageFault
 from arena.games import GAMES
 from arena.games import game as game_named
-from oracle.agent.agents import Agents, SilentModel
+from oracle.agent.agents import Agents, SilentModel, shorter
 from oracle.agent.player import AgentPlayer
 from oracle.agent.price import estimate
 from oracle.agent.settings import AgentSettings, dialogue_of, settings_of
@@ -125,6 +125,16 @@ def test_who_asks_the_same_at_once_pays_once(tmp_path: Path) -> None:
         thread.join()
     assert len(model.requests) == 1 == agents.spent(RRPS, SETTINGS.payload).calls
     agents.close()
+
+
+def test_a_shorter_question_keeps_its_end() -> None:
+    question = "\n".join([*(f"hand {number}" for number in range(20)), "Now: what?"])
+    reminded = f"{question}\n\nOne word."
+    forms = shorter(reminded)
+    sizes = [len(form) for form in forms]
+    assert forms and sizes == sorted(set(sizes), reverse=True)
+    assert all(form.endswith("hand 19\nNow: what?\n\nOne word.") for form in forms)
+    assert shorter("R P\nP P") == ()
 
 
 def test_what_was_withheld_is_no_answer(tmp_path: Path) -> None:

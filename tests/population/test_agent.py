@@ -19,6 +19,7 @@ from click.testing import CliRunner, Result
 from arena import Arena, game
 from arena.cli import main as arena_command
 from arena.house.population import Population
+from oracle.agent.answers import played_alone
 from population.agents import agent_rows
 from population.cli import main as csro_command
 from tests.oracle.llm_server import LLMServer
@@ -191,6 +192,28 @@ def test_who_met_the_whole_population_is_told_the_scores(home: Path, server: LLM
         ["agent", "play", *words, "--matches", "4", *FREE, "--home", str(home)],
     )
     assert "0 matches played, 16 before" in by_words.output and "agg_score" in by_words.output
+
+
+def test_two_processes_do_not_pay_for_the_same_answers(home: Path, server: LLMServer) -> None:
+    one = ("--against", "house/rockbot", "--matches", "1")
+    digest = played(csro(home, "play", *SURE, *one, *FREE))["digest"]
+    with played_alone(home, digest):
+        busy = csro(home, "play", *SURE, *one, *FREE)
+    assert busy.exit_code == 1 and "another process plays this agent" in busy.output
+
+
+def test_a_server_that_reads_little_is_shown_less_of_the_past(
+    home: Path, server: LLMServer
+) -> None:
+    server.count = lambda text: len(text.split())
+    server.context, server.overflow = 150, "llama"
+    words = ("--game", "rrps", "--model", "openai:parrot", "--temperature", "0")
+    found = played(
+        csro(home, "play", *words, "--against", "house/rockbot", "--matches", "1", *FREE)
+    )
+    assert found["drawn_moves"] == 0 and found["forfeits"] == 0
+    lines = [one.prompt_text.count("\n") + 1 for one in server.charged]
+    assert 20 < max(lines) < 100
 
 
 def test_the_reminder_helps(home: Path, server: LLMServer) -> None:
