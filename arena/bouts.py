@@ -7,12 +7,15 @@ What is stored is what the engine says: the table's record of moves is replayed 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from arena.games import game as game_named
 from arena.games.protocol import Game, Seat
 from arena.kinds import native
+from arena.kinds.asked import KIND as ASKED
+from arena.kinds.asked import Asked, refuse_unanswered
 from arena.kinds.host import host_policy
 from arena.plan import Bout, Job, Player, Route
 from arena.store.values import LOCKSTEP
@@ -67,9 +70,15 @@ class Played:
 
 @dataclass(slots=True)
 class BoutHandler:
-    """Plays jobs in a process of its own; opens its sandbox when the first job needs it."""
+    """Plays jobs in a process of its own; opens its sandbox when the first job needs it.
+
+    Attributes:
+      limits: of each policy behind the wall.
+      asked: who plays policies that are asked for their moves; None where nobody does.
+    """
 
     limits: Limits = field(default_factory=Limits)
+    asked: Asked | None = None
     _wall: Wall | None = None
 
     def run(self, job: Job) -> Played:
@@ -79,8 +88,10 @@ class BoutHandler:
             return Played(tuple(_play_native(game, job)), job.bouts)
         if job.route is Route.INLINE:
             return Played(tuple(_play_inline(game, bout, job) for bout in job.bouts), job.bouts)
+        if job.route is Route.ASKED:
+            return Played(tuple(_play_in_lockstep(game, job, self.asked)), job.bouts)
         self._wall = self._wall or open_wall(job.wall)
-        return play_in_box(game, job, self._wall, self.limits)
+        return play_in_box(game, job, self._wall, self.limits, self.asked)
 
     def close(self) -> None:
         """Ends the sandbox, if one was opened.  Idempotent."""
@@ -96,10 +107,14 @@ def _play_native(game: Game, job: Job) -> Iterator[Result]:
         yield native.play(game, bout, bots)
 
 
-def _seat(game: Game, bout: Bout, number: int, players: Mapping[str, Player]) -> Seat:
-    player = players[bout.players[number]]
-    policy = host_policy(game, player.kind, player.payload, bout.seat_seeds[number])
-    return game.seat(policy)
+def _seat(
+    game: Game, bout: Bout, number: int, players: Mapping[str, Player], asked: Asked | None = None
+) -> Seat:
+    player, seed = players[bout.players[number]], bout.seat_seeds[number]
+    refuse_unanswered([player.kind], asked)
+    if asked is not None and player.kind == ASKED:
+        return game.seat(asked.policy(game, player.payload, seed))
+    return game.seat(host_policy(game, player.kind, player.payload, seed))
 
 
 def _play_inline(game: Game, bout: Bout, job: Job) -> Result:
@@ -137,22 +152,54 @@ def _play_inline(game: Game, bout: Bout, job: Job) -> Result:
     )
 
 
+def _play_in_lockstep(game: Game, job: Job, asked: Asked | None) -> Iterator[Result]:
+    """Trusted policies meet at one table, and whoever is asked answers for all matches at once.
+
+    Nobody's processor time is measured: it is the answers that take time, and they come from
+    elsewhere.
+    """
+    started = time.perf_counter()
+    table = game.table([bout.deal_seed for bout in job.bouts])
+    answer = _externals(game, job, asked)
+    assert answer is not None, "no seat of such a job is played behind a wall"
+    while not table.done:
+        table.advance(answer(table.messages()))
+    seconds = (time.perf_counter() - started) / len(job.bouts)
+    for number, bout in enumerate(job.bouts):
+        moves, fault = table.moves(number), table.fault(number)
+        yield Result(
+            match=bout.match,
+            season=bout.season,
+            returns=game.score(bout.deal_seed, moves, fault[0] if fault else None),
+            termination=FAULT_CODES[fault[1]] if fault else Termination.COMPLETED,
+            fault_seat=fault[0] if fault else None,
+            fault_message="",
+            moves=moves,
+            wall="inline",
+            seconds=seconds,
+        )
+
+
 def rules_of(game: Game) -> Rules:
     """The game as a sandbox needs it."""
     contract = game.contract
     return Rules(game.table_path, contract.class_name, tuple(sorted(contract.methods.items())))
 
 
-def _externals(game: Game, job: Job) -> Callable[[bytes], bytes] | None:
+def _externals(game: Game, job: Job, asked: Asked | None = None) -> Callable[[bytes], bytes] | None:
     """Plays the trusted seats of a block from outside the box; None where it has none."""
-    replies = [
-        _seat(game, bout, number, job.players).reply
+    seats = [
+        (job.players[bout.players[number]].kind, bout, number)
         for bout in job.bouts
         for number in (0, 1)
         if job.players[bout.players[number]].kind != "python"
     ]
+    replies = [_seat(game, bout, number, job.players, asked).reply for _, bout, number in seats]
     if not replies:
         return None
+    if asked is not None and any(kind == ASKED for kind, _, _ in seats):
+        slow = [place for place, (kind, _, _) in enumerate(seats) if kind == ASKED]
+        return _together(replies, frozenset(slow), asked)
 
     def answer(messages: bytes) -> bytes:
         size = len(messages) // len(replies)
@@ -165,6 +212,30 @@ def _externals(game: Game, job: Job) -> Callable[[bytes], bytes] | None:
             NONE if messages[at] == IDLE else reply(messages[at : at + size])
             for reply, at in zip(replies, range(0, len(messages), size), strict=True)
         )
+
+    return answer
+
+
+def _together(
+    replies: Sequence[Callable[[bytes], int]], slow: Collection[int], asked: Asked
+) -> Callable[[bytes], bytes]:
+    """Answers a tick where some seats, by their places, are waited for together."""
+
+    def answer(messages: bytes) -> bytes:
+        size = len(messages) // len(replies)
+        said = bytearray([NONE]) * len(replies)
+        waiting = {}
+        for place, reply in enumerate(replies):
+            message = messages[place * size : (place + 1) * size]
+            if message[0] == IDLE:
+                continue
+            if place in slow:
+                waiting[place] = partial(reply, message)
+            else:
+                said[place] = reply(message)
+        for place, code in zip(waiting, asked.together(list(waiting.values())), strict=True):
+            said[place] = code
+        return bytes(said)
 
     return answer
 
@@ -186,10 +257,12 @@ def _block(game: Game, job: Job, limits: Limits) -> Block:
     return Block(rules_of(game), sources, matches, not job.shared, limits)
 
 
-def play_in_box(game: Game, job: Job, wall: Wall, limits: Limits) -> Played:
+def play_in_box(
+    game: Game, job: Job, wall: Wall, limits: Limits, asked: Asked | None = None
+) -> Played:
     """Plays a block of matches in which at least one seat is a Python policy."""
     started = time.perf_counter()
-    outcomes = wall.play(_block(game, job, limits), _externals(game, job))
+    outcomes = wall.play(_block(game, job, limits), _externals(game, job, asked))
     seconds = (time.perf_counter() - started) / len(job.bouts)
     mode = f"{wall.name}{LOCKSTEP}" if job.shared else wall.name
     results: list[Result] = []

@@ -17,6 +17,8 @@ from arena.evaluation import Evaluated, evaluated
 from arena.games.protocol import Game
 from arena.home import open_home
 from arena.house.population import population_of
+from arena.kinds.asked import KIND as ASKED
+from arena.kinds.asked import Asked
 from arena.practice import PracticeMatch, practise
 from arena.record import Record, game_of
 from arena.rejection import Rejection
@@ -46,6 +48,7 @@ class Arena(Record):
       sandbox: the wall around untrusted policies.
       workers: processes; 0 for one per processor.
       limits: of each policy.
+      asked: who plays policies of kind llm; without it they are left out of round robins.
       create: whether to make a home where there is none.
 
     Raises:
@@ -61,11 +64,12 @@ class Arena(Record):
         sandbox: WallChoice | str = "auto",
         workers: int = 0,
         limits: Limits | None = None,
+        asked: Asked | None = None,
         create: bool = True,
     ) -> None:
         wall = WallChoice(sandbox) if isinstance(sandbox, str) else sandbox
         super().__init__(open_home(Path(home), registry, seed_key=seed_key, create=create))
-        self.runner = Runner(self.home, workers=workers, wall=wall, limits=limits)
+        self.runner = Runner(self.home, workers=workers, wall=wall, limits=limits, asked=asked)
         if self.home.writable:
             enrol_starters(self.home)
 
@@ -236,7 +240,11 @@ class Arena(Record):
           UsageFault: a policy is withdrawn or quarantined, or no match is asked for.
         """
         game = game_of(game)
-        everybody = [version.digest for version in self.policies(game, status=Status.QUALIFIED)]
+        everybody = [
+            version.digest
+            for version in self.policies(game, status=Status.QUALIFIED)
+            if version.kind != ASKED or self.runner.asked is not None
+        ]
         pairs = pairs_among(everybody, [self._entrant(game, ref) for ref in only])
         wanted = dict.fromkeys(pairs, matches)
         return self.play_pairs(game, wanted, shared=shared, progress=progress)

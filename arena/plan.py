@@ -4,6 +4,8 @@ How a match is played follows from who sits down:
 
 * two native bots meet in the engine's own loop ("native");
 * trusted kinds meet at the game's table in the worker's process ("inline");
+* where one of them is asked for its moves (`arena.kinds.asked`), many such matches are played in
+  lockstep, in the process that has the answers ("asked");
 * as soon as one seat is a Python policy, the match goes into a sandbox block ("box"), and a
   trusted opponent answers from outside the box, as an external seat.
 
@@ -19,6 +21,7 @@ import enum
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from arena.kinds.asked import KIND as ASKED
 from arena.seeds import Seeds
 from arena.values import Match
 from sandbox.choose import WallChoice
@@ -46,6 +49,7 @@ class Route(enum.StrEnum):
 
     NATIVE = "native"
     INLINE = "inline"
+    ASKED = "asked"
     BOX = "box"
 
 
@@ -104,6 +108,8 @@ def route_of(kinds: tuple[str, str]) -> Route:
     """How a match between two kinds is played."""
     if "python" in kinds:
         return Route.BOX
+    if ASKED in kinds:
+        return Route.ASKED
     return Route.NATIVE if kinds == ("native", "native") else Route.INLINE
 
 
@@ -182,7 +188,8 @@ def jobs(
       bouts: what is to be played; all of that game.
       players: every policy that can sit down (members of mixtures included), by digest.
       shared: whether the matches of one Python policy may share a sealed worker.
-      block_matches: of a shared block at most; smaller blocks share out among more workers.
+      block_matches: of a shared block, or in lockstep with somebody who is asked, at most; smaller
+        blocks share out among more workers.
     """
 
     def trusted(route: Route, bouts: list[Bout]) -> Job:
@@ -190,8 +197,12 @@ def jobs(
         return Job(route, game, tuple(bouts), present)
 
     blocks = _Blocks(min(block_matches, BLOCK_MATCHES) if shared else ISOLATED_BATCH)
-    waiting: dict[Route, list[Bout]] = {Route.NATIVE: [], Route.INLINE: []}
-    sizes = {Route.NATIVE: NATIVE_BATCH, Route.INLINE: INLINE_BATCH}
+    sizes = {
+        Route.NATIVE: NATIVE_BATCH,
+        Route.INLINE: INLINE_BATCH,
+        Route.ASKED: min(block_matches, BLOCK_MATCHES),
+    }
+    waiting: dict[Route, list[Bout]] = {route: [] for route in sizes}
     for bout in bouts:
         route = route_of((players[bout.players[0]].kind, players[bout.players[1]].kind))
         if route is Route.BOX:

@@ -20,6 +20,7 @@ from arena.bouts import BoutHandler, Played
 from arena.errors import UsageFault
 from arena.games.protocol import Game
 from arena.home import Home
+from arena.kinds.asked import Asked, refuse_unanswered
 from arena.plan import Bout, Job, Player, Route, block_size, bout_of, box_job, jobs
 from arena.players import members_of, resolver
 from arena.schedule import Schedule
@@ -54,6 +55,7 @@ class Runner:
       workers: processes; 0 for one per processor.
       wall: which sandbox untrusted policies run in.
       limits: of each policy.
+      asked: who plays policies that are asked for their moves; None where nobody does.
     """
 
     def __init__(
@@ -63,9 +65,11 @@ class Runner:
         workers: int = 0,
         wall: WallChoice | None = None,
         limits: Limits | None = None,
+        asked: Asked | None = None,
     ) -> None:
         self.home = home
         self.limits = limits or Limits()
+        self.asked = asked
         self._most = workers or processors()
         self._choice = wall or WallChoice()
         self._wall_name = ""
@@ -92,7 +96,8 @@ class Runner:
         """Plays every wanted match that is not stored yet, and stores it.
 
         Raises:
-          UsageFault: fewer than one match of a pair is asked for, or far too many.
+          UsageFault: fewer than one match of a pair is asked for, or far too many; or somebody
+            is to be asked for moves, and nobody answers.
           WorkerDied, SandboxError, StoreError: nothing that was acknowledged is lost.
         """
         if any(count < 1 for count in request.wanted.values()):
@@ -111,7 +116,7 @@ class Runner:
                 tally.within_budget(bouts),
                 players,
                 shared=request.shared,
-                block_matches=block_size(missing, self._most),
+                block_matches=self.asked.matches if self.asked else block_size(missing, self._most),
             )
             few = missing <= SMALL
             tally.collect(self._run(stream, missing, partial(tally.more, players), here=few))
@@ -147,6 +152,8 @@ class Runner:
         Returns:
           The results of each trial, in the order of its matches.
         """
+        for _, players in trials.values():
+            refuse_unanswered((one.kind for one in players.values()), self.asked)
         first = {bouts[0].match: name for name, (bouts, _) in trials.items()}
         stream = (box_job(game.name, bouts, players) for bouts, players in trials.values())
         answers = self._run(stream, MATCHES_A_WORKER * len(trials), here=len(trials) <= SMALL)
@@ -158,7 +165,7 @@ class Runner:
 
     def close(self) -> None:
         """Ends workers and sandboxes.  Idempotent."""
-        for part in (self._pool, self._here):
+        for part in (self._pool, self._here, self.asked):
             if part is not None:
                 part.close()
         self._pool = self._here = None
@@ -175,7 +182,9 @@ class Runner:
 
     def _players(self, digests: Iterable[str]) -> dict[str, Player]:
         registry = self.home.registry
-        return members_of(registry, registry.by_digests(sorted(set(digests))).values())
+        players = members_of(registry, registry.by_digests(sorted(set(digests))).values())
+        refuse_unanswered((one.kind for one in players.values()), self.asked)
+        return players
 
     def _bouts(self, matches: Iterable[Match], players: Mapping[str, Player]) -> Iterator[Bout]:
         seeds, resolve = self.home.seeds(), resolver(players)
@@ -196,8 +205,9 @@ class Runner:
             job = more()
             return None if job is None else self._behind_the_wall(job)
 
-        if here and self._pool is None:
-            self._here = self._here or BoutHandler(self.limits)
+        # Whoever is asked for moves is asked by this process, which has the connections.
+        if self.asked is not None or (here and self._pool is None):
+            self._here = self._here or BoutHandler(self.limits, self.asked)
             while (job := next_but_more() or next(stream, None)) is not None:
                 yield self._here.run(job)
             return

@@ -168,7 +168,7 @@ def _summary(version: PolicyVersion) -> dict[str, Any]:
 @click.command(name="list")
 @optional_game
 @click.option("--author", metavar="NAME", help="Only this author's.")
-@click.option("--kind", metavar="KIND", help="native, tabular, python, mixture.")
+@click.option("--kind", metavar="KIND", help="native, tabular, python, mixture, llm.")
 @click.option("--status", type=click.Choice([s.value for s in Status]), help="Only these.")
 @click.option("--label", "labels", multiple=True, callback=_labels, metavar="K=V", help="Label.")
 @click.option("--search", "text", metavar="TEXT", help="In names and descriptions.")

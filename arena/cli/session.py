@@ -36,6 +36,7 @@ from sandbox.errors import SandboxError
 
 if TYPE_CHECKING:
     from arena.games.protocol import Game
+    from arena.kinds.asked import Asked
     from arena.local import Arena
     from sandbox.choose import WallChoice
 
@@ -61,9 +62,16 @@ class Session:
     seed_key: bytes | None = None
 
     def arena(
-        self, wall: WallChoice | None = None, workers: int = 0, *, new: bool = False
+        self,
+        wall: WallChoice | None = None,
+        workers: int = 0,
+        *,
+        new: bool = False,
+        asked: Asked | None = None,
     ) -> Arena:
         """Opens the arena; `new` for commands that may be the first of a home, and make it.
+
+        With `asked`, who plays policies that are asked for their moves.
 
         Raises:
           UsageFault: there is no home, and the command has nothing to read elsewhere.
@@ -77,6 +85,7 @@ class Session:
             seed_key=self.seed_key,
             sandbox="auto" if wall is None else wall,
             workers=workers,
+            asked=asked,
             create=new,
         )
 

@@ -209,6 +209,31 @@ class NativeBots:
     agent: Callable[[str, int], Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Dialogue:
+    """How a match is told to a language model as it goes on, and how its words become an action.
+
+    All observations are those of one player, as the author contract has them.
+
+    Attributes:
+      version: names these words; has a number that rises whenever one of them changes.
+      task: what the model is told first, in every question: what is played and what to answer.
+      past: an observation to a line about what it says is over; "" where nothing is.
+      now: an observation in `act` to what is asked, below the lines of the past; may be "".
+      again: what is added after an answer that could not be read.
+      legal: an observation in `act` to the actions that the rules allow.
+      read: (answer, observation in `act`) to a legal action, or None where it names none clearly.
+    """
+
+    version: str
+    task: str
+    past: Callable[[Mapping[str, Any]], str]
+    now: Callable[[Mapping[str, Any]], str]
+    again: str
+    legal: Callable[[Mapping[str, Any]], Sequence[str]]
+    read: Callable[[str, Mapping[str, Any]], str | None]
+
+
 class Decision(NamedTuple):
     """One choice that a seat made.
 

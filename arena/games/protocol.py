@@ -26,6 +26,7 @@ from typing import Any, Protocol
 from arena.contract import AuthorContract as AuthorContract
 from arena.games.parts import (
     Account,
+    Dialogue,
     Example,
     InformationStates,
     Learner,
@@ -221,6 +222,11 @@ class Game(Protocol):
 
     @property
     def telling(self) -> Telling: ...
+
+    @property
+    def dialogue(self) -> Dialogue | None:
+        """None where nobody wrote one; then no language model plays the game move by move."""
+        ...
 
     @property
     def published(self) -> Published | None:

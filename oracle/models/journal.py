@@ -20,7 +20,7 @@ from oracle.models.recorded import RecordedModel
 
 REFUSALS_IN_A_ROW = 9
 """So many questions that nothing answers end the session: three drafts, each asked three times."""
-_PATIENCE_SECONDS = 60.0
+PATIENCE_SECONDS = 60.0
 _TABLE = """
 create table if not exists model_call (
     place integer primary key autoincrement,
@@ -136,7 +136,10 @@ class JournaledModel:
             asking = self._asking.setdefault((request.key, request.digest), threading.Lock())
         with asking:
             stored = self._journal.find(request, self.name)
-            return self._ask(request) if stored is None else stored
+            reply = self._ask(request) if stored is None else stored
+        with self._lock:  # it is in the journal now: whoever asks next needs no lock to find it
+            self._asking.pop((request.key, request.digest), None)
+        return reply
 
     def close(self) -> None:
         """Ends the model's connections."""
@@ -239,6 +242,14 @@ class SqliteJournal:
             for request, model, reply, created in rows
         )
 
+    def spent(self) -> Spent:
+        """What all calls came to; reads them one by one, however many there are."""
+        with self._connected() as connection:
+            rows = connection.execute(
+                "select reply from model_call where scope = ?", (self._scope,)
+            )
+            return Spent.on(Reply.from_document(json.loads(reply)) for (reply,) in rows)
+
     def authors(self) -> dict[str, str]:
         """The name of the model that answered each call, by the call's key."""
         with self._connected() as connection:
@@ -262,12 +273,18 @@ class SqliteJournal:
     @contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:
         """A connection in which every statement is a transaction of its own."""
-        try:
-            connection = sqlite3.connect(self.path, timeout=_PATIENCE_SECONDS, isolation_level=None)
+        with self._explained():
+            connection = sqlite3.connect(self.path, timeout=PATIENCE_SECONDS, isolation_level=None)
             try:
                 yield connection
             finally:
                 connection.close()
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Says what to do about a file that cannot be used."""
+        try:
+            yield
         except sqlite3.Error as error:
             raise JournalUnusable(
                 f"the file of model calls {self.path} cannot be used: {error}; "

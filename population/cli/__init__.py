@@ -22,6 +22,7 @@ PLACES = {
     "exploit": "population.cli.exploiting",
     "reproduce": "population.cli.reproducing",
     "delete": "population.cli.deleting",
+    "agent": "population.cli.agent",
 }
 SUMMARIES = {
     "run": "Runs CSRO and registers its meta-strategy as the policy csro/RUN.",
@@ -33,6 +34,7 @@ SUMMARIES = {
     "exploit": "Looks for a readable program that wins as much as it can from REF.",
     "reproduce": "Plays what the paper's tables of GAME compare, and writes them with ours beside.",
     "delete": "Forgets RUN: its iterations, its attempts and its model calls.",
+    "agent": "A language model that plays a game move by move, as an entrant.",
 }
 
 

@@ -32,6 +32,7 @@ from oracle.grammar.starts import STARTS, Start
 from oracle.models.budget import Spent
 from oracle.models.catalogue import price_of
 from oracle.models.errors import BudgetSpent, ModelError
+from population.agents import agent_rows, is_agents
 from population.cli.reading import evaluate_runs
 from population.cli.running import go_on, name_for, ready, spending_options
 from population.config import OracleChoice, RunConfig
@@ -170,9 +171,9 @@ def _simple_rows(arena: Arena, game: Game, seeds: range, count: int) -> list[Row
                 continue
             if f"house/{published.method}" in names:
                 found.append(house_row(matches, published, count, population))
-            else:
+            elif not is_agents(published.method):
                 found.append(Row(published.method, published, None, "not here yet"))
-    return found
+    return found + agent_rows(arena, game, population)
 
 
 def _configurations(game: Game, model: str | None, seeds: range, quick: bool) -> list[RunConfig]:

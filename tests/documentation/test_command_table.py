@@ -22,6 +22,7 @@ from arena import GAMES, Arena, game
 from arena.cli import main as arena_command
 from population.cli import main as csro_command
 from tests.documentation.pages import DOCS, ROOT
+from tests.oracle.llm_server import LLMServer
 
 TEXT = (DOCS / "reference" / "commands.md").read_text(encoding="utf-8")
 TABLES = TEXT.split("\n\n| ")
@@ -139,11 +140,20 @@ def test_each_row_comes_to_the_same(new_home, tmp_path, monkeypatch):
 def test_each_row_of_csro_runs(new_home, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     home = new_home()
+    with LLMServer(lambda prompt: "BET") as server:  # who plays where a row asks a model
+        server.count = lambda text: len(text) // 3
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
+        run_rows_of_csro(home)
+
+
+def run_rows_of_csro(home):
     few = ["--payoff-matches", "4", "--evaluation-matches", "4"]
     with Arena(home, sandbox="process", workers=1) as arena:
         names = {"arena": arena, "population": population}
         names |= {name: getattr(oracle, name) for name in oracle.__all__}
         for words, calls in rows("csro"):
+            if "ID" in words:
+                words[words.index("ID")] = arena.matches("kuhn", "csro/agent-tiny")[0].id
             more = few if words[1] == "run" else []
             done = CliRunner().invoke(csro_command, [*words[1:], *more, "--home", str(home)])
             assert done.exit_code == 0, (words, done.output)

@@ -225,6 +225,7 @@ def connected(model: T) -> Iterator[T]:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # else every answer waits 40 ms
     server: LLMServer
 
     def log_message(self, *_: object) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 import pyspiel
 
+from arena.games.hand_dialogue import hand_dialogue
 from arena.games.hand_game import Hand, HandGame
 from arena.games.hand_stationary import hand_stationary
 from arena.games.kuhn import table as tables
@@ -107,6 +108,7 @@ class Kuhn(HandGame[Position]):
     legal_actions = 'observation["player_view"]["legal_actions"]'
     match_counts = MatchCounts(pair=32, mixture=96)
     telling = TELLING
+    dialogue = hand_dialogue("kuhn-1", rules, tables.ACTIONS)
     published = None
     learners: tuple[Learner, ...] = ()
     states = STATES

@@ -17,6 +17,7 @@ from typing import Any
 
 import pyspiel
 
+from arena.games.hand_dialogue import hand_dialogue
 from arena.games.hand_game import Hand, HandGame
 from arena.games.hand_stationary import hand_stationary
 from arena.games.leduc import table as tables
@@ -142,6 +143,7 @@ class Leduc(HandGame[Position]):
     legal_actions = 'observation["player_view"]["legal_actions"]'
     match_counts = MatchCounts(pair=32, mixture=96)
     telling = TELLING
+    dialogue = hand_dialogue("leduc-1", rules, tables.ACTIONS)
     published = Published(
         (_FOLDER / "published_methods.csv").read_text(encoding="utf-8"),
         against=(_FOLDER / "published_against.csv").read_text(encoding="utf-8"),

@@ -22,6 +22,7 @@ from arena.games.parts import Account, Example, MatchCounts, Published, Starter
 from arena.games.protocol import AuthorContract
 from arena.games.rrps import table as tables
 from arena.games.rrps.bots import BOTS, bot_names
+from arena.games.rrps.dialogue import DIALOGUE
 from arena.games.rrps.engine import payoff_matrix
 from arena.games.rrps.house import rrps_submissions
 from arena.games.rrps.learners import LEARNERS
@@ -95,6 +96,7 @@ class Rrps:
     legal_actions = repr(list(tables.ACTIONS))
     match_counts = MatchCounts(pair=8, mixture=24)
     telling = TELLING
+    dialogue = DIALOGUE
     published = Published(
         methods=(_FOLDER / "published_methods.csv").read_text(encoding="utf-8"),
         variants=(_FOLDER / "published_variants.csv").read_text(encoding="utf-8"),

@@ -1,0 +1,143 @@
+"""What an arena is opened with so that language-model agents can play."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from arena.games.protocol import Game
+from arena.kinds.asked import KIND
+from oracle.agent.answers import Answers, seat_name
+from oracle.agent.player import AgentPlayer
+from oracle.agent.settings import AgentSettings, settings_of, spoken
+from oracle.models.budget import Budget, Spent
+from oracle.models.errors import TranscriptExhausted
+from oracle.models.journal import JournaledModel
+from oracle.models.prices import FREE, Price
+from oracle.models.protocol import Model, Reply, Request
+from registry import digest_of
+
+FEWEST_LINES = 6
+"""What is asked at the end, and a reminder, are among the lines and must not be cut off."""
+
+
+class SilentModel:
+    """Stands for a model whose answers are all kept: it is never asked."""
+
+    price: Price | None = FREE
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def generate(self, request: Request) -> Reply:
+        """Refuses.
+
+        Raises:
+          TranscriptExhausted: always.
+        """
+        raise TranscriptExhausted(
+            f"an answer of {self.name} is not kept, and nothing is asked when a match is replayed"
+        )
+
+    def close(self) -> None:
+        """Has nothing to close."""
+
+
+def shorter(question: str) -> tuple[str, ...]:
+    """A question with less and less of the past, for a server that cannot read all of it."""
+    lines, found = question.split("\n"), list[str]()
+    while len(lines) > FEWEST_LINES:
+        lines = lines[len(lines) // 2 :]
+        found.append("\n".join(lines))
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Agent:
+    """One version: its settings, its model and its answers."""
+
+    settings: AgentSettings
+    model: JournaledModel
+    answers: Answers
+
+
+class Agents:
+    """Makes the players of agents; a `arena.kinds.protocol.PolicyFactory`.
+
+    For use by many threads.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        model: Callable[[str], Model],
+        budget: Callable[[Spent], Budget] = lambda spent: Budget(spent=spent),
+    ) -> None:
+        """Gathers what they need; opens and asks nothing yet.
+
+        Args:
+          folder: of the home, where answers are kept.
+          model: makes a model by its name.
+          budget: makes an agent's limits from what was spent on it before.
+        """
+        self._folder, self._model, self._budget = folder, model, budget
+        self._agents: dict[str, _Agent] = {}
+        self._lock = threading.Lock()
+
+    def __call__(self, game: Game, payload: str, seed: int) -> AgentPlayer:
+        """A player for one seat of one match.
+
+        Raises:
+          ValueError: the payload is not that of an agent of this game.
+          UsageFault: the game's words have changed since.
+        """
+        agent = self._agent(game, payload)
+        settings, answers = agent.settings, agent.answers
+        dialogue, seat = spoken(game, settings), seat_name(seed)
+
+        def ask(question: str, move: int, number: int) -> str:
+            # Where answers vary, each move of each match has one of its own, the same in a replay.
+            place = "any" if settings.certain else f"{seat}/{move}"
+            request = Request(
+                key=f"{place}/{number}",
+                prompt=question,
+                system=dialogue.task,
+                temperature=settings.temperature,
+                max_output_tokens=settings.max_output_tokens,
+                thinking=settings.thinking,
+                shorter=shorter(question),
+            )
+            reply = agent.model.generate(request)
+            return "" if reply.failure else reply.text
+
+        def lost(move: int) -> None:
+            answers.note_drawn(seat, move)
+
+        return AgentPlayer(dialogue, settings.history, ask, seed, lost)
+
+    def spent(self, game: Game, payload: str) -> Spent:
+        """What was spent on an agent in all."""
+        return self._agent(game, payload).model.spent
+
+    def drawn(self, game: Game, payload: str) -> int:
+        """Moves of an agent that were drawn at random because no answer named one."""
+        return self._agent(game, payload).answers.drawn()
+
+    def close(self) -> None:
+        """Ends the connections, to the servers and to the file."""
+        with self._lock:
+            for agent in self._agents.values():
+                agent.model.close()
+                agent.answers.close()
+
+    def _agent(self, game: Game, payload: str) -> _Agent:
+        with self._lock:
+            if payload not in self._agents:
+                settings = settings_of(game, payload)
+                answers = Answers(self._folder, digest_of(game.name, KIND, payload))
+                budget = self._budget(answers.spent())
+                model = JournaledModel(self._model(settings.model), answers, budget)
+                self._agents[payload] = _Agent(settings, model, answers)
+            return self._agents[payload]

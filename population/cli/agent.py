@@ -1,0 +1,254 @@
+"""Commands about language models that play move by move: agent play, price, replay."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import click
+from rich.console import Console
+
+from arena.cli.session import (
+    Session,
+    game_option,
+    notice,
+    plain,
+    progress_bar,
+    session_options,
+)
+from arena.cli.standings import document_of
+from arena.cli.walls import sandbox_options
+from arena.errors import UsageFault
+from arena.games.protocol import Game
+from arena.house.population import default_population
+from arena.kinds.asked import KIND, Asked
+from arena.printed import estimated, marked
+from arena.tally import PlayReport
+from oracle.agent.agents import Agents, SilentModel
+from oracle.agent.answers import played_alone
+from oracle.agent.price import Estimate
+from oracle.agent.settings import HISTORY, AgentSettings, dialogue_of
+from oracle.models.budget import Spent
+from oracle.models.choice import check_access, model_from, remarks
+from oracle.models.errors import BudgetSpent, ModelError
+from oracle.models.options import Asking
+from population.agents import (
+    MATCHES,
+    budget_maker,
+    estimate_in,
+    model_maker,
+    must_be_agreed,
+    opponents_of,
+    settings_for,
+    submission_of,
+)
+from population.cli.asking import asking_options
+from population.cli.running import spending_options
+from population.oracles import Spending
+from population.scores import Scores, measured
+from registry.values import PolicyVersion
+from sandbox.choose import WallChoice
+
+
+@click.group()
+def agent() -> None:
+    """A language model that plays a game move by move, as an entrant."""
+
+
+def agent_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds what makes an agent, as `settings`, and whom it meets."""
+
+    @game_option
+    @click.option(
+        "--model", required=True, metavar="gemini[:NAME]|openai:NAME", help="Who is asked."
+    )
+    @click.option(
+        "--history",
+        default=HISTORY,
+        show_default=True,
+        type=click.IntRange(1),
+        help="Throws or hands that a question shows: the last ones.",
+    )
+    @click.option(
+        "--against",
+        multiple=True,
+        metavar="REF",
+        help="An opponent [default: the evaluation population].",
+    )
+    @click.option(
+        "--matches",
+        "count",
+        default=MATCHES,
+        show_default=True,
+        type=click.IntRange(1),
+        metavar="N",
+        help="With each opponent.",
+    )
+    @asking_options
+    @spending_options
+    @session_options
+    @wraps(function)
+    def run(game: Game, model: str, history: int, asking: Asking, **kwargs: Any) -> Any:
+        settings = settings_for(game, dialogue_of(game).version, model, history, asking)
+        return function(game=game, settings=settings, asking=asking, **kwargs)
+
+    return run
+
+
+@agent.command()
+@agent_options
+def price(
+    session: Session,
+    game: Game,
+    settings: AgentSettings,
+    against: tuple[str, ...],
+    count: int,
+    asking: Asking,
+    spending: Spending,
+) -> None:
+    """Says what it would take to play what is missing; asks, registers and stores nothing."""
+    model = model_maker(asking, spending)(settings.model)
+    with session.practice() as arena:
+        opponents = opponents_of(arena, game, against)
+        found = estimate_in(arena, game, settings, opponents, count, model)
+    session.answer(_priced(found), lambda out: out.print(plain(str(found))))
+
+
+@agent.command()
+@agent_options
+@click.option("--name", metavar="AUTHOR/NAME", help="Of the agent [default: after the model].")
+@click.option("--yes", is_flag=True, help="Agree to the price, however many calls it takes.")
+@sandbox_options
+def play(
+    session: Session,
+    game: Game,
+    settings: AgentSettings,
+    against: tuple[str, ...],
+    count: int,
+    asking: Asking,
+    spending: Spending,
+    name: str | None,
+    yes: bool,
+    wall: WallChoice,
+) -> None:
+    """Makes a model an entrant and plays what is missing of its matches.
+
+    It is asked for every move.  Answers are kept in the home before they are used: interrupt it,
+    or let it reach a limit, and the same command goes on without asking or paying again.
+    """
+    make = model_maker(asking, spending)
+    agents = Agents(session.home_path, make, budget_maker(spending))
+    model = make(settings.model)
+    budget_maker(spending)(Spent()).check(model)
+    asked = Asked(agents, asking.parallel)
+    with session.arena(wall, new=True, asked=asked) as arena:
+        opponents = opponents_of(arena, game, against)
+        price = estimate_in(arena, game, settings, opponents, count, model)
+        notice(f"{settings.model}: {price}")
+        if must_be_agreed(price, spending, agreed=yes):
+            raise UsageFault(
+                f"that is {price.calls:,} model calls: set a limit with --max-cost or --max-calls, "
+                "or agree with --yes"
+            )
+        for remark in remarks(model):
+            notice(f"  {remark}")
+        if price.calls:
+            check_access(model)
+        version = arena.register(submission_of(settings, name), ours=True)
+        wanted = {(version.digest, other): count for other in opponents if other != version.digest}
+        try:
+            with (
+                played_alone(session.home_path, version.digest),
+                progress_bar(f"{version.ref}: matches") as progress,
+            ):
+                report = arena.play_pairs(game, wanted, progress=progress)
+        except (BudgetSpent, ModelError):
+            notice(f"{_account(agents, game, version)}; what is over is stored, and the same")
+            notice("command goes on from there without asking again for what was answered")
+            raise
+        finally:
+            agents.close()
+        scores = measured(arena, game, [version.digest], default_population(game.name))
+        found = scores.single(version.digest)
+    document = _played(version, report, agents.spent(game, version.payload), found)
+    document["drawn_moves"] = agents.drawn(game, version.payload)
+    account = _account(agents, game, version)
+    session.answer(document, lambda out: _say(out, version, report, found, account, scores))
+
+
+@agent.command()
+@click.argument("match_id", metavar="MATCH")
+@sandbox_options
+@session_options
+def replay(session: Session, match_id: str, wall: WallChoice) -> None:
+    """Plays a stored match of an agent again from its kept answers; asks nothing."""
+    agents = Agents(session.home_path, lambda name: SilentModel(model_from(name).name))
+    with session.arena(wall, asked=Asked(agents, 1)) as arena:
+        stored = arena.match(match_id)
+        if KIND not in {version.kind for version in stored.versions}:
+            raise UsageFault(
+                f"no agent played {stored.result.match.id}: `arena replay --verify` is for it"
+            )
+        compared = arena.replay(match_id)
+    document = {
+        "id": stored.result.match.id,
+        "verified": compared.same,
+        "first_difference": compared.first_difference,
+    }
+    moves = len(stored.result.moves)
+    said = f"reproduced: {moves:,} moves are the same" if compared.same else "it differs"
+    session.answer(document, lambda out: out.print(said))
+    if not compared.same:
+        sys.exit(1)
+
+
+def _priced(price: Estimate) -> dict[str, Any]:
+    return {
+        "matches": price.matches,
+        "calls": price.calls,
+        "prompt_tokens": price.prompt_tokens,
+        "cost_usd": price.cost,
+    }
+
+
+def _account(agents: Agents, game: Game, version: PolicyVersion) -> str:
+    """What the agent took so far, and how many of its moves were not the model's."""
+    spent, drawn = agents.spent(game, version.payload), agents.drawn(game, version.payload)
+    return f"asked in all: {spent}; {drawn:,} moves drawn at random for want of an answer"
+
+
+def _played(
+    version: PolicyVersion, report: PlayReport, spent: Spent, found: Scores | None
+) -> dict[str, Any]:
+    names = ("pop_return", "pop_expl", "agg_score")
+    return {
+        "ref": version.ref,
+        "digest": version.digest,
+        "played": report.played,
+        "skipped": report.skipped,
+        "forfeits": report.forfeits,
+        "calls": spent.calls,
+        "tokens": spent.tokens,
+        "cost_usd": spent.cost,
+        "scores": {name: document_of(getattr(found, name)) for name in names} if found else None,
+    }
+
+
+def _say(
+    out: Console,
+    version: PolicyVersion,
+    report: PlayReport,
+    found: Scores | None,
+    account: str,
+    scores: Any,
+) -> None:
+    out.print(f"{plain(version.ref)}: {report.played:,} matches played, {report.skipped:,} before")
+    out.print(plain(account))
+    if found is not None:
+        for name in ("pop_return", "pop_expl", "agg_score"):
+            out.print(f"{name} {marked(estimated(getattr(found, name)))} on {scores.population}")
+
+
+COMMANDS: tuple[click.Command, ...] = (agent,)

@@ -1,0 +1,170 @@
+"""One seat of a language-model agent: what it asks, and what it plays without an answer."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from arena.errors import UsageFault
+from arena.games import GAMES
+from arena.games import game as game_named
+from oracle.agent.agents import Agents, SilentModel, shorter
+from oracle.agent.player import AgentPlayer
+from oracle.agent.price import estimate
+from oracle.agent.settings import AgentSettings, dialogue_of, settings_of
+from oracle.models.errors import TranscriptExhausted
+from oracle.models.prices import Price
+from oracle.models.protocol import Finish, Reply, Request
+from oracle.models.scripted import ScriptedModel
+
+RRPS = game_named("rrps")
+WORDS = dialogue_of(RRPS)
+SETTINGS = AgentSettings("rrps", WORDS.version, "openai:any", history=2, temperature=0.0)
+THROWS = (("ROCK", "PAPER"), ("PAPER", "PAPER"), ("SCISSORS", "ROCK"))
+
+
+def observed(throw: tuple[str, str] | None = None) -> dict[str, str | None]:
+    mine, theirs = throw or (None, None)
+    return {"my_action": mine, "opponent_action": theirs}
+
+
+def test_it_shows_the_last_of_the_past_and_plays_what_beats_the_next() -> None:
+    asked: list[tuple[str, int, int]] = []
+
+    def ask(question: str, move: int, number: int) -> str:
+        asked.append((question, move, number))
+        return "S R"
+
+    player = AgentPlayer(WORDS, 2, ask, 1)
+    assert [player.act(observed(one)) for one in (None, *THROWS)] == ["PAPER"] * 4
+    assert asked == [
+        ("(nothing was thrown yet)", 0, 0),
+        ("R P", 1, 0),
+        ("R P\nP P", 2, 0),
+        ("P P\nS R", 3, 0),
+    ]
+
+
+def test_without_an_answer_it_reminds_once_and_then_draws_by_its_seed() -> None:
+    def drawn(seed: int) -> tuple[list[str], list[int], list[str]]:
+        asked, lost = list[str](), list[int]()
+
+        def ask(question: str, move: int, number: int) -> str:
+            asked.append(question)
+            return "R P" if move == 1 else "?"
+
+        player = AgentPlayer(WORDS, 2, ask, seed, lost.append)
+        moves = [player.act(observed(THROWS[0] if move else None)) for move in range(40)]
+        return moves, lost, asked
+
+    moves, lost, asked = drawn(5)
+    assert lost == [0, *range(2, 40)] and len(asked) == 2 * 39 + 1
+    assert asked[1] == f"{asked[0]}\n\n{WORDS.again}"
+    assert set(moves) == set(RRPS.actions) and moves[1] == "SCISSORS"
+    assert drawn(5)[0] == moves != drawn(6)[0]
+
+
+def scripted(say: Callable[[Request], str]) -> ScriptedModel:
+    return ScriptedModel(say, name=SETTINGS.model)
+
+
+def asked_by(settings: AgentSettings, model: ScriptedModel, folder: Path) -> list[Request]:
+    """What two seats ask in their first two moves, and what they play follows from the journal."""
+    agents = Agents(folder, lambda name: model)
+    played = []
+    for seed in (11, 12):
+        player = agents(RRPS, settings.payload, seed)
+        played += [player.act(observed()), player.act(observed(THROWS[0]))]
+    agents.close()
+    silent = Agents(folder, SilentModel)
+    again = []
+    for seed in (11, 12):
+        player = silent(RRPS, settings.payload, seed)
+        again += [player.act(observed()), player.act(observed(THROWS[0]))]
+    assert again == played and not silent.drawn(RRPS, settings.payload)
+    with pytest.raises(TranscriptExhausted, match="not kept"):
+        player.act(observed(THROWS[1]))
+    return model.requests
+
+
+def test_a_question_is_asked_once_where_it_has_one_answer(tmp_path: Path) -> None:
+    requests = asked_by(SETTINGS, scripted(lambda request: "R R"), tmp_path)
+    assert [one.prompt for one in requests] == ["(nothing was thrown yet)", "R P"]
+    assert requests[0].system == WORDS.task and requests[0].temperature == 0.0
+
+
+@pytest.mark.parametrize("temperature", [None, 0.7])
+def test_else_every_move_of_every_match_has_its_own(
+    tmp_path: Path, temperature: float | None
+) -> None:
+    settings = replace(SETTINGS, temperature=temperature)
+    answers = iter("RPS" * 2)
+    requests = asked_by(settings, scripted(lambda one: f"R {next(answers)}"), tmp_path)
+    assert len(requests) == 4 and len({one.key for one in requests}) == 4
+    assert not any(str(seed) in one.key for seed in (11, 12) for one in requests)
+
+
+def test_who_asks_the_same_at_once_pays_once(tmp_path: Path) -> None:
+    slow = threading.Event()
+
+    def say(request: Request) -> str:
+        slow.wait(0.05)
+        return "R P"
+
+    model = ScriptedModel(say)
+    agents = Agents(tmp_path, lambda name: model)
+    players = [agents(RRPS, SETTINGS.payload, seed) for seed in range(8)]
+    threads = [threading.Thread(target=player.act, args=(observed(),)) for player in players]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(model.requests) == 1 == agents.spent(RRPS, SETTINGS.payload).calls
+    agents.close()
+
+
+def test_a_shorter_question_keeps_its_end() -> None:
+    question = "\n".join([*(f"hand {number}" for number in range(20)), "Now: what?"])
+    reminded = f"{question}\n\nOne word."
+    forms = shorter(reminded)
+    sizes = [len(form) for form in forms]
+    assert forms and sizes == sorted(set(sizes), reverse=True)
+    assert all(form.endswith("hand 19\nNow: what?\n\nOne word.") for form in forms)
+    assert shorter("R P\nP P") == ()
+
+
+def test_what_was_withheld_is_no_answer(tmp_path: Path) -> None:
+    replies = iter([Reply("", Finish.BLOCKED), Reply("R S")])
+    agents = Agents(tmp_path, lambda name: ScriptedModel(lambda request: next(replies)))
+    assert agents(RRPS, SETTINGS.payload, 1).act(observed()) == "ROCK"
+    assert agents.drawn(RRPS, SETTINGS.payload) == 0
+    agents.close()
+
+
+def test_settings_are_the_payload_and_changed_words_are_refused(tmp_path: Path) -> None:
+    assert settings_of(RRPS, SETTINGS.payload) == SETTINGS
+    assert replace(SETTINGS, history=3).payload != SETTINGS.payload
+    for payload in ("{", "[]", '{"game": "rrps"}', SETTINGS.payload.replace("history", "past")):
+        with pytest.raises(ValueError, match="no payload"):
+            settings_of(RRPS, payload)
+    with pytest.raises(ValueError, match="plays 'rrps'"):
+        settings_of(game_named("kuhn"), SETTINGS.payload)
+    old = replace(SETTINGS, dialogue="rrps-0")
+    with pytest.raises(UsageFault, match="rrps-0"):
+        Agents(tmp_path, SilentModel)(RRPS, old.payload, 1)
+
+
+@pytest.mark.parametrize("game", GAMES.values(), ids=list(GAMES))
+def test_a_price_counts_the_questions_of_a_match(game) -> None:
+    settings = AgentSettings(game.name, dialogue_of(game).version, "openai:any")
+    one = estimate(game, settings, 1, Price(1.0, 2.0))
+    many = estimate(game, settings, 688, None)
+    assert game.length <= one.calls <= 4 * game.length and many.cost is None
+    assert many.calls == pytest.approx(688 * one.calls, rel=0.01)
+    assert one.cost == pytest.approx(one.calls * (one.prompt_tokens + 8) / 1e6)
+    longer = estimate(game, replace(settings, history=10**6), 1, None)
+    assert longer.prompt_tokens >= one.prompt_tokens
