@@ -91,7 +91,11 @@ class BoutHandler:
         if job.route is Route.ASKED:
             return Played(tuple(_play_in_lockstep(game, job, self.asked)), job.bouts)
         self._wall = self._wall or open_wall(job.wall)
-        return play_in_box(game, job, self._wall, self.limits, self.asked)
+        try:
+            return play_in_box(game, job, self._wall, self.limits, self.asked)
+        except BaseException:  # its box may have been left in the middle of a block
+            self.close()
+            raise
 
     def close(self) -> None:
         """Ends the sandbox, if one was opened.  Idempotent."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
 
@@ -24,6 +24,7 @@ from arena.errors import UsageFault
 from arena.games.protocol import Game
 from arena.house.population import default_population
 from arena.kinds.asked import KIND, Asked
+from arena.local import Arena
 from arena.printed import estimated, marked
 from arena.tally import PlayReport
 from oracle.agent.agents import Agents, SilentModel
@@ -34,6 +35,7 @@ from oracle.models.budget import Spent
 from oracle.models.choice import check_access, model_from, remarks
 from oracle.models.errors import BudgetSpent, ModelError
 from oracle.models.options import Asking
+from oracle.models.protocol import Model
 from population.agents import (
     MATCHES,
     budget_maker,
@@ -50,6 +52,8 @@ from population.oracles import Spending
 from population.scores import Scores, measured
 from registry.values import PolicyVersion
 from sandbox.choose import WallChoice
+
+_SCORES = ("pop_return", "pop_expl", "agg_score")
 
 
 @click.group()
@@ -139,43 +143,63 @@ def play(
     or let it reach a limit, and the same command goes on without asking or paying again.
     """
     make = model_maker(asking, spending)
-    agents = Agents(session.home_path, make, budget_maker(spending))
-    model = make(settings.model)
+    agents, model = Agents(session.home_path, make, budget_maker(spending)), make(settings.model)
     budget_maker(spending)(Spent()).check(model)
-    asked = Asked(agents, asking.parallel)
-    with session.arena(wall, new=True, asked=asked) as arena:
-        opponents = opponents_of(arena, game, against)
-        price = estimate_in(arena, game, settings, opponents, count, model)
-        notice(f"{settings.model}: {price}")
-        if must_be_agreed(price, spending, agreed=yes):
-            raise UsageFault(
-                f"that is {price.calls:,} model calls: set a limit with --max-cost or --max-calls, "
-                "or agree with --yes"
-            )
-        for remark in remarks(model):
-            notice(f"  {remark}")
-        if price.calls:
-            check_access(model)
-        version = arena.register(submission_of(settings, name), ours=True)
-        wanted = {(version.digest, other): count for other in opponents if other != version.digest}
-        try:
-            with (
-                played_alone(session.home_path, version.digest),
-                progress_bar(f"{version.ref}: matches") as progress,
-            ):
-                report = arena.play_pairs(game, wanted, progress=progress)
-        except (BudgetSpent, ModelError):
-            notice(f"{_account(agents, game, version)}; what is over is stored, and the same")
-            notice("command goes on from there without asking again for what was answered")
-            raise
-        finally:
-            agents.close()
-        scores = measured(arena, game, [version.digest], default_population(game.name))
-        found = scores.single(version.digest)
-    document = _played(version, report, agents.spent(game, version.payload), found)
-    document["drawn_moves"] = agents.drawn(game, version.payload)
-    account = _account(agents, game, version)
-    session.answer(document, lambda out: _say(out, version, report, found, account, scores))
+    try:
+        with session.arena(wall, new=True, asked=Asked(agents, asking.parallel)) as arena:
+            opponents = opponents_of(arena, game, against)
+            price = estimate_in(arena, game, settings, opponents, count, model)
+            _agree(model, price, agreed=not must_be_agreed(price, spending, agreed=yes))
+            version = arena.register(submission_of(settings, name), ours=True)
+            report = _report(arena, agents, game, version, dict.fromkeys(opponents, count))
+            known = measured(arena, game, [version.digest], default_population(game.name))
+            scores = known.single(version.digest)
+        spent, drawn = _account(agents, game, version)
+    finally:
+        agents.close()
+    document = _played(version, report, spent, scores) | {"drawn_moves": drawn}
+    told = (known.population, _told(spent, drawn))
+    session.answer(document, lambda out: _say(out, version, report, scores, told))
+
+
+def _agree(model: Model, price: Estimate, *, agreed: bool) -> None:
+    """Says what is to come, and finds out whether the model can be asked.
+
+    Raises:
+      UsageFault: nobody agreed to so many calls.
+      ModelError: the model cannot be asked.
+    """
+    notice(f"{model.name}: {price}")
+    if not agreed:
+        raise UsageFault(
+            f"that is {price.calls:,} model calls: set a limit with --max-cost or --max-calls, or "
+            "agree with --yes"
+        )
+    for remark in remarks(model):
+        notice(f"  {remark}")
+    if price.calls:
+        check_access(model)
+
+
+def _report(
+    arena: Arena, agents: Agents, game: Game, version: PolicyVersion, matches: Mapping[str, int]
+) -> PlayReport:
+    """Plays an agent's matches, by opponent; where it has to stop, says what it came to."""
+    wanted = {
+        (version.digest, other): count
+        for other, count in matches.items()
+        if other != version.digest
+    }
+    try:
+        with (
+            played_alone(arena.home.path, version.digest),
+            progress_bar(f"{version.ref}: matches") as progress,
+        ):
+            return arena.play_pairs(game, wanted, progress=progress)
+    except (BudgetSpent, ModelError):
+        notice(f"{_told(*_account(agents, game, version))}; what is over is stored, and the same")
+        notice("command goes on from there without asking again for what was answered")
+        raise
 
 
 @agent.command()
@@ -185,13 +209,16 @@ def play(
 def replay(session: Session, match_id: str, wall: WallChoice) -> None:
     """Plays a stored match of an agent again from its kept answers; asks nothing."""
     agents = Agents(session.home_path, lambda name: SilentModel(model_from(name).name))
-    with session.arena(wall, asked=Asked(agents, 1)) as arena:
-        stored = arena.match(match_id)
-        if KIND not in {version.kind for version in stored.versions}:
-            raise UsageFault(
-                f"no agent played {stored.result.match.id}: `arena replay --verify` is for it"
-            )
-        compared = arena.replay(match_id)
+    try:
+        with session.arena(wall, asked=Asked(agents, 1)) as arena:
+            stored = arena.match(match_id)
+            if KIND not in {version.kind for version in stored.versions}:
+                raise UsageFault(
+                    f"no agent played {stored.result.match.id}: `arena replay --verify` is for it"
+                )
+            compared = arena.replay(match_id)
+    finally:
+        agents.close()
     document = {
         "id": stored.result.match.id,
         "verified": compared.same,
@@ -213,16 +240,18 @@ def _priced(price: Estimate) -> dict[str, Any]:
     }
 
 
-def _account(agents: Agents, game: Game, version: PolicyVersion) -> str:
+def _account(agents: Agents, game: Game, version: PolicyVersion) -> tuple[Spent, int]:
     """What the agent took so far, and how many of its moves were not the model's."""
-    spent, drawn = agents.spent(game, version.payload), agents.drawn(game, version.payload)
+    return agents.spent(game, version.payload), agents.drawn(game, version.payload)
+
+
+def _told(spent: Spent, drawn: int) -> str:
     return f"asked in all: {spent}; {drawn:,} moves drawn at random for want of an answer"
 
 
 def _played(
     version: PolicyVersion, report: PlayReport, spent: Spent, found: Scores | None
 ) -> dict[str, Any]:
-    names = ("pop_return", "pop_expl", "agg_score")
     return {
         "ref": version.ref,
         "digest": version.digest,
@@ -232,7 +261,7 @@ def _played(
         "calls": spent.calls,
         "tokens": spent.tokens,
         "cost_usd": spent.cost,
-        "scores": {name: document_of(getattr(found, name)) for name in names} if found else None,
+        "scores": {name: document_of(getattr(found, name)) for name in _SCORES} if found else None,
     }
 
 
@@ -240,15 +269,15 @@ def _say(
     out: Console,
     version: PolicyVersion,
     report: PlayReport,
-    found: Scores | None,
-    account: str,
-    scores: Any,
+    scores: Scores | None,
+    told: tuple[str, str],
 ) -> None:
+    population, account = told
     out.print(f"{plain(version.ref)}: {report.played:,} matches played, {report.skipped:,} before")
     out.print(plain(account))
-    if found is not None:
-        for name in ("pop_return", "pop_expl", "agg_score"):
-            out.print(f"{name} {marked(estimated(getattr(found, name)))} on {scores.population}")
+    if scores is not None:
+        for name in _SCORES:
+            out.print(f"{name} {marked(estimated(getattr(scores, name)))} on {population}")
 
 
 COMMANDS: tuple[click.Command, ...] = (agent,)

@@ -121,9 +121,8 @@ def test_what_was_over_is_stored_when_the_answers_end(opened: Opened) -> None:
     server = Server(limit=4_100)
     arena = opened(Asked(server.seat, 1))
     version = echo(arena)
-    names = ("rockbot", "rotatebot", "copybot")
-    bots = [arena.policy(f"house/{name}", "rrps").digest for name in names]
-    wanted = {(version.digest, bot): 2 for bot in bots}
+    names = ("house/rockbot", "house/rotatebot", "starter/rrps")  # the last one behind the wall
+    wanted = {(version.digest, arena.policy(name, "rrps").digest): 2 for name in names}
     with pytest.raises(ArenaError, match="nothing more"):
         arena.play_pairs("rrps", wanted)
     assert len(arena.matches("rrps", version.digest, limit=None)) == 4

@@ -42,7 +42,7 @@ def round_robin(players, repetitions):
 
 
 @given(
-    st.lists(st.sampled_from(["native", "tabular", "python"]), min_size=2, max_size=40),
+    st.lists(st.sampled_from(["native", "tabular", "python", "llm"]), min_size=2, max_size=40),
     st.integers(1, 4),
     st.booleans(),
 )
@@ -63,6 +63,14 @@ def test_every_match_is_in_one_job_by_the_right_route(kinds, repetitions, shared
             load = Counter(d for bout in job.bouts for d in bout.players)
             assert max(load.values()) <= INSTANCES_PER_WORKER + 1
             assert job.shared is shared
+
+
+def test_who_is_asked_is_asked_for_so_many_matches_at_once():
+    players = players_of(["llm", "llm", "native", "tabular", "native"])
+    cut = list(jobs("rrps", round_robin(players, 2), players, block_matches=6))
+    asked = [len(job.bouts) for job in cut if job.route is Route.ASKED]
+    assert sum(asked) == 2 * 7 and max(asked) == 6
+    assert route_of(("python", "llm")) is Route.BOX and route_of(("llm", "llm")) is Route.ASKED
 
 
 def test_a_mixture_plays_as_the_member_it_drew():
