@@ -21,6 +21,7 @@ from arena.practice import PracticeMatch, practise
 from arena.record import Record, game_of
 from arena.rejection import Rejection
 from arena.replay import Comparison, compare_again
+from arena.rounds import play_until_precise
 from arena.runner import Runner
 from arena.schedule import pairs_among
 from arena.starters import enrol_starters
@@ -218,6 +219,7 @@ class Arena(Record):
         matches: int = MATCHES,
         *,
         only: Sequence[str] = (),
+        precision: float | None = None,
         shared: bool = False,
         progress: Progress = silent,
     ) -> PlayReport:
@@ -225,9 +227,11 @@ class Arena(Record):
 
         Args:
           game: which game.
-          matches: wanted for each pair.
+          matches: wanted for each pair; with a precision the most that it may get.
           only: references; one for that policy against everybody, several for the round robin
             among them.
+          precision: a standard error, in the game's unit per match: each pair plays in rounds
+            until that of its mean return is no larger (see `arena.analysis.stopping`).
           shared: you vouch for the Python policies: matches of one may share a sealed worker,
             which is faster.
           progress: told after every job.
@@ -239,21 +243,24 @@ class Arena(Record):
         everybody = [version.digest for version in self.policies(game, status=Status.QUALIFIED)]
         pairs = pairs_among(everybody, [self._entrant(game, ref) for ref in only])
         wanted = dict.fromkeys(pairs, matches)
-        return self.play_pairs(game, wanted, shared=shared, progress=progress)
+        return self.play_pairs(game, wanted, precision=precision, shared=shared, progress=progress)
 
     def play_pairs(
         self,
         game: Game | str,
         wanted: Mapping[Pair, int],
         *,
+        precision: float | None = None,
         shared: bool = False,
         processor_seconds: float | None = None,
         progress: Progress = silent,
         first: int = 0,
     ) -> PlayReport:
-        """Plays what is missing of some pairs' matches; see `arena.tally.Request`."""
+        """Plays what is missing of some pairs' matches; see `arena.tally.Request` and `play`."""
         request = Request(game_of(game), wanted, shared, processor_seconds, progress, first)
-        return self.runner.play(request)
+        if precision is None:
+            return self.runner.play(request)
+        return play_until_precise(self.home, self.runner.play, request, precision)
 
     def evaluate(
         self,
@@ -262,6 +269,7 @@ class Arena(Record):
         matches: int = MATCHES,
         *,
         against: str | None = None,
+        precision: float | None = None,
         shared: bool = False,
         progress: Progress = silent,
     ) -> Evaluated:
@@ -270,8 +278,9 @@ class Arena(Record):
         Args:
           ref: of the policy.
           game: which game.
-          matches: wanted against each member.
+          matches: wanted against each member; with a precision the most that it may get.
           against: name of the population; the game's own where none is named.
+          precision: see `play`.
           shared: see `play`.
           progress: told after every job.
         """
@@ -279,7 +288,9 @@ class Arena(Record):
         version, population = self.policy(ref, game), population_of(game.name, against)
         others = [digest for digest in population.digests if digest != version.digest]
         wanted = {(version.digest, other): matches for other in others}
-        report = self.play_pairs(game, wanted, shared=shared, progress=progress)
+        report = self.play_pairs(
+            game, wanted, precision=precision, shared=shared, progress=progress
+        )
         return evaluated(self.home, game, version, population, report)
 
     def replay(self, match_id: str) -> Comparison:

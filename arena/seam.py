@@ -93,6 +93,7 @@ class Tournament(Protocol):
         matches: int = MATCHES,
         *,
         only: Sequence[str] = (),
+        precision: float | None = None,
         shared: bool = False,
         progress: Progress = silent,
     ) -> PlayReport: ...
@@ -102,6 +103,7 @@ class Tournament(Protocol):
         game: Game | str,
         wanted: Mapping[Pair, int],
         *,
+        precision: float | None = None,
         shared: bool = False,
         processor_seconds: float | None = None,
         progress: Progress = silent,
@@ -115,6 +117,7 @@ class Tournament(Protocol):
         matches: int = MATCHES,
         *,
         against: str | None = None,
+        precision: float | None = None,
         shared: bool = False,
         progress: Progress = silent,
     ) -> Evaluated: ...

@@ -16,7 +16,8 @@ from arena.analysis.estimates import Estimate
 from arena.analysis.leaderboard import NASH_RULE, RANKINGS
 from arena.analysis.metrics import AgainstOpponent
 from arena.analysis.ratings import Rating
-from arena.cli.matches import report_document, say_audit
+from arena.cli.budgets import precision_option
+from arena.cli.matches import report_document, say_audit, say_precision
 from arena.cli.session import Session, game_option, notice, plain, progress_bar, session_options
 from arena.cli.walls import sandbox_options, sharing_option
 from arena.errors import UsageFault
@@ -165,6 +166,7 @@ def _write(file: Path, table: PayoffTable) -> None:
 @click.option(
     "--matches", default=16, show_default=True, type=click.IntRange(1), help="Per opponent."
 )
+@precision_option
 @click.option("--workers", default=0, type=click.IntRange(0), help="Processes; 0: one per core.")
 @click.option("--against", "population_name", metavar="NAME", help="Evaluation population.")
 @sharing_option
@@ -175,6 +177,7 @@ def evaluate_(
     ref: str,
     game: Game,
     matches: int,
+    precision: float | None,
     workers: int,
     population_name: str | None,
     shared: bool,
@@ -186,7 +189,13 @@ def evaluate_(
         progress_bar(f"evaluating {ref}") as progress,
     ):
         found = arena.evaluate(
-            ref, game, matches, against=population_name, shared=shared, progress=progress
+            ref,
+            game,
+            matches,
+            against=population_name,
+            precision=precision,
+            shared=shared,
+            progress=progress,
         )
     scores = found.scores
     document = {
@@ -218,6 +227,7 @@ def _opponent(one: AgainstOpponent, refs: Mapping[str, str]) -> dict[str, Any]:
 
 def _say(out: Console, found: Evaluated) -> None:
     found.sheet(out.width).print_on(out)
+    say_precision(out, found.report)
     say_audit(out, found.report)
 
 
