@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from arena.control_variate import has_luck
 from arena.enrol import Enrolled, Judge, enrol, try_out
 from arena.errors import UsageFault
 from arena.evaluation import Evaluated, evaluated
@@ -270,6 +271,7 @@ class Arena(Record):
         *,
         against: str | None = None,
         precision: float | None = None,
+        control_variate: bool = False,
         shared: bool = False,
         progress: Progress = silent,
     ) -> Evaluated:
@@ -281,17 +283,26 @@ class Arena(Record):
           matches: wanted against each member; with a precision the most that it may get.
           against: name of the population; the game's own where none is named.
           precision: see `play`.
+          control_variate: whether to take the luck of the cards off the scores; they stay
+            unbiased, and need fewer matches (see `arena.control_variate`).
           shared: see `play`.
           progress: told after every job.
+
+        Raises:
+          UsageFault: there is no control variate for this game; see `play`.
         """
         game = game_of(game)
+        if control_variate:
+            has_luck(game)
         version, population = self.policy(ref, game), population_of(game.name, against)
         others = [digest for digest in population.digests if digest != version.digest]
         wanted = {(version.digest, other): matches for other in others}
         report = self.play_pairs(
             game, wanted, precision=precision, shared=shared, progress=progress
         )
-        return evaluated(self.home, game, version, population, report)
+        return evaluated(
+            self.home, game, version, population, report, control_variate=control_variate
+        )
 
     def replay(self, match_id: str) -> Comparison:
         """Plays a stored match again, with fresh sealed workers, and compares.

@@ -118,6 +118,7 @@ class Tournament(Protocol):
         *,
         against: str | None = None,
         precision: float | None = None,
+        control_variate: bool = False,
         shared: bool = False,
         progress: Progress = silent,
     ) -> Evaluated: ...

@@ -169,6 +169,12 @@ def _write(file: Path, table: PayoffTable) -> None:
 @precision_option
 @click.option("--workers", default=0, type=click.IntRange(0), help="Processes; 0: one per core.")
 @click.option("--against", "population_name", metavar="NAME", help="Evaluation population.")
+@click.option(
+    "--control-variate",
+    is_flag=True,
+    help="Take the luck of the cards off the scores (games of hands): they stay unbiased and are "
+    "known more precisely; reads every match.",
+)
 @sharing_option
 @sandbox_options
 @session_options
@@ -180,6 +186,7 @@ def evaluate_(
     precision: float | None,
     workers: int,
     population_name: str | None,
+    control_variate: bool,
     shared: bool,
     wall: WallChoice,
 ) -> None:
@@ -194,6 +201,7 @@ def evaluate_(
             matches,
             against=population_name,
             precision=precision,
+            control_variate=control_variate,
             shared=shared,
             progress=progress,
         )
@@ -214,6 +222,10 @@ def evaluate_(
         **report_document(found.report),
         "per_opponent": [_opponent(one, found.refs) for one in scores.per_opponent],
     }
+    if found.saved is not None:
+        document["variance_saved"] = {
+            found.refs[digest]: _finite(factor) for digest, factor in found.saved.items()
+        }
     for wall_name, number_of in sorted(found.report.walls.items()):
         notice(f"{number_of:,} matches played behind: {wall_name}")
     session.answer(document, lambda out: _say(out, found))
@@ -227,6 +239,9 @@ def _opponent(one: AgainstOpponent, refs: Mapping[str, str]) -> dict[str, Any]:
 
 def _say(out: Console, found: Evaluated) -> None:
     found.sheet(out.width).print_on(out)
+    for digest, factor in (found.saved or {}).items():
+        told = f"of {factor:,.1f} times the matches" if np.isfinite(factor) else "of any number"
+        out.print(f"  without luck as precise as plain means {told}: {found.refs[digest]}")
     say_precision(out, found.report)
     say_audit(out, found.report)
 
