@@ -33,6 +33,8 @@ Floats = NDArray[np.float64]
 
 _PRIOR = 4.0
 """Actions in an information state that the equilibrium counts for in a model."""
+_PRIOR_DEALS = 2.0
+"""Deals that "take all of it off" counts for in `_part`."""
 
 
 def without_luck(
@@ -153,7 +155,9 @@ def corrected(
       known: tables of the two policies, the smaller digest first; None where not known.
       prior: (states, actions) what models are mixed with.
     """
+    returns = np.array([match.result.return_low for match in matches])
     found = np.zeros(len(matches))
+    both_known = all(table is not None for table in known)
     for half in (0, 1):
         others = [match for match in matches if match.deal % 2 != half]
         low, high = (
@@ -162,11 +166,33 @@ def corrected(
         )
         first = luck(tree, (low, high), known).ravel()
         second = luck(tree, (high, low), known[::-1]).ravel()
-        for place, match in enumerate(matches):
-            if match.deal % 2 == half:
-                chance = np.where(match.low_first, first[match.at], -second[match.at]).sum()
-                found[place] = match.result.return_low - chance
+        chances = np.array(
+            [np.where(m.low_first, first[m.at], -second[m.at]).sum() for m in matches]
+        )
+        mine = np.array([match.deal % 2 == half for match in matches], bool)
+        part = 1.0 if both_known else _part(others, chances[~mine])
+        found[mine] = returns[mine] - part * chances[mine]
     return found
+
+
+def _part(matches: Sequence[PlayedHands], chances: Floats) -> float:
+    """How much of what is called luck to take off: about as much as leaves the least variance.
+
+    It comes from other matches than those that are corrected, so that it changes no mean.  Where
+    duplicate deals have cancelled luck already, models that are a little wrong would only add
+    noise.  A few deals' worth of "all of it" keeps it from following noise itself.
+    """
+    if not matches:
+        return 1.0
+    _, deal = np.unique([match.deal for match in matches], return_inverse=True)
+    won = np.bincount(deal, [match.result.return_low for match in matches])
+    luck_of = np.bincount(deal, chances)
+    luck_of = luck_of - luck_of.mean()
+    size = float((luck_of**2).sum())
+    prior = _PRIOR_DEALS * size / len(luck_of)
+    if size == 0.0:
+        return 1.0
+    return float(np.clip(((won * luck_of).sum() + prior) / (size + prior), 0.0, 1.0))
 
 
 def _model(tree: HandTree, matches: Sequence[PlayedHands], side: int, prior: Floats) -> Floats:
