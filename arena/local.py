@@ -11,10 +11,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from arena.analysis.focus import Focus
 from arena.control_variate import has_luck
 from arena.enrol import Enrolled, Judge, enrol, try_out
 from arena.errors import UsageFault
 from arena.evaluation import Evaluated, evaluated
+from arena.focusing import play_with_focus
 from arena.games.protocol import Game
 from arena.home import open_home
 from arena.house.population import population_of
@@ -221,6 +223,8 @@ class Arena(Record):
         *,
         only: Sequence[str] = (),
         precision: float | None = None,
+        focus: Focus | str | None = None,
+        budget: int | None = None,
         shared: bool = False,
         progress: Progress = silent,
     ) -> PlayReport:
@@ -233,6 +237,10 @@ class Arena(Record):
             among them.
           precision: a standard error, in the game's unit per match: each pair plays in rounds
             until that of its mean return is no larger (see `arena.analysis.stopping`).
+          focus: "leaderboard" or "nash": a budget of matches is spent where it can change who is
+            at the top, or who is in the support of the meta-equilibrium (`arena.analysis.focus`);
+            `matches` is then the most that a pair may get.
+          budget: of matches in all, stored ones included; with a focus only.
           shared: you vouch for the Python policies: matches of one may share a sealed worker,
             which is faster.
           progress: told after every job.
@@ -244,6 +252,16 @@ class Arena(Record):
         everybody = [version.digest for version in self.policies(game, status=Status.QUALIFIED)]
         pairs = pairs_among(everybody, [self._entrant(game, ref) for ref in only])
         wanted = dict.fromkeys(pairs, matches)
+        if focus is not None or budget is not None:
+            if focus is None or budget is None or only or precision is not None:
+                raise UsageFault(
+                    "a focus and a budget go together, for everybody, and without a precision"
+                )
+            members = population_of(game.name, None).digests
+            request = Request(game, wanted, shared, progress=progress)
+            return play_with_focus(
+                self.home, self.runner.play, request, Focus(focus), budget, members
+            )
         return self.play_pairs(game, wanted, precision=precision, shared=shared, progress=progress)
 
     def play_pairs(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol, Unpack
 
+from arena.analysis.focus import Focus
 from arena.analysis.leaderboard import RankBy
 from arena.conduct import Conduct
 from arena.enrol import Enrolled
@@ -94,6 +95,8 @@ class Tournament(Protocol):
         *,
         only: Sequence[str] = (),
         precision: float | None = None,
+        focus: Focus | str | None = None,
+        budget: int | None = None,
         shared: bool = False,
         progress: Progress = silent,
     ) -> PlayReport: ...

@@ -11,11 +11,12 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from arena.cli.budgets import precision_option
+from arena.cli.budgets import focus_options, precision_option
 from arena.cli.session import Session, game_option, plain, progress_bar, session_options
 from arena.cli.walls import sandbox_options, sharing_option
 from arena.games.parts import Account
 from arena.games.protocol import Game
+from arena.local import MATCHES
 from arena.replay import Comparison, Stored
 from arena.store import MatchRow
 from arena.tally import PlayReport
@@ -26,7 +27,7 @@ from sandbox.choose import WallChoice
 @click.command()
 @game_option
 @click.option(
-    "--matches", "count", default=16, show_default=True, type=click.IntRange(1), help="Per pair."
+    "--matches", "count", type=click.IntRange(1), help="Per pair; 16 unless there is a focus."
 )
 @click.option(
     "--only",
@@ -35,6 +36,7 @@ from sandbox.choose import WallChoice
     help="Given once: this policy against everybody. Given more often: the round robin among them.",
 )
 @precision_option
+@focus_options
 @click.option("--workers", default=0, type=click.IntRange(0), help="Processes; 0: one per core.")
 @sharing_option
 @sandbox_options
@@ -42,9 +44,11 @@ from sandbox.choose import WallChoice
 def play(
     session: Session,
     game: Game,
-    count: int,
+    count: int | None,
     only: tuple[str, ...],
     precision: float | None,
+    focus: str | None,
+    budget: int | None,
     workers: int,
     shared: bool,
     wall: WallChoice,
@@ -58,7 +62,14 @@ def play(
         progress_bar(f"{game.name}: matches") as progress,
     ):
         report = arena.play(
-            game, count, only=only, precision=precision, shared=shared, progress=progress
+            game,
+            count or (MATCHES if budget is None else budget),
+            only=only,
+            precision=precision,
+            focus=focus,
+            budget=budget,
+            shared=shared,
+            progress=progress,
         )
     session.answer(report_document(report), lambda out: _say(out, report))
 

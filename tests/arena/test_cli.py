@@ -353,3 +353,9 @@ def test_precision_is_told_and_only_where_it_is_asked_for(home):
     assert run(*words, "--precision", "0", home=home).exit_code == 2
     shown = run(*words, "--precision", "0.01", home=home)
     assert "not as precise as asked for" in shown.stdout
+
+
+def test_a_focus_needs_a_budget(home):
+    words = ("play", "--game", "kuhn", "--focus", "nash")
+    assert run(*words, home=home).exit_code == 2
+    assert run(*words, "--budget", "1", home=home).exit_code == 2
