@@ -84,7 +84,7 @@ def play_with_focus(
         ends = np.array([rounds.quarantined(pair) for pair in pairs])
         room = np.where(ends, deals, most)
         step = min(max(1, int(_GROWTH * deals.sum())), budget // span - int(deals.sum()))
-        if step < 1:
+        if step < 1 or (room <= deals).all():
             break
         table = exact_payoffs(home, request.game, digests, wanted, request.first)
         need = _needs(table, pairs, focus, members, stakes_of(request.game))

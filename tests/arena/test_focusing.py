@@ -55,10 +55,11 @@ def test_interrupted_and_enlarged_it_goes_on_where_it_was(new_kuhn):
     assert stored(straight).items() < stored(cut).items()
 
 
-def test_no_pair_gets_more_than_its_share(new_kuhn):
+@pytest.mark.parametrize("share", [1, 2, 12])
+def test_no_pair_gets_more_than_its_share(new_kuhn, share):
     arena = new_kuhn("share")
-    report = arena.play("kuhn", 12, focus="nash", budget=1_000)
-    assert report.played == 6 * 12
+    report = arena.play("kuhn", share, focus="nash", budget=1_000)
+    assert report.played == 6 * share
 
 
 @pytest.mark.parametrize(
