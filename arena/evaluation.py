@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+import numpy as np
 import pyarrow as pa
 
 from arena.analysis.estimates import Estimate
 from arena.analysis.metrics import AgainstOpponent, Evaluation, evaluate
 from arena.analysis.stakes import stakes_of
+from arena.control_variate import variance_saved, without_luck
 from arena.figures import colours
 from arena.figures.intervals import Line, intervals
 from arena.games.protocol import Game
@@ -36,6 +38,9 @@ class Evaluated(Printed):
       rank_high: the worst.
       ranked: how many have a rank.
       provisional: whether the score is not known precisely enough for a rank among the measured.
+      saved: where luck was taken off: opponent's digest to the variance of the plain mean over
+        that of the payoff in `scores`, so many times the matches would have been needed; infinite
+        where nothing is left to luck.  None where it was not.
     """
 
     version: PolicyVersion
@@ -48,6 +53,7 @@ class Evaluated(Printed):
     rank_high: int | None = None
     ranked: int = 0
     provisional: bool = False
+    saved: Mapping[str, float] | None = None
 
     def place(self) -> str:
         """The rank in words; "" without one."""
@@ -132,7 +138,13 @@ class Evaluated(Printed):
 
 
 def evaluated(
-    home: Home, game: Game, version: PolicyVersion, population: Population, report: PlayReport
+    home: Home,
+    game: Game,
+    version: PolicyVersion,
+    population: Population,
+    report: PlayReport,
+    *,
+    control_variate: bool = False,
 ) -> Evaluated:
     """Computes the scores from everything that is stored.
 
@@ -142,12 +154,26 @@ def evaluated(
       version: the policy.
       population: the opponents.
       report: what was played just now.
+      control_variate: whether to take the luck off (see `arena.control_variate`).  The rank is
+        that of the leaderboard, which counts plain returns.
+
+    Raises:
+      UsageFault: there is no control variate for this game.
     """
-    table = payoff_table(home, game, [version.digest, *population.digests])
+    everybody = list(dict.fromkeys([version.digest, *population.digests]))
+    table, saved = payoff_table(home, game, everybody), None
+    if control_variate:
+        pairs = [(version.digest, other) for other in everybody[1:]]
+        plain, table = table, without_luck(home, game, everybody, pairs)
+        saved = {
+            digest: factor
+            for digest, factor in zip(everybody, variance_saved(plain, table)[0], strict=True)
+            if not np.isnan(factor)
+        }
     members = home.registry.by_digests(population.digests)
     refs = {digest: member.ref for digest, member in members.items()}
     scores = evaluate(table, version.digest, population.digests, stakes_of(game))
-    found = Evaluated(version, population.name, scores, refs, report)
+    found = Evaluated(version, population.name, scores, refs, report, saved=saved)
     own = place_of(home, game, population, version.digest)
     if own is None:
         return found

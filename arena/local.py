@@ -11,9 +11,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from arena.analysis.focus import Focus
+from arena.control_variate import has_luck
 from arena.enrol import Enrolled, Judge, enrol, try_out
 from arena.errors import UsageFault
 from arena.evaluation import Evaluated, evaluated
+from arena.focusing import play_with_focus
 from arena.games.protocol import Game
 from arena.home import open_home
 from arena.house.population import population_of
@@ -23,6 +26,7 @@ from arena.practice import PracticeMatch, practise
 from arena.record import Record, game_of
 from arena.rejection import Rejection
 from arena.replay import Comparison, compare_again
+from arena.rounds import play_until_precise
 from arena.runner import Runner
 from arena.schedule import pairs_among
 from arena.starters import enrol_starters
@@ -222,6 +226,9 @@ class Arena(Record):
         matches: int = MATCHES,
         *,
         only: Sequence[str] = (),
+        precision: float | None = None,
+        focus: Focus | str | None = None,
+        budget: int | None = None,
         shared: bool = False,
         progress: Progress = silent,
     ) -> PlayReport:
@@ -229,9 +236,15 @@ class Arena(Record):
 
         Args:
           game: which game.
-          matches: wanted for each pair.
+          matches: wanted for each pair; with a precision the most that it may get.
           only: references; one for that policy against everybody, several for the round robin
             among them.
+          precision: a standard error, in the game's unit per match: each pair plays in rounds
+            until that of its mean return is no larger (see `arena.analysis.stopping`).
+          focus: "leaderboard" or "nash": a budget of matches is spent where it can change who is
+            at the top, or who is in the support of the meta-equilibrium (`arena.analysis.focus`);
+            `matches` is then the most that a pair may get.
+          budget: of matches in all, stored ones included; with a focus only.
           shared: you vouch for the Python policies: matches of one may share a sealed worker,
             which is faster.
           progress: told after every job.
@@ -247,21 +260,34 @@ class Arena(Record):
         ]
         pairs = pairs_among(everybody, [self._entrant(game, ref) for ref in only])
         wanted = dict.fromkeys(pairs, matches)
-        return self.play_pairs(game, wanted, shared=shared, progress=progress)
+        if focus is not None or budget is not None:
+            if focus is None or budget is None or only or precision is not None:
+                raise UsageFault(
+                    "a focus and a budget go together, for everybody, and without a precision"
+                )
+            members = population_of(game.name, None).digests
+            request = Request(game, wanted, shared, progress=progress)
+            return play_with_focus(
+                self.home, self.runner.play, request, Focus(focus), budget, members
+            )
+        return self.play_pairs(game, wanted, precision=precision, shared=shared, progress=progress)
 
     def play_pairs(
         self,
         game: Game | str,
         wanted: Mapping[Pair, int],
         *,
+        precision: float | None = None,
         shared: bool = False,
         processor_seconds: float | None = None,
         progress: Progress = silent,
         first: int = 0,
     ) -> PlayReport:
-        """Plays what is missing of some pairs' matches; see `arena.tally.Request`."""
+        """Plays what is missing of some pairs' matches; see `arena.tally.Request` and `play`."""
         request = Request(game_of(game), wanted, shared, processor_seconds, progress, first)
-        return self.runner.play(request)
+        if precision is None:
+            return self.runner.play(request)
+        return play_until_precise(self.home, self.runner.play, request, precision)
 
     def evaluate(
         self,
@@ -270,6 +296,8 @@ class Arena(Record):
         matches: int = MATCHES,
         *,
         against: str | None = None,
+        precision: float | None = None,
+        control_variate: bool = False,
         shared: bool = False,
         progress: Progress = silent,
     ) -> Evaluated:
@@ -278,17 +306,29 @@ class Arena(Record):
         Args:
           ref: of the policy.
           game: which game.
-          matches: wanted against each member.
+          matches: wanted against each member; with a precision the most that it may get.
           against: name of the population; the game's own where none is named.
+          precision: see `play`.
+          control_variate: whether to take the luck of the cards off the scores; they stay
+            unbiased, and need fewer matches (see `arena.control_variate`).
           shared: see `play`.
           progress: told after every job.
+
+        Raises:
+          UsageFault: there is no control variate for this game; see `play`.
         """
         game = game_of(game)
+        if control_variate:
+            has_luck(game)
         version, population = self.policy(ref, game), population_of(game.name, against)
         others = [digest for digest in population.digests if digest != version.digest]
         wanted = {(version.digest, other): matches for other in others}
-        report = self.play_pairs(game, wanted, shared=shared, progress=progress)
-        return evaluated(self.home, game, version, population, report)
+        report = self.play_pairs(
+            game, wanted, precision=precision, shared=shared, progress=progress
+        )
+        return evaluated(
+            self.home, game, version, population, report, control_variate=control_variate
+        )
 
     def replay(self, match_id: str) -> Comparison:
         """Plays a stored match again, with fresh sealed workers, and compares.

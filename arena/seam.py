@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol, Unpack
 
+from arena.analysis.focus import Focus
 from arena.analysis.leaderboard import RankBy
 from arena.conduct import Conduct
 from arena.enrol import Enrolled
@@ -93,6 +94,9 @@ class Tournament(Protocol):
         matches: int = MATCHES,
         *,
         only: Sequence[str] = (),
+        precision: float | None = None,
+        focus: Focus | str | None = None,
+        budget: int | None = None,
         shared: bool = False,
         progress: Progress = silent,
     ) -> PlayReport: ...
@@ -102,6 +106,7 @@ class Tournament(Protocol):
         game: Game | str,
         wanted: Mapping[Pair, int],
         *,
+        precision: float | None = None,
         shared: bool = False,
         processor_seconds: float | None = None,
         progress: Progress = silent,
@@ -115,6 +120,8 @@ class Tournament(Protocol):
         matches: int = MATCHES,
         *,
         against: str | None = None,
+        precision: float | None = None,
+        control_variate: bool = False,
         shared: bool = False,
         progress: Progress = silent,
     ) -> Evaluated: ...

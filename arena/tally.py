@@ -69,6 +69,8 @@ class PlayReport:
       processor_seconds: of the sandboxed policies.
       held_seconds: that their matches held a processor (`held_seconds`).
       walls: kinds of wall that the matches ran behind, with the number of matches.
+      imprecise: pairs whose mean is not known as precisely as was asked for, because their share
+        is spent or they went no further; None where no precision was asked for.
     """
 
     played: int = 0
@@ -84,6 +86,7 @@ class PlayReport:
     processor_seconds: float = 0.0
     held_seconds: float = 0.0
     walls: Mapping[str, int] = field(default_factory=dict)
+    imprecise: int | None = None
 
 
 def held_seconds(result: Result) -> float:

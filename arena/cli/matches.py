@@ -11,10 +11,12 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from arena.cli.budgets import focus_options, precision_option
 from arena.cli.session import Session, game_option, plain, progress_bar, session_options
 from arena.cli.walls import sandbox_options, sharing_option
 from arena.games.parts import Account
 from arena.games.protocol import Game
+from arena.local import MATCHES
 from arena.replay import Comparison, Stored
 from arena.store import MatchRow
 from arena.tally import PlayReport
@@ -25,7 +27,7 @@ from sandbox.choose import WallChoice
 @click.command()
 @game_option
 @click.option(
-    "--matches", "count", default=16, show_default=True, type=click.IntRange(1), help="Per pair."
+    "--matches", "count", type=click.IntRange(1), help="Per pair; 16 unless there is a focus."
 )
 @click.option(
     "--only",
@@ -33,6 +35,8 @@ from sandbox.choose import WallChoice
     metavar="REF",
     help="Given once: this policy against everybody. Given more often: the round robin among them.",
 )
+@precision_option
+@focus_options
 @click.option("--workers", default=0, type=click.IntRange(0), help="Processes; 0: one per core.")
 @sharing_option
 @sandbox_options
@@ -40,8 +44,11 @@ from sandbox.choose import WallChoice
 def play(
     session: Session,
     game: Game,
-    count: int,
+    count: int | None,
     only: tuple[str, ...],
+    precision: float | None,
+    focus: str | None,
+    budget: int | None,
     workers: int,
     shared: bool,
     wall: WallChoice,
@@ -54,12 +61,22 @@ def play(
         session.arena(wall, workers, new=True) as arena,
         progress_bar(f"{game.name}: matches") as progress,
     ):
-        report = arena.play(game, count, only=only, shared=shared, progress=progress)
+        report = arena.play(
+            game,
+            count or (MATCHES if budget is None else budget),
+            only=only,
+            precision=precision,
+            focus=focus,
+            budget=budget,
+            shared=shared,
+            progress=progress,
+        )
     session.answer(report_document(report), lambda out: _say(out, report))
 
 
 def report_document(report: PlayReport) -> dict[str, Any]:
     """What was played, for JSON."""
+    imprecise = {} if report.imprecise is None else {"imprecise": report.imprecise}
     return {
         "played": report.played,
         "skipped": report.skipped,
@@ -72,7 +89,19 @@ def report_document(report: PlayReport) -> dict[str, Any]:
         "seconds": report.seconds,
         "processor_seconds": report.processor_seconds,
         "walls": dict(report.walls),
+        **imprecise,
     }
+
+
+def say_precision(out: Console, report: PlayReport) -> None:
+    """How many pairs are not as precise as was asked for, for people."""
+    if report.imprecise == 0:
+        out.print("every pair is as precise as asked for")
+    elif report.imprecise is not None:
+        out.print(
+            f"pairs that are not as precise as asked for: {report.imprecise:,}; they had all the "
+            "matches that they may get"
+        )
 
 
 def say_audit(out: Console, report: PlayReport) -> None:
@@ -95,6 +124,7 @@ def _say(out: Console, report: PlayReport) -> None:
     )
     for wall, number in sorted(report.walls.items()):
         out.print(f"  {number:>9,}  {wall}")
+    say_precision(out, report)
     say_audit(out, report)
 
 

@@ -16,7 +16,8 @@ from arena.analysis.estimates import Estimate
 from arena.analysis.leaderboard import NASH_RULE, RANKINGS
 from arena.analysis.metrics import AgainstOpponent
 from arena.analysis.ratings import Rating
-from arena.cli.matches import report_document, say_audit
+from arena.cli.budgets import precision_option
+from arena.cli.matches import report_document, say_audit, say_precision
 from arena.cli.session import Session, game_option, notice, plain, progress_bar, session_options
 from arena.cli.walls import sandbox_options, sharing_option
 from arena.errors import UsageFault
@@ -165,8 +166,15 @@ def _write(file: Path, table: PayoffTable) -> None:
 @click.option(
     "--matches", default=16, show_default=True, type=click.IntRange(1), help="Per opponent."
 )
+@precision_option
 @click.option("--workers", default=0, type=click.IntRange(0), help="Processes; 0: one per core.")
 @click.option("--against", "population_name", metavar="NAME", help="Evaluation population.")
+@click.option(
+    "--control-variate",
+    is_flag=True,
+    help="Take the luck of the cards off the scores (games of hands): they stay unbiased and are "
+    "known more precisely; reads every match.",
+)
 @sharing_option
 @sandbox_options
 @session_options
@@ -175,8 +183,10 @@ def evaluate_(
     ref: str,
     game: Game,
     matches: int,
+    precision: float | None,
     workers: int,
     population_name: str | None,
+    control_variate: bool,
     shared: bool,
     wall: WallChoice,
 ) -> None:
@@ -186,7 +196,14 @@ def evaluate_(
         progress_bar(f"evaluating {ref}") as progress,
     ):
         found = arena.evaluate(
-            ref, game, matches, against=population_name, shared=shared, progress=progress
+            ref,
+            game,
+            matches,
+            against=population_name,
+            precision=precision,
+            control_variate=control_variate,
+            shared=shared,
+            progress=progress,
         )
     scores = found.scores
     document = {
@@ -205,6 +222,10 @@ def evaluate_(
         **report_document(found.report),
         "per_opponent": [_opponent(one, found.refs) for one in scores.per_opponent],
     }
+    if found.saved is not None:
+        document["variance_saved"] = {
+            found.refs[digest]: _finite(factor) for digest, factor in found.saved.items()
+        }
     for wall_name, number_of in sorted(found.report.walls.items()):
         notice(f"{number_of:,} matches played behind: {wall_name}")
     session.answer(document, lambda out: _say(out, found))
@@ -218,6 +239,10 @@ def _opponent(one: AgainstOpponent, refs: Mapping[str, str]) -> dict[str, Any]:
 
 def _say(out: Console, found: Evaluated) -> None:
     found.sheet(out.width).print_on(out)
+    for digest, factor in (found.saved or {}).items():
+        told = f"of {factor:,.1f} times the matches" if np.isfinite(factor) else "of any number"
+        out.print(f"  without luck as precise as plain means {told}: {found.refs[digest]}")
+    say_precision(out, found.report)
     say_audit(out, found.report)
 
 

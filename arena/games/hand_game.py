@@ -15,7 +15,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from arena.games.parts import Account
+from arena.games.parts import Account, InformationStates, Table
 
 _PADDING = 3
 """Fills the last packed byte; no action has that number."""
@@ -82,6 +82,25 @@ class HandGame(ABC, Generic[P]):
     @abstractmethod
     def dealt(self, deal_seed: int) -> tuple[int, tuple[int, ...]]:
         """The seat of player 0 in the first hand, and the deal of every hand."""
+
+    @property
+    @abstractmethod
+    def states(self) -> InformationStates:
+        """What a player can know in one hand."""
+
+    @property
+    @abstractmethod
+    def deals(self) -> tuple[tuple[int, ...], ...]:
+        """The cards of every deal in the order in which they are dealt; all are equally likely."""
+
+    @abstractmethod
+    def cards_dealt(self, actions: bytes) -> int:
+        """How many cards of a deal somebody has seen after these actions."""
+
+    @property
+    @abstractmethod
+    def equilibrium(self) -> Table:
+        """A table near an equilibrium of one hand, over all information states."""
 
     @abstractmethod
     def position(self, deal: int, actions: bytes) -> P:

@@ -16,6 +16,7 @@ from arena.store import append as appending
 from arena.store import audits as auditing
 from arena.store import exact, queries, rows
 from arena.store import export as exporting
+from arena.store import meetings as meeting
 from arena.store.catalog import Connection
 from arena.store.database import Database
 from arena.store.values import (
@@ -169,6 +170,19 @@ class MatchStore:
                 limit=limit,
                 offset=offset,
             )
+
+    def meetings(self, game: Game, pair: tuple[str, str]) -> list[Result]:
+        """The matches of a pair that count, with their moves, by repetition.
+
+        Raises:
+          StoreCorrupt: a row makes no sense.
+        """
+        with self.reading() as connection:
+            packed = meeting.meetings(connection, game.name, game.version, pair)
+        return [
+            replace(one, moves=self._unpacked(one.match.id, game.name, game.version, one.moves))
+            for one in packed
+        ]
 
     def pair_stats(
         self, game: str, version: int, *, among: Collection[str] | None = None

@@ -343,3 +343,19 @@ def test_the_dashboards_help_is_that_of_the_pages():
     words = [sys.executable, "-m", "arena", "dashboard", "--help"]
     shown = subprocess.run(words, capture_output=True, text=True, check=True).stdout
     assert "--port" in shown and "--submitting" in shown
+
+
+def test_precision_is_told_and_only_where_it_is_asked_for(home):
+    words = ("play", "--game", "kuhn", "--matches", "40", "--only", "house/Kuhn1950")
+    told = document(*words, "--precision", "20", home=home)
+    assert told["imprecise"] == 0
+    assert "imprecise" not in document(*words, home=home)
+    assert run(*words, "--precision", "0", home=home).exit_code == 2
+    shown = run(*words, "--precision", "0.01", home=home)
+    assert "not as precise as asked for" in shown.stdout
+
+
+def test_a_focus_needs_a_budget(home):
+    words = ("play", "--game", "kuhn", "--focus", "nash")
+    assert run(*words, home=home).exit_code == 2
+    assert run(*words, "--budget", "1", home=home).exit_code == 2

@@ -21,10 +21,10 @@ from arena.games.hand_game import Hand, HandGame
 from arena.games.hand_stationary import hand_stationary
 from arena.games.kuhn import table as tables
 from arena.games.kuhn.examples import EXAMPLES
-from arena.games.kuhn.house import kuhn_house
+from arena.games.kuhn.house import equilibrium, kuhn_house, table_of
 from arena.games.kuhn.states import ENGINE, STATES, state_key
 from arena.games.kuhn.telling import TELLING, paid
-from arena.games.parts import Learner, MatchCounts, Starter, Stationary
+from arena.games.parts import Learner, MatchCounts, Starter, Stationary, Table
 from arena.games.protocol import AuthorContract
 from registry.values import Submission
 
@@ -134,6 +134,20 @@ class Kuhn(HandGame[Position]):
     def dealt(self, deal_seed: int) -> tuple[int, tuple[int, ...]]:
         """The seat of player 0 in the first hand, and for each hand an index into `DEALS`."""
         return tables.dealt(deal_seed)
+
+    @property
+    def deals(self) -> tuple[tuple[int, ...], ...]:
+        """Cards of players 0 and 1."""
+        return tables.DEALS
+
+    def cards_dealt(self, actions: bytes) -> int:
+        """2: nothing is dealt later."""
+        return 2
+
+    @property
+    def equilibrium(self) -> Table:
+        """What house/Kuhn1950 plays."""
+        return table_of(equilibrium)
 
     def position(self, deal: int, actions: bytes) -> Position:
         """See `position`."""

@@ -21,12 +21,14 @@ from arena.games.hand_dialogue import hand_dialogue
 from arena.games.hand_game import Hand, HandGame
 from arena.games.hand_stationary import hand_stationary
 from arena.games.leduc import table as tables
+from arena.games.leduc.cfr_solution import shipped
 from arena.games.leduc.examples import EXAMPLES
 from arena.games.leduc.house import leduc_house
 from arena.games.leduc.states import STATES, state_key
 from arena.games.leduc.telling import TELLING
-from arena.games.parts import Learner, MatchCounts, Published, Starter, Stationary
+from arena.games.parts import Learner, MatchCounts, Published, Starter, Stationary, Table
 from arena.games.protocol import AuthorContract
+from arena.kinds.tabular import states_of
 from registry.values import Submission
 
 ENGINE = "leduc_poker"
@@ -172,6 +174,20 @@ class Leduc(HandGame[Position]):
     def dealt(self, deal_seed: int) -> tuple[int, tuple[int, ...]]:
         """The seat of player 0 in the first hand, and for each hand an index into `DEALS`."""
         return tables.dealt(deal_seed)
+
+    @property
+    def deals(self) -> tuple[tuple[int, ...], ...]:
+        """Cards of player 0, of player 1, and the public one."""
+        return tables.DEALS
+
+    def cards_dealt(self, actions: bytes) -> int:
+        """2, or 3 once the public card lies open."""
+        return 3 if position(0, actions).public else 2
+
+    @property
+    def equilibrium(self) -> Table:
+        """What house/CFR+ plays."""
+        return states_of(STATES, shipped().payload)
 
     def position(self, deal: int, actions: bytes) -> Position:
         """See `position`."""
