@@ -17,6 +17,7 @@ from arena.evaluation import Evaluated, evaluated
 from arena.games.protocol import Game
 from arena.home import open_home
 from arena.house.population import population_of
+from arena.mixing import mixtures_of, through_members
 from arena.practice import PracticeMatch, practise
 from arena.record import Record, game_of
 from arena.rejection import Rejection
@@ -223,6 +224,8 @@ class Arena(Record):
     ) -> PlayReport:
         """Plays what is missing of the round robin of all qualified policies.
 
+        In the place of a mixture its members play, each by its weight (`arena.mixing`).
+
         Args:
           game: which game.
           matches: wanted for each pair.
@@ -238,7 +241,7 @@ class Arena(Record):
         game = game_of(game)
         everybody = [version.digest for version in self.policies(game, status=Status.QUALIFIED)]
         pairs = pairs_among(everybody, [self._entrant(game, ref) for ref in only])
-        wanted = dict.fromkeys(pairs, matches)
+        wanted = self._through_members(game, dict.fromkeys(pairs, matches))
         return self.play_pairs(game, wanted, shared=shared, progress=progress)
 
     def play_pairs(
@@ -267,6 +270,8 @@ class Arena(Record):
     ) -> Evaluated:
         """Plays a policy against an evaluation population, and says how good it is and why.
 
+        In the place of a mixture its members play, each by its weight (`arena.mixing`).
+
         Args:
           ref: of the policy.
           game: which game.
@@ -279,8 +284,12 @@ class Arena(Record):
         version, population = self.policy(ref, game), population_of(game.name, against)
         others = [digest for digest in population.digests if digest != version.digest]
         wanted = {(version.digest, other): matches for other in others}
+        wanted = self._through_members(game, wanted)
         report = self.play_pairs(game, wanted, shared=shared, progress=progress)
         return evaluated(self.home, game, version, population, report)
+
+    def _through_members(self, game: Game, wanted: Mapping[Pair, int]) -> dict[Pair, int]:
+        return through_members(wanted, mixtures_of(self.home.registry, game.name))
 
     def replay(self, match_id: str) -> Comparison:
         """Plays a stored match again, with fresh sealed workers, and compares.

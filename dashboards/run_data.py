@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import streamlit as st
 
 from arena.analysis.stakes import stakes_of
@@ -139,8 +140,12 @@ def measured(record: RunRecord) -> Measured:
 
 def _mark(known: Measured) -> str:
     """Changes when a member has met the population again, and not with any other match."""
-    arrays = (known.count, known.met.mean, known.met.stderr)
-    return hashlib.blake2b(b"".join(map(bytes, arrays)), digest_size=16).hexdigest()
+    table, scatter = known.table, known.table.scatter
+    index = table.index()
+    cells = np.ix_([index[one] for one in known.digests], [index[one] for one in known.against])
+    arrays = (table.count[cells], table.mean[cells], table.stderr[cells])
+    text = b"".join(array.tobytes() for array in arrays) + repr(scatter).encode()
+    return hashlib.blake2b(text, digest_size=16).hexdigest()
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from arena.games.parts import Learner
 from arena.games.protocol import Game
 from arena.house.population import Population, default_population
 from arena.rejection import Rejection
+from arena.seam import Tournament
 from arena.submission import prepare
 from population.comparison import title_of
 from population.config import OracleChoice, RunConfig
@@ -25,7 +26,7 @@ from population.matches import Matches
 from population.members import AUTHOR
 from population.paper import PaperRow, methods, variants
 from population.records import RunRecord
-from population.scores import Measured, Scores, measure
+from population.scores import Measured, Scores, measure, measured
 
 ITERATIONS, REFINEMENTS = 20, 10
 """K and M of the paper."""
@@ -72,6 +73,7 @@ class Row:
       ours: figures measured here; None where nothing was run.
       how: what was run, or how to run it.
       note: what differs, and why.
+      digests: the programs that the figures are of, where they are no run's.
     """
 
     method: str
@@ -79,6 +81,7 @@ class Row:
     ours: Ours | None
     how: str
     note: str = ""
+    digests: tuple[str, ...] = ()
 
 
 def over_seeds(scores: Sequence[Scores]) -> Ours:
@@ -136,6 +139,7 @@ def learner_row(
         over_seeds(_complete(known, digests)),
         f"{number}, trained here" if learner.trained else number,
         learner.note,
+        tuple(digests),
     )
 
 
@@ -148,7 +152,18 @@ def house_row(matches: Matches, published: PaperRow, count: int, population: Pop
     version = matches.arena.policy(f"house/{published.method}", matches.game)
     known = measure(matches, {version.digest: count}, population)
     scores = over_seeds(_complete(known, [version.digest]))
-    return Row(published.method, published, scores, version.ref)
+    return Row(published.method, published, scores, version.ref, digests=(version.digest,))
+
+
+def brought_up_to_date(row: Row, arena: Tournament, game: Game, population: Population) -> Row:
+    """A row with figures from all that is stored by now.
+
+    Intervals follow from how much deals differ in everything that was played, later rows included.
+    """
+    if not row.digests:
+        return row
+    known = measured(arena, game, row.digests, population)
+    return replace(row, ours=over_seeds(_complete(known, row.digests)))
 
 
 def _complete(known: Measured, digests: Sequence[str]) -> list[Scores]:

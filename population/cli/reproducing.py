@@ -41,6 +41,7 @@ from population.report.page import page as run_page
 from population.reproduction import (
     ITERATIONS,
     Row,
+    brought_up_to_date,
     calls_at_most,
     choice_of,
     house_row,
@@ -121,6 +122,7 @@ def reproduce(
         wanted = _configurations(game, model, range(1, seeds + 1), quick)
         records = [_finished(runs, arena, config, spending) for config in wanted]
         evaluate_runs(arena, runs, records, count=count, steps=0 if quick else 4)
+        rows = [brought_up_to_date(row, arena, game, population_of(game)) for row in rows]
         rows += _csro_rows(arena, runs, game, model)
         pages = {f"{one.name}.html": run_page(gather(arena, runs, one.name)) for one in records}
     written = _write(folder, game, rows, pages)
