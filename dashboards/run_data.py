@@ -20,6 +20,7 @@ from dashboards.liveness import FRESH_LOOKS, Liveness, Phase, liveness_of, phase
 from oracle.models.budget import Spent
 from oracle.models.journal import Call
 from population.comparison import OurRow, our_rows
+from population.exploits import KeptExploit, kept_exploits
 from population.oracles import journal_of
 from population.records import RunRecord, RunState, Sigma
 from population.report.facts import RunFacts, gather, members_of, sigmas_of
@@ -208,6 +209,17 @@ def liveness(record: RunRecord) -> Liveness | None:
 def phase(record: RunRecord) -> Phase:
     """What a run is doing."""
     return phase_of(record.state, liveness(record))
+
+
+@st.cache_resource(ttl=data.SECONDS, max_entries=64, show_spinner=False)
+def _exploits(path: str, target: str) -> tuple[KeptExploit, ...]:
+    folder = data.home().path
+    return kept_exploits(Runs(folder), target) if had_runs(folder) else ()
+
+
+def exploits(target: str) -> tuple[KeptExploit, ...]:
+    """What `csro exploit` found against a policy, the surest gain first."""
+    return _exploits(str(data.home().path), target)
 
 
 def calls(name: str) -> tuple[Call, ...]:

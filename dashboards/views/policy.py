@@ -21,7 +21,7 @@ from dashboards.charts.lineage import line_styles, lineage_graph
 from dashboards.comparing import METRICS
 from dashboards.text import in_code, in_markdown
 from dashboards.tiles import tiles
-from dashboards.views import faults, opponents
+from dashboards.views import exploit, faults, opponents
 from dashboards.views.side_by_side import side_by_side
 from dashboards.views.watching import matches_to_watch
 from population.records import RunRecord
@@ -33,7 +33,7 @@ Colour = Literal["green", "gray", "orange", "red"]
 LISTED = 50
 """Matches that are listed, the newest first."""
 _NOBODY = "nobody"
-PARTS = ("Results", "Source", "Lineage", "Faults", "Matches")
+PARTS = ("Results", "Source", "Lineage", "Faults", "Matches", "Exploit")
 _BADGES: dict[Status, Colour] = {
     Status.QUALIFIED: "green",
     Status.CANDIDATE: "gray",
@@ -67,6 +67,8 @@ def show(game: Game) -> None:
             faults.faults(game, version)
         case "Matches":
             _matches(game, version)
+        case "Exploit":
+            exploit.show(game, version)
         case _:
             opponents.results(game, version)
 
@@ -182,9 +184,10 @@ def _rank(row: Row | None, ranked: int) -> tuple[str, dict[str, str]]:
     if row is None or row.rank is None:
         return "-", {}
     tied = row.rank_low is not None and row.rank_low != row.rank_high
-    notes = [f"could be {row.rank_low} to {row.rank_high}"] if tied else []
-    notes += ["provisional"] if row.provisional else []
-    return f"{row.rank:,} of {ranked:,}", {"Rank": ", ".join(notes)} if notes else {}
+    told = f"could be {row.rank_low} to {row.rank_high}" if tied else ""
+    if row.provisional:  # a tile has room for no more
+        told = f"provisional, {row.rank_low} to {row.rank_high}" if tied else "provisional"
+    return f"{row.rank:,} of {ranked:,}", {"Rank": told} if told else {}
 
 
 def _by_members(game: Game, record: RunRecord | None, *, measured: bool) -> None:
