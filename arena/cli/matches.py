@@ -11,6 +11,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from arena.cli.references import REF
 from arena.cli.session import Session, game_option, plain, progress_bar, session_options
 from arena.cli.walls import sandbox_options, sharing_option
 from arena.games.parts import Account
@@ -31,6 +32,7 @@ from sandbox.choose import WallChoice
     "--only",
     multiple=True,
     metavar="REF",
+    type=REF,
     help="Given once: this policy against everybody. Given more often: the round robin among them.",
 )
 @click.option("--workers", default=0, type=click.IntRange(0), help="Processes; 0: one per core.")
@@ -100,8 +102,8 @@ def _say(out: Console, report: PlayReport) -> None:
 
 @click.command()
 @game_option
-@click.argument("ref", required=False)
-@click.option("--against", metavar="REF", help="Only against this policy.")
+@click.argument("ref", required=False, type=REF)
+@click.option("--against", metavar="REF", type=REF, help="Only against this policy.")
 @click.option("--faults", is_flag=True, help="Only forfeits.")
 @click.option(
     "--selecting",

@@ -17,6 +17,7 @@ from arena.analysis.leaderboard import NASH_RULE, RANKINGS
 from arena.analysis.metrics import AgainstOpponent
 from arena.analysis.ratings import Rating
 from arena.cli.matches import report_document, say_audit
+from arena.cli.references import REF
 from arena.cli.session import Session, game_option, notice, plain, progress_bar, session_options
 from arena.cli.walls import sandbox_options, sharing_option
 from arena.errors import UsageFault
@@ -110,7 +111,7 @@ def leaderboard(
 
 @click.command()
 @game_option
-@click.argument("refs", metavar="[REF]...", nargs=-1)
+@click.argument("refs", metavar="[REF]...", nargs=-1, type=REF)
 @click.option(
     "--csv",
     "csv_file",
@@ -160,7 +161,7 @@ def _write(file: Path, table: PayoffTable) -> None:
 
 
 @click.command(name="evaluate")
-@click.argument("ref")
+@click.argument("ref", type=REF)
 @game_option
 @click.option(
     "--matches", default=16, show_default=True, type=click.IntRange(1), help="Per opponent."
