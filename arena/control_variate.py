@@ -25,6 +25,7 @@ from arena.games.hand_tree import HandTree, hand_tree
 from arena.games.protocol import Game
 from arena.home import Home
 from arena.kinds.tabular import states_of
+from arena.mixing import mixtures_of, through_members, with_mixtures
 from arena.payoffs import PayoffTable
 from arena.tally import Pair
 from arena.values import Result
@@ -41,6 +42,8 @@ def without_luck(
     home: Home, game: Game, digests: Sequence[str], pairs: Iterable[Pair] | None = None
 ) -> PayoffTable:
     """The payoffs of some policies from all matches that count, each without its luck.
+
+    Those of mixtures are put together from their members' (`arena.mixing`).
 
     Every match's moves are read, so this takes time in proportion to the matches: about 500 a
     second.
@@ -61,14 +64,20 @@ def without_luck(
     hands = has_luck(game)
     space = hands.states
     tree = hand_tree(hands, space)
-    versions = home.registry.by_digests(sorted(set(digests)))
+    chosen = tuple(dict.fromkeys(digests))
+    if pairs is None:
+        pairs = [(a, b) for i, a in enumerate(chosen) for b in chosen[i + 1 :]]
+    known_mixtures = mixtures_of(home.registry, game.name)
+    mixtures = {digest: known_mixtures[digest] for digest in chosen if digest in known_mixtures}
+    pairs = through_members(dict.fromkeys(pairs, 1), mixtures)
+    members = [member for weights in mixtures.values() for member in weights]
+    everybody = tuple(dict.fromkeys([*chosen, *members]))
+    versions = home.registry.by_digests(sorted(everybody))
     tables = {
         digest: tree.table(states_of(space, version.payload))
         for digest, version in versions.items()
         if version.kind == "tabular"
     }
-    if pairs is None:
-        pairs = [(a, b) for i, a in enumerate(digests) for b in digests[i + 1 :]]
     read, prior = _Reader(home, hands, tree), tree.table(hands.equilibrium)
     rows: list[dict[str, Any]] = []
     for one, other in dict.fromkeys((min(pair), max(pair)) for pair in pairs):
@@ -76,7 +85,8 @@ def without_luck(
         matches = [read.match(result) for result in results]
         known = (tables.get(one), tables.get(other))
         rows += _sums(one, other, corrected(tree, matches, known, prior), matches)
-    return PayoffTable.from_pair_stats(pa.Table.from_pylist(rows, _COLUMNS), digests)
+    table = PayoffTable.from_pair_stats(pa.Table.from_pylist(rows, _COLUMNS), everybody)
+    return with_mixtures(table, mixtures).restrict(chosen)
 
 
 _NOTHING = 1e-6

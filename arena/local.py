@@ -22,6 +22,7 @@ from arena.home import open_home
 from arena.house.population import population_of
 from arena.kinds.asked import KIND as ASKED
 from arena.kinds.asked import Asked
+from arena.mixing import mixtures_of, through_members
 from arena.practice import PracticeMatch, practise
 from arena.record import Record, game_of
 from arena.rejection import Rejection
@@ -234,6 +235,8 @@ class Arena(Record):
     ) -> PlayReport:
         """Plays what is missing of the round robin of all qualified policies.
 
+        In the place of a mixture its members play, each by its weight (`arena.mixing`).
+
         Args:
           game: which game.
           matches: wanted for each pair; with a precision the most that it may get.
@@ -253,13 +256,12 @@ class Arena(Record):
           UsageFault: a policy is withdrawn or quarantined, or no match is asked for.
         """
         game = game_of(game)
-        everybody = [
-            version.digest
-            for version in self.policies(game, status=Status.QUALIFIED)
-            if version.kind != ASKED or self.runner.asked is not None
-        ]
-        pairs = pairs_among(everybody, [self._entrant(game, ref) for ref in only])
-        wanted = dict.fromkeys(pairs, matches)
+        everybody = [version.digest for version in self.policies(game, status=Status.QUALIFIED)]
+        named = [self._entrant(game, ref) for ref in only]
+        wanted = self._through_members(game, dict.fromkeys(pairs_among(everybody, named), matches))
+        if self.runner.asked is None:  # nobody answers for them here; who names one is told so
+            mute = {version.digest for version in self.policies(game, kind=ASKED)} - set(named)
+            wanted = {pair: count for pair, count in wanted.items() if mute.isdisjoint(pair)}
         if focus is not None or budget is not None:
             if focus is None or budget is None or only or precision is not None:
                 raise UsageFault(
@@ -303,6 +305,8 @@ class Arena(Record):
     ) -> Evaluated:
         """Plays a policy against an evaluation population, and says how good it is and why.
 
+        In the place of a mixture its members play, each by its weight (`arena.mixing`).
+
         Args:
           ref: of the policy.
           game: which game.
@@ -323,12 +327,16 @@ class Arena(Record):
         version, population = self.policy(ref, game), population_of(game.name, against)
         others = [digest for digest in population.digests if digest != version.digest]
         wanted = {(version.digest, other): matches for other in others}
+        wanted = self._through_members(game, wanted)
         report = self.play_pairs(
             game, wanted, precision=precision, shared=shared, progress=progress
         )
         return evaluated(
             self.home, game, version, population, report, control_variate=control_variate
         )
+
+    def _through_members(self, game: Game, wanted: Mapping[Pair, int]) -> dict[Pair, int]:
+        return through_members(wanted, mixtures_of(self.home.registry, game.name))
 
     def replay(self, match_id: str) -> Comparison:
         """Plays a stored match again, with fresh sealed workers, and compares.

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 from numpy.typing import NDArray
 
@@ -22,6 +23,40 @@ from arena.printed import WIDTH, Cell, Printed, Sheet, Side
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int32]
 
+
+@dataclass(frozen=True, slots=True)
+class Scatter:
+    """How much deals of some pairs differ, pooled over the pairs by their degrees of freedom.
+
+    Attributes:
+      squares: sum of freedom times the variance of a deal, in the game's unit squared.
+      freedom: degrees of freedom of all pairs together.
+    """
+
+    squares: float
+    freedom: float
+
+    @classmethod
+    def of(cls, stderr: Floats, deals: NDArray[np.integer[Any]]) -> Scatter:
+        """From the errors of pairs (NaN where not known) and how many deals they rest on."""
+        freedom = np.where(np.isnan(stderr), 0.0, np.maximum(deals - 1.0, 0.0))
+        squares = np.where(freedom > 0, np.nan_to_num(stderr) ** 2 * deals * freedom, 0.0)
+        return cls(float(squares.sum()), float(freedom.sum()))
+
+    @classmethod
+    def of_pairs(cls, pair_stats: pa.Table) -> Scatter:
+        """From all that `MatchStore.pair_stats` returned, both halves of a pair together."""
+        met = pair_stats.filter(pc.not_equal(*(_text(pair_stats, side) for side in _SIDES)))
+        sums = met.group_by(list(_SIDES)).aggregate([(name, "sum") for name in _SUMS])
+        whole = {name: sums.column(f"{name}_sum").to_numpy().astype(float) for name in _SUMS}
+        return cls.of(_mean_and_error(whole)[1], whole["deals"])
+
+
+def _text(pair_stats: pa.Table, side: str) -> pa.ChunkedArray:
+    return pair_stats.column(side).cast(pa.string())
+
+
+_SIDES = ("low", "high")
 _SUMS = ("matches", "total", "deals", "deal_squares", "deal_cross", "deal_sizes")
 _VIEWS = ("wins", "draws", "losses", "forfeits_low", "forfeits_high")
 
@@ -49,6 +84,8 @@ class PayoffTable(Printed):
       draws: (n, n).
       forfeits: (n, n) matches that the row's policy forfeited.
       names: what to call policies where the table is shown, by digest; may lack some.
+      around: how much deals differ in all that was stored, be it in this table or not; None where
+        nothing but the table is known.
     """
 
     digests: tuple[str, ...]
@@ -64,6 +101,7 @@ class PayoffTable(Printed):
     draws: Counts
     forfeits: Counts
     names: Mapping[str, str] = field(default_factory=dict)
+    around: Scatter | None = None
 
     def __post_init__(self) -> None:
         n = len(self.digests)
@@ -83,6 +121,14 @@ class PayoffTable(Printed):
     def index(self) -> dict[str, int]:
         """Position of each digest."""
         return {digest: place for place, digest in enumerate(self.digests)}
+
+    @property
+    def scatter(self) -> Scatter:
+        """How much deals differ: in all that was stored, else in this table."""
+        if self.around is not None:
+            return self.around
+        upper = np.triu_indices(len(self.digests), k=1)
+        return Scatter.of(self.stderr[upper], self.deals[upper])
 
     def missing(self) -> tuple[tuple[str, str], ...]:
         """Pairs (in table order) that never met."""
@@ -107,7 +153,7 @@ class PayoffTable(Printed):
             )
         chosen = np.array([index[digest] for digest in digests], dtype=np.intp)
         parts = {name: getattr(self, name)[..., chosen[:, None], chosen] for name in _ARRAYS}
-        return PayoffTable(tuple(digests), **parts, names=self.names)
+        return PayoffTable(tuple(digests), **parts, names=self.names, around=self.around)
 
     def named(self, names: Mapping[str, str]) -> PayoffTable:
         """The same table, with names by digest for showing it."""

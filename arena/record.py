@@ -20,7 +20,7 @@ from arena.standings import Leaderboard, exact_payoffs, payoff_table, standings
 from arena.tables import export_tables
 from arena.tally import Pair
 from registry.search import Filters
-from registry.values import Author, PolicyVersion, Season, Status
+from registry.values import Author, PolicyVersion, Season, Status, StatusChange
 
 
 def game_of(game: Game | str) -> Game:
@@ -148,6 +148,10 @@ class Record:
         """How a policy's matches were played, and what audits found."""
         game = game_of(game)
         return conduct_of(self.home, self.policy(ref, game), game.version)
+
+    def history(self, ref: str, game: Game | str | None = None) -> tuple[StatusChange, ...]:
+        """Every status that a policy had under all its names, with reasons, oldest first."""
+        return self.home.registry.history(self.policy(ref, game).digest)
 
     def match(self, match_id: str) -> Stored:
         """A stored match, retold by the engine; the beginning of its id is enough.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -27,17 +27,27 @@ from arena.games.protocol import Game
 from arena.home import Home
 from arena.house.population import Population
 from arena.listings import also
-from arena.payoffs import PayoffTable
+from arena.mixing import mixtures_of, with_mixtures
+from arena.payoffs import PayoffTable, Scatter
 from arena.printed import WIDTH, Aside, Cell, Printed, Sheet, Side, estimate_columns, estimated
 from arena.tally import Pair
 from registry.values import Status
 
 
 def payoff_table(home: Home, game: Game, digests: Sequence[str]) -> PayoffTable:
-    """The payoffs of some policies against each other, from everything that is stored."""
-    chosen = list(dict.fromkeys(digests))
-    stats = home.store.pair_stats(game.name, game.version, among=chosen)
-    return PayoffTable.from_pair_stats(stats, chosen)
+    """The payoffs of some policies against each other, from everything that is stored.
+
+    Those of mixtures are put together from their members' (`arena.mixing`).
+    """
+    chosen = tuple(dict.fromkeys(digests))
+    known = mixtures_of(home.registry, game.name)
+    mixtures = {digest: known[digest] for digest in chosen if digest in known}
+    members = [member for weights in mixtures.values() for member in weights]
+    everybody = tuple(dict.fromkeys([*chosen, *members]))
+    stats = home.store.pair_stats(game.name, game.version)
+    table = PayoffTable.from_pair_stats(stats, everybody)
+    table = replace(table, around=Scatter.of_pairs(stats))
+    return with_mixtures(table, mixtures).restrict(chosen)
 
 
 def exact_payoffs(
@@ -72,6 +82,12 @@ DRAWN = 30
 """Policies that a chart of a leaderboard shows."""
 _ROOM = {"worst opponent": 100, "cross-fitted": 120, "rating": 120, "matches": 120}
 """Characters that a screen must have for a column to be shown."""
+MEAN_RETURN = (
+    "over every opponent that it met, of the board and of the evaluation population, each as one"
+)
+"""What the column of the mean return is."""
+_PROVISIONAL = "*"
+"""After a rank; the word would fold in 80 columns."""
 _ROOM_FOR_INTERVALS = 180
 """And for every score to have its interval beside it."""
 
@@ -99,7 +115,8 @@ class Leaderboard(Printed):
 
     def sheet(self, width: int = WIDTH) -> Sheet:
         """Ranks with the ranges that the noise leaves open, and scores with their intervals."""
-        columns = _columns(self.rows, {self.by} if width < _ROOM_FOR_INTERVALS else None)
+        exact = {self.by} if width < _ROOM_FOR_INTERVALS else None
+        columns = _columns(self.rows, exact, self.by)
         left_out = [title for title in columns if width < _ROOM.get(title, 0)]
         for title in left_out:
             del columns[title]
@@ -107,8 +124,20 @@ class Leaderboard(Printed):
             f"{game_named(self.game).title}: {self.unit} a match, measured on {self.population}",
             {title: side for title, (side, _) in columns.items()},
             tuple(tuple(cell(row) for _, cell in columns.values()) for row in self.rows),
-            "\n".join(filter(None, [self._told_of_nash(), _told_of(left_out)])),
+            "\n".join(filter(None, [*self._notes(), _told_of(left_out)])),
         )
+
+    def _notes(self) -> list[str]:
+        """What the columns do not say for themselves."""
+        provisional = any(row.provisional for row in self.rows)
+        return [
+            f"{_PROVISIONAL} provisional: not measured as precisely as a rank takes; it stands "
+            "behind those that are"
+            if provisional
+            else "",
+            f"mean return: {MEAN_RETURN}" if self.by == RankBy.MEAN_RETURN else "",
+            self._told_of_nash(),
+        ]
 
     def _told_of_nash(self) -> str:
         if self.nash_exploitability is None:
@@ -136,12 +165,13 @@ def _told_of(left_out: Sequence[str]) -> str:
 Column = tuple[Side, Callable[[Row], Cell]]
 
 
-def _columns(rows: Sequence[Row], exact: Container[str] | None) -> dict[str, Column]:
+def _columns(rows: Sequence[Row], exact: Container[str] | None, by: str) -> dict[str, Column]:
     """The columns that these rows fill.
 
     Args:
       rows: of the board.
       exact: metrics that have their intervals beside them, as AggScore always does; None for all.
+      by: what the board is ordered by.
     """
 
     def scored(metric: str) -> Callable[[Row], Cell]:
@@ -159,6 +189,8 @@ def _columns(rows: Sequence[Row], exact: Container[str] | None) -> dict[str, Col
         "worst opponent": ("left", _worst),
         "matches": ("right", lambda row: f"{row.matches:,}"),
     }
+    if by == RankBy.MEAN_RETURN:
+        columns["mean return"] = ("right", lambda row: number(row.mean_return))
     if any(row.forfeits for row in rows):
         columns["forfeits"] = ("right", lambda row: f"{row.forfeits:,}" if row.forfeits else "")
     if any(row.bradley_terry is not None for row in rows):
@@ -190,9 +222,8 @@ def _rank(row: Row) -> Cell:
     if row.rank is None:
         return "-"
     aside = "" if row.rank_low == row.rank_high else f"{row.rank_low}-{row.rank_high}"
-    if row.provisional:
-        aside = f"{aside} provisional".strip()
-    return Aside(str(row.rank), aside) if aside else str(row.rank)
+    rank = f"{row.rank}{_PROVISIONAL if row.provisional else ''}"
+    return Aside(rank, aside) if aside else rank
 
 
 def _worst(row: Row) -> str:

@@ -19,6 +19,7 @@ import numpy as np
 
 from arena.analysis.estimates import Floats, around, freedom_of
 from arena.analysis.stakes import UNKNOWN, Stakes, doubted
+from arena.payoffs import Scatter
 
 STAKES = Stakes(most=200.0, spread=20.0)
 SIZES = (2, 3, 4, 5, 8, 10, 16, 25, 50, 100)
@@ -64,9 +65,10 @@ def _covered(deals: Floats, mean: float, stakes: Stakes, rng: np.random.Generato
     stderr = deals.std(axis=1, ddof=1) / np.sqrt(n)
     freedom = np.full((_OTHERS, _OTHERS), _OTHERS_DEALS)
     spread = _OTHERS_SPREAD * np.sqrt(rng.chisquare(_OTHERS_DEALS - 1, freedom.shape) / 15.0)
-    everybody = (spread / np.sqrt(_OTHERS_DEALS), freedom)
+    upper = np.triu_indices(_OTHERS, k=1)
+    scatter = Scatter.of((spread / np.sqrt(_OTHERS_DEALS))[upper], freedom[upper])
     found = around(
-        deals.mean(axis=1), doubted(stderr, counts, everybody, stakes), freedom_of(counts)
+        deals.mean(axis=1), doubted(stderr, counts, scatter, stakes), freedom_of(counts)
     ).within(stakes.most)
     inside = (found.low - 1e-9 <= mean) & (mean <= found.high + 1e-9)
     return np.array([inside.mean(), (found.high - found.low).mean()])

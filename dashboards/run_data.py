@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import streamlit as st
 
 from arena.analysis.stakes import stakes_of
@@ -19,6 +20,7 @@ from dashboards.liveness import FRESH_LOOKS, Liveness, Phase, liveness_of, phase
 from oracle.models.budget import Spent
 from oracle.models.journal import Call
 from population.comparison import OurRow, our_rows
+from population.exploits import KeptExploit, kept_exploits
 from population.oracles import journal_of
 from population.records import RunRecord, RunState, Sigma
 from population.report.facts import RunFacts, gather, members_of, sigmas_of
@@ -139,8 +141,12 @@ def measured(record: RunRecord) -> Measured:
 
 def _mark(known: Measured) -> str:
     """Changes when a member has met the population again, and not with any other match."""
-    arrays = (known.count, known.met.mean, known.met.stderr)
-    return hashlib.blake2b(b"".join(map(bytes, arrays)), digest_size=16).hexdigest()
+    table, scatter = known.table, known.table.scatter
+    index = table.index()
+    cells = np.ix_([index[one] for one in known.digests], [index[one] for one in known.against])
+    arrays = (table.count[cells], table.mean[cells], table.stderr[cells])
+    text = b"".join(array.tobytes() for array in arrays) + repr(scatter).encode()
+    return hashlib.blake2b(text, digest_size=16).hexdigest()
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
@@ -203,6 +209,17 @@ def liveness(record: RunRecord) -> Liveness | None:
 def phase(record: RunRecord) -> Phase:
     """What a run is doing."""
     return phase_of(record.state, liveness(record))
+
+
+@st.cache_resource(ttl=data.SECONDS, max_entries=64, show_spinner=False)
+def _exploits(path: str, target: str) -> tuple[KeptExploit, ...]:
+    folder = data.home().path
+    return kept_exploits(Runs(folder), target) if had_runs(folder) else ()
+
+
+def exploits(target: str) -> tuple[KeptExploit, ...]:
+    """What `csro exploit` found against a policy, the surest gain first."""
+    return _exploits(str(data.home().path), target)
 
 
 def calls(name: str) -> tuple[Call, ...]:

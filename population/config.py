@@ -172,6 +172,40 @@ class RunConfig:
             parts += [oracle.opponents, oracle.shown, str(oracle.asking)]
         return ", ".join(filter(None, parts))
 
+    def described(self) -> dict[str, str]:
+        """Everything that the run was told and that has to do with it, in words."""
+        oracle, idle = self.oracle, self.oracle.idle_options()
+        told = {
+            "Game": self.game,
+            "Oracle": oracle.name,
+            "Model": "the author's own" if oracle.custom else oracle.model,
+            "Refinements (M)": str(oracle.refinements),
+            "Drafts (N)": str(oracle.drafts),
+            "Opponents as": oracle.opponents,
+            "Opponents shown": oracle.shown,
+            "Asked with": str(oracle.asking) or "the model's defaults",
+            "Iterations (K)": str(self.iterations),
+            "Seed": str(self.seed),
+            "Meta-solver": self.solver,
+            "Initial policy": self.initial or "built in",
+            "Matches of a pair": str(self.matches.payoff),
+            "Matches of a candidate": str(self.matches.evaluation),
+            "Chosen by": "matches that serve nothing else"
+            if self.afresh
+            else "the matches of its payoffs",
+            "Hidden opponents' share": f"{self.hidden_share:g}",
+            "Ends early": "where no more can be won" if self.frugal else "never",
+        }
+        names: dict[str, tuple[str, ...]] = {
+            "drafts": ("Drafts (N)",),
+            "refinements": ("Refinements (M)",),
+            "opponents": ("Opponents as",),
+            "shown": ("Opponents shown",),
+            "asking": ("Asked with", "Ends early"),
+        }
+        left_out = {title for name in idle for title in names[name]}
+        return {title: value for title, value in told.items() if title not in left_out}
+
     @property
     def pool(self) -> RunConfig:
         """What runs that differ in nothing but their seed have in common; a key to group by.

@@ -16,8 +16,6 @@ from oracle.values import Attempt
 from population.records import Iteration, Sigma
 from registry import shown
 
-MOST_ATTEMPTS = 150
-"""Nodes of a tree of attempts."""
 MOST_TOLD = 8
 """Lines about one column."""
 DASHES = ("2 4", "8 4", "8 4 2 4")
@@ -89,12 +87,14 @@ def _hatched(place: int) -> str:
 
 
 def _outline(frame: Frame, below: Sequence[float], above: Sequence[float]) -> str:
-    """Corners of the area between two curves, which are level in the outer half columns."""
+    """Corners of the area between two curves, in steps: between two mixtures there was none."""
 
     def corners(curve: Sequence[float]) -> list[str]:
-        inner = [(frame.x(place + 0.5), value) for place, value in enumerate(curve)]
-        points = [(0.0, curve[0]), *inner, (100.0, curve[-1])]
-        return [f"{x:.2f}% {frame.y(value):.2f}%" for x, value in points]
+        return [
+            f"{frame.x(edge):.2f}% {frame.y(value):.2f}%"
+            for place, value in enumerate(curve)
+            for edge in (place, place + 1)
+        ]
 
     return ",".join([*corners(above), *reversed(corners(below))])
 
@@ -253,28 +253,3 @@ def _told_about(attempts: Sequence[Attempt]) -> list[str]:
             kind = attempt.failure.kind.value if attempt.failure else "no score"
             told.append(f"attempt {attempt.number}: {kind}")
     return told or ["nothing was tried"]
-
-
-def attempt_tree(attempts: Sequence[Attempt], dark: bool) -> str:
-    """Which attempt was made from which, in the DOT language; kept ones are filled."""
-    ink = "#E6EBF1" if dark else "#1B2530"
-    by_digest: dict[str, str] = {}
-    lines = [
-        'digraph attempts { rankdir=LR; bgcolor="transparent"; nodesep=0.08; ranksep=0.35;',
-        'node [shape=box, style=rounded, fontname="sans-serif", fontsize=10, '
-        f'color="{colours.GREY}", fontcolor="{ink}", margin="0.08,0.03"]; '
-        f'edge [color="{colours.GREY}", arrowsize=0.6];',
-    ]
-    for attempt in attempts[:MOST_ATTEMPTS]:
-        name = f"a{attempt.number}"
-        if attempt.score is not None:
-            told = f"{attempt.number}: {attempt.score.u:+.1f}"
-        else:
-            told = f"{attempt.number}: {attempt.failure.kind.value if attempt.failure else 'none'}"
-        filled = f', style="rounded,filled", fillcolor="{colours.BLUE}", fontcolor="#FFFFFF"'
-        lines.append(f'{name} [label="{told}"{filled if attempt.kept else ""}];')
-        if attempt.parent in by_digest:
-            lines.append(f"{by_digest[attempt.parent]} -> {name};")
-        if attempt.digest:
-            by_digest.setdefault(attempt.digest, name)
-    return "\n".join([*lines, "}"])

@@ -19,6 +19,7 @@ from arena.games.parts import Learner
 from arena.games.protocol import Game
 from arena.house.population import Population, default_population
 from arena.rejection import Rejection
+from arena.seam import Tournament
 from arena.submission import prepare
 from oracle.alpha_evolve import Evolution
 from population.comparison import title_of
@@ -27,7 +28,7 @@ from population.matches import Matches
 from population.members import AUTHOR
 from population.paper import PaperRow, methods, variants
 from population.records import RunRecord
-from population.scores import Measured, Scores, measure
+from population.scores import Measured, Scores, measure, measured
 
 ITERATIONS, REFINEMENTS = 20, 10
 """K and M of the paper."""
@@ -77,6 +78,7 @@ class Row:
       ours: figures measured here; None where nothing was run.
       how: what was run, or how to run it.
       note: what differs, and why.
+      digests: the programs that the figures are of, where they are no run's.
     """
 
     method: str
@@ -84,6 +86,7 @@ class Row:
     ours: Ours | None
     how: str
     note: str = ""
+    digests: tuple[str, ...] = ()
 
 
 def over_seeds(scores: Sequence[Scores]) -> Ours:
@@ -148,6 +151,7 @@ def learner_row(
         over_seeds(_complete(known, digests)),
         f"{number}, trained here" if learner.trained else number,
         learner.note,
+        tuple(digests),
     )
 
 
@@ -160,7 +164,18 @@ def house_row(matches: Matches, published: PaperRow, count: int, population: Pop
     version = matches.arena.policy(f"house/{published.method}", matches.game)
     known = measure(matches, {version.digest: count}, population)
     scores = over_seeds(_complete(known, [version.digest]))
-    return Row(published.method, published, scores, version.ref)
+    return Row(published.method, published, scores, version.ref, digests=(version.digest,))
+
+
+def brought_up_to_date(row: Row, arena: Tournament, game: Game, population: Population) -> Row:
+    """A row with figures from all that is stored by now.
+
+    Intervals follow from how much deals differ in everything that was played, later rows included.
+    """
+    if not row.digests:
+        return row
+    known = measured(arena, game, row.digests, population)
+    return replace(row, ours=over_seeds(_complete(known, row.digests)))
 
 
 def _complete(known: Measured, digests: Sequence[str]) -> list[Scores]:

@@ -39,7 +39,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def _explained(method: Callable[P, T]) -> Callable[P, T]:
+def explained(method: Callable[P, T]) -> Callable[P, T]:
     """Turns a database's complaint into one of ours."""
 
     @wraps(method)
@@ -95,12 +95,12 @@ class Runs:
             check_files(self.path)
         except RegistryUnavailable as error:
             raise RunsUnusable(f"the file of runs cannot be used: {error}") from error
-        self._engine = _engine(self.path)
+        self.engine = _engine(self.path)
         self._prepare()
 
-    @_explained
+    @explained
     def _prepare(self) -> None:
-        with self._engine.begin() as connection:
+        with self.engine.begin() as connection:
             (found,) = connection.exec_driver_sql("pragma user_version").one()
             if found > VERSION:
                 raise RunsUnusable(
@@ -111,7 +111,7 @@ class Runs:
             if found < VERSION:
                 connection.exec_driver_sql(f"pragma user_version = {VERSION}")
 
-    @_explained
+    @explained
     def start(self, name: str, config: RunConfig) -> RunRecord:
         """Notes that a run begins; beginning one that is stored with the same values goes on.
 
@@ -120,7 +120,7 @@ class Runs:
           RunExists: a run with other values is.
         """
         check_run_name(name)
-        with Session(self._engine) as session:
+        with Session(self.engine) as session:
             row = session.get(RunRow, name)
             if row is not None:
                 record = _record(row)
@@ -147,24 +147,24 @@ class Runs:
             _remember(self.path)
             return _record(row)
 
-    @_explained
+    @explained
     def get(self, name: str) -> RunRecord:
         """A run by its name.
 
         Raises:
           UnknownRun: there is none.
         """
-        with Session(self._engine) as session:
+        with Session(self.engine) as session:
             row = session.get(RunRow, name)
             if row is None:
                 known = ", ".join(session.exec(select(RunRow.name).order_by(col(RunRow.created))))
                 raise UnknownRun(f"there is no run {name!r}; there are: {known or 'none yet'}")
             return _record(row)
 
-    @_explained
+    @explained
     def all(self, game: str | None = None) -> tuple[RunRecord, ...]:
         """All runs, oldest first."""
-        with Session(self._engine) as session:
+        with Session(self.engine) as session:
             rows = session.exec(
                 select(RunRow).order_by(col(RunRow.created), col(RunRow.name))
             ).all()
@@ -172,17 +172,17 @@ class Runs:
                 _remember(self.path)  # begun by an earlier program
             return tuple(_record(row) for row in rows if game in (None, row.game))
 
-    @_explained
+    @explained
     def note(self, name: str, state: RunState, note: str = "") -> None:
         """Sets a run's state, and why."""
         self._change(name, state=state.value, note=note)
 
-    @_explained
+    @explained
     def begin(self, name: str, initial: str) -> None:
         """Notes the first member of a run."""
         self._change(name, initial=initial)
 
-    @_explained
+    @explained
     def finish(self, name: str, final: Sigma, mixture: str) -> None:
         """Notes the result of a run."""
         self._change(
@@ -194,14 +194,14 @@ class Runs:
         )
 
     def _change(self, name: str, **values: Any) -> None:
-        with Session(self._engine) as session:
+        with Session(self.engine) as session:
             session.execute(sa.update(RunRow).where(col(RunRow.name) == name).values(**values))
             session.commit()
 
-    @_explained
+    @explained
     def add(self, name: str, iteration: Iteration) -> None:
         """Stores a finished iteration with its attempts, all or nothing."""
-        with Session(self._engine) as session:
+        with Session(self.engine) as session:
             session.add(
                 IterationRow(
                     run=name,
@@ -220,10 +220,10 @@ class Runs:
             )
             session.commit()
 
-    @_explained
+    @explained
     def delete(self, name: str) -> None:
         """Forgets a run with all its iterations; model calls are the journal's to forget."""
-        with Session(self._engine) as session:
+        with Session(self.engine) as session:
             for row, column in (
                 (AttemptRow, AttemptRow.run),
                 (IterationRow, IterationRow.run),
@@ -232,12 +232,12 @@ class Runs:
                 session.execute(sa.delete(row).where(col(column) == name))
             session.commit()
 
-    @_explained
+    @explained
     def iterations(self, name: str) -> tuple[Iteration, ...]:
         """The finished iterations of a run, in order."""
         wanted = select(IterationRow).where(col(IterationRow.run) == name)
         tried = select(AttemptRow).where(col(AttemptRow.run) == name)
-        with Session(self._engine) as session:
+        with Session(self.engine) as session:
             attempts: dict[int, list[Attempt]] = {}
             for row in session.exec(tried.order_by(col(AttemptRow.k), col(AttemptRow.place))):
                 attempts.setdefault(row.k, []).append(_attempt(row))
@@ -254,11 +254,11 @@ class Runs:
                 for row in session.exec(wanted.order_by(col(IterationRow.k)))
             )
 
-    @_explained
+    @explained
     def done(self, name: str) -> int:
         """How many iterations of a run are finished."""
         wanted = select(sa.func.count()).select_from(IterationRow)
-        with Session(self._engine) as session:
+        with Session(self.engine) as session:
             return session.exec(wanted.where(col(IterationRow.run) == name)).one()
 
     @contextmanager

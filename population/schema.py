@@ -72,6 +72,26 @@ class AttemptRow(Table, table=True):
     reason: str
 
 
+class ExploitRow(Table, table=True):
+    """The best that was found against one policy by one search."""
+
+    __tablename__ = "exploit"
+
+    target: str = Field(primary_key=True)
+    program: str = Field(primary_key=True)
+    game: str
+    search: str
+    gain: float
+    stderr: float | None
+    low: float | None
+    high: float | None
+    matches: int
+    tried: int
+    exact: float | None
+    gained: dict[str, Any] | None = Field(sa_column=Column(JSON(), nullable=True))
+    created: datetime = Field(sa_column=Column(UtcDateTime(), nullable=False))
+
+
 def prepare(connection: Connection) -> None:
     """Makes the tables of a new file, and adds to those of an older one what they lack."""
     Table.metadata.create_all(connection)

@@ -1,34 +1,26 @@
 """How good the meta-strategies of a run are against an evaluation population.
 
-A mixture's mean return against a bot is the mixture of its members' means, so measuring the
-members measures every sigma of the run at once, with less noise than drawing members would add.
-Matches are shared among the members by weight, as in a stratified sample: N matches of a mixture
-against a bot are N w_i matches of its member i.  The evaluation population never takes part in a
+A mixture is scored through its members (`arena.mixing`), so measuring the members measures every
+sigma of the run at once.  The evaluation population never takes part in a
 run; it is played afterwards.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
-from arena.analysis.estimates import Estimate, Floats, weighted_sum_of
-from arena.analysis.metrics import Meetings, agg_score, meetings, pop_expl, pop_return
+from arena.analysis.estimates import Estimate
+from arena.analysis.metrics import evaluate
 from arena.analysis.stakes import UNKNOWN, Stakes, stakes_of
 from arena.games.protocol import Game
 from arena.house.population import Population
+from arena.mixing import share_of, with_mixtures
 from arena.payoffs import PayoffTable
 from arena.seam import Tournament
 from population.matches import Matches
 from population.members import drawn
 from population.records import Sigma
-
-LEAST_MATCHES = 4
-"""Of a member against a bot, so that an error can be estimated from two deals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,52 +50,49 @@ class Measured:
     Attributes:
       population: name of it.
       bots: references of its members, in order.
+      against: their digests.
       digests: (r,) the policies.
-      met: their payoffs, (r, m).
-      count: (r, m) matches played.
+      table: payoffs of the policies and the population.
+      stakes: of a match.
     """
 
     population: str
     bots: tuple[str, ...]
+    against: tuple[str, ...]
     digests: tuple[str, ...]
-    met: Meetings
-    count: NDArray[np.int64]
+    table: PayoffTable
+    stakes: Stakes = UNKNOWN
 
     def of(self, weights: Mapping[str, float]) -> Scores | None:
-        """Scores of a mixture; None where one of its members was not measured."""
-        weights = drawn(weights)
-        place = {digest: row for row, digest in enumerate(self.digests)}
-        rows = [place.get(digest, -1) for digest in weights]
-        if -1 in rows or not self.met.complete[rows].all():
-            return None
-        mix = np.array(list(weights.values()))
-        mixed = weighted_sum_of(
-            np.broadcast_to(mix, (self.met.mean.shape[1], len(mix))),
-            self.met.mean[rows].T,
-            self.met.stderr[rows].T,
-            self.met.freedom[rows].T,
-        )
-        mean, stderr, freedom = mixed.value[None], mixed.stderr[None], mixed.freedom[None]
-        most = self.met.stakes.most
-        mixed = mixed.within(most)
-        return Scores(
-            pop_return=pop_return(mean, stderr, freedom).within(most)[0],
-            pop_expl=pop_expl(mean, stderr, freedom).within(most)[0],
-            agg_score=agg_score(mean, stderr, freedom).within(2.0 * most)[0],
-            against=tuple(mixed[place] for place in range(len(mixed.value))),
-            matches=self._matches(rows, mix),
-        )
+        """Scores of a mixture; None where one of its members was not measured.
 
-    def _matches(self, rows: Sequence[int], mix: Floats) -> int:
-        """See `Scores.matches`; a policy that is in the population has no matches with itself."""
-        met = self.count[rows] > 0
-        doubt = np.square(mix)[:, None] / np.where(met, self.count[rows], 1)
-        total = np.where(met, doubt, 0.0).sum(axis=0)
-        return int(1.0 / total.max() + 1e-9) if total.any() else 0
+        They are what the leaderboard says of it, if it is registered.
+        """
+        weights = drawn(weights)
+        if not set(weights) <= set(self.digests):
+            return None
+        table = with_mixtures(self.table, {_MIXED: weights})
+        found = evaluate(table, _MIXED, self.against, self.stakes)
+        payoffs = tuple(one.payoff for one in found.per_opponent if one.payoff is not None)
+        if len(payoffs) < len(self.against):
+            return None
+        if found.pop_return is None or found.pop_expl is None or found.agg_score is None:
+            return None
+        return Scores(
+            pop_return=found.pop_return,
+            pop_expl=found.pop_expl,
+            agg_score=found.agg_score,
+            against=payoffs,
+            matches=min((one.matches for one in found.per_opponent if one.matches), default=0),
+        )
 
     def single(self, digest: str) -> Scores | None:
         """Scores of one policy; None where it was not measured."""
         return self.of({digest: 1.0})
+
+
+_MIXED = "mixture"
+"""What a mixture is called in a table of digests, of which this is none."""
 
 
 def measured(
@@ -124,27 +113,22 @@ def measured_in(
     """The same from a payoff table.
 
     Raises:
-      KeyError: a policy, or a member of the population, is not in the table.
+      ValueError: a policy, or a member of the population, is not in the table.
     """
     chosen = tuple(dict.fromkeys(digests))
-    met = meetings(table, chosen, population.digests, stakes)
-    index = table.index()
-    rows = [index[digest] for digest in chosen]
-    columns = [index[digest] for digest in population.digests]
-    count = table.count[np.ix_(rows, columns)].astype(np.int64)
-    return Measured(population.name, population.members, chosen, met, count)
+    part = table.restrict(tuple(dict.fromkeys([*chosen, *population.digests])))
+    return Measured(population.name, population.members, population.digests, chosen, part, stakes)
 
 
 def to_measure(sigmas: Iterable[Sigma], count: int) -> dict[str, int]:
     """Matches of each member against each bot, so that every sigma's cells rest on `count`.
 
-    Numbers are even (Leduc is played as duplicates) and at least `LEAST_MATCHES`.
+    Numbers are those of `arena.mixing.share_of`.
     """
     wanted: dict[str, int] = {}
     for sigma in sigmas:
         for digest, weight in drawn(sigma.weights).items():
-            share = max(LEAST_MATCHES, 2 * math.ceil(count * weight / 2.0 - 1e-9))
-            wanted[digest] = max(share, wanted.get(digest, 0))
+            wanted[digest] = max(share_of(count, weight), wanted.get(digest, 0))
     return wanted
 
 

@@ -223,8 +223,7 @@ class _AgainstAll:
         # Opponents that were never met count neither in the mean nor in its error.
         played = table.count[rows] > 0
         opponents = np.maximum(played.sum(axis=1, keepdims=True), 1)
-        everybody = (table.stderr, table.deals)
-        stderr = doubted(table.stderr[rows], table.deals[rows], everybody, stakes)
+        stderr = doubted(table.stderr[rows], table.deals[rows], table.scatter, stakes)
         found = weighted_sum_of(
             played / opponents, table.mean[rows], stderr, freedom_of(table.deals[rows])
         ).within(stakes.most)

@@ -90,9 +90,8 @@ def meetings(
         found[..., itself] = at_home
         return found
 
-    everybody = (table.stderr, table.deals)
-    stderr = doubted(table.stderr, table.deals, everybody, stakes)
-    half_stderr = doubted(table.half_stderr, table.half_deals, everybody, stakes)
+    stderr = doubted(table.stderr, table.deals, table.scatter, stakes)
+    half_stderr = doubted(table.half_stderr, table.half_deals, table.scatter, stakes)
     return Meetings(
         mean=look_up(table.mean, 0.0),
         stderr=look_up(stderr, 0.0),

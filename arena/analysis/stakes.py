@@ -2,10 +2,11 @@
 
 Where all deals so far came out the same, their spread is 0, and nothing says that the next will
 be the same: two draws in Kuhn poker are no proof of a draw.  So no mean is taken as exact.  With n
-deals its standard error is at least s / n, where s is the spread of a deal that the whole table
-shows: the error that a spread of s would leave if what was seen were one of n kinds of deals (a
+deals its standard error is at least s / n, where s is the spread of a deal that all stored matches
+show: the error that a spread of s would leave if what was seen were one of n kinds of deals (a
 variance of s^2 / n, which n deals would halve again and again).  It shrinks faster than an error
-that is estimated (s / sqrt(n)), so what really is always the same is known soon.
+that is estimated (s / sqrt(n)), so what really is always the same is known soon.  The spread is of
+all that a home has stored, so that a policy has one interval, whoever else a table shows.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena.games.protocol import Game
+from arena.payoffs import Scatter
 
 Floats = NDArray[np.float64]
 
@@ -52,19 +54,14 @@ def stakes_of(game: Game) -> Stakes:
     return Stakes(game.most, game.most / math.sqrt(game.length))
 
 
-def doubted(
-    stderr: Floats,
-    deals: NDArray[np.integer],
-    everybody: tuple[Floats, NDArray[np.integer]],
-    stakes: Stakes,
-) -> Floats:
+def doubted(stderr: Floats, deals: NDArray[np.integer], scatter: Scatter, stakes: Stakes) -> Floats:
     """Standard errors of means over deals, none smaller than few deals can tell.
 
     Args:
       stderr: any shape, NaN where not known.
       deals: same shape.
-      everybody: (n, n) errors and deals of a whole payoff table, for the spread of a deal: each
-        pair counts by its degrees of freedom, and what the stakes assume counts as one.
+      scatter: of the deals of all that is known (`PayoffTable.scatter`); what the stakes assume
+        counts as one degree of freedom more.
       stakes: of the game.
 
     Returns:
@@ -72,9 +69,6 @@ def doubted(
     """
     if stakes == UNKNOWN:
         return stderr
-    errors, counts = (np.triu(array, k=1) for array in everybody)
-    freedom = np.where(np.isnan(errors), 0.0, np.maximum(counts - 1.0, 0.0))
-    squares = np.where(freedom > 0, np.nan_to_num(errors) ** 2 * counts * freedom, 0.0)
-    spread = math.sqrt((stakes.spread**2 + squares.sum()) / (1.0 + freedom.sum()))
+    spread = math.sqrt((stakes.spread**2 + scatter.squares) / (1.0 + scatter.freedom))
     floor = np.where(deals > 0, spread / np.maximum(deals, 1), 0.0)
     return np.where(np.isnan(stderr), np.nan, np.maximum(stderr, floor))

@@ -1,4 +1,4 @@
-"""Commands about policies: submit, check, list, show, yank."""
+"""Commands about policies: submit, check, list, show, history, yank."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import click
 from rich.console import Console
 
 from arena.cli.coloured import coloured
+from arena.cli.references import REF
 from arena.cli.session import (
     Session,
     game_option,
@@ -198,7 +199,7 @@ def list_(
 
 
 @click.command()
-@click.argument("ref")
+@click.argument("ref", type=REF)
 @optional_game
 @click.option("--source", is_flag=True, help="Print the source or payload and nothing else.")
 @session_options
@@ -248,7 +249,43 @@ def _facts(version: PolicyVersion) -> list[tuple[str, str]]:
 
 
 @click.command()
-@click.argument("ref")
+@click.argument("ref", type=REF)
+@optional_game
+@session_options
+def history(session: Session, ref: str, game: Game | None) -> None:
+    """Tells what became of a policy: every status that it had, when and why, oldest first.
+
+    Others who handed in the same content have names of their own for it, which are told too.
+    """
+    arena = session.arena()
+    version = arena.policy(ref, game)
+    changes = arena.history(version.digest, version.game)
+    document = {
+        "ref": version.ref,
+        "digest": version.digest,
+        "history": [
+            {
+                "ref": one.ref,
+                "status": one.status.value,
+                "reason": one.reason,
+                "changed": one.changed.isoformat(),
+            }
+            for one in changes
+        ],
+    }
+
+    def human(out: Console) -> None:
+        for one in changes:
+            when = f"{one.changed:%Y-%m-%d %H:%M:%S}"
+            whose = f"{one.ref}  " if version.also else ""
+            line = f"{when}  [bold]{one.status.value:11}[/]  {plain(f'{whose}{one.reason}')}"
+            out.print(line.rstrip(), soft_wrap=True)
+
+    session.answer(document, human)
+
+
+@click.command()
+@click.argument("ref", type=REF)
 @game_option
 @click.option("--reason", default="", help="Why; shown with the policy.")
 @session_options
@@ -263,7 +300,7 @@ def yank(session: Session, ref: str, game: Game, reason: str) -> None:
 
 
 @click.command()
-@click.argument("ref")
+@click.argument("ref", type=REF)
 @game_option
 @click.option("--reason", default="", help="Why; kept in the policy's history.")
 @session_options
@@ -273,4 +310,12 @@ def reinstate(session: Session, ref: str, game: Game, reason: str) -> None:
     session.answer(_summary(version), lambda out: out.print(f"qualified  {version.ref}"))
 
 
-COMMANDS: tuple[click.Command, ...] = (submit, check, list_, show, yank, reinstate)
+COMMANDS: tuple[click.Command, ...] = (
+    submit,
+    check,
+    list_,
+    show,
+    history,
+    yank,
+    reinstate,
+)

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from arena.cli.budgets import focus_options, precision_option
+from arena.cli.references import REF
 from arena.cli.session import Session, game_option, plain, progress_bar, session_options
 from arena.cli.walls import sandbox_options, sharing_option
 from arena.games.parts import Account
@@ -33,6 +34,7 @@ from sandbox.choose import WallChoice
     "--only",
     multiple=True,
     metavar="REF",
+    type=REF,
     help="Given once: this policy against everybody. Given more often: the round robin among them.",
 )
 @precision_option
@@ -130,8 +132,8 @@ def _say(out: Console, report: PlayReport) -> None:
 
 @click.command()
 @game_option
-@click.argument("ref", required=False)
-@click.option("--against", metavar="REF", help="Only against this policy.")
+@click.argument("ref", required=False, type=REF)
+@click.option("--against", metavar="REF", type=REF, help="Only against this policy.")
 @click.option("--faults", is_flag=True, help="Only forfeits.")
 @click.option(
     "--selecting",

@@ -12,6 +12,7 @@ from rich.console import Console
 
 from arena.cli.entrants import read, rejected
 from arena.cli.matches import retell
+from arena.cli.references import REF
 from arena.cli.session import Session, game_option, notice, plain, session_options
 from arena.cli.walls import sandbox_options
 from arena.games.protocol import Game
@@ -28,7 +29,12 @@ MOST_LINES = 10
 @click.argument("file", type=click.Path(path_type=Path))
 @game_option
 @click.option(
-    "--against", multiple=True, required=True, metavar="REF", help="Whom it plays; may be repeated."
+    "--against",
+    multiple=True,
+    required=True,
+    metavar="REF",
+    type=REF,
+    help="Whom it plays; may be repeated.",
 )
 @click.option(
     "--matches", default=2, show_default=True, type=click.IntRange(1, 100), help="Per opponent."

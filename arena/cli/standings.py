@@ -18,6 +18,7 @@ from arena.analysis.metrics import AgainstOpponent
 from arena.analysis.ratings import Rating
 from arena.cli.budgets import precision_option
 from arena.cli.matches import report_document, say_audit, say_precision
+from arena.cli.references import REF
 from arena.cli.session import Session, game_option, notice, plain, progress_bar, session_options
 from arena.cli.walls import sandbox_options, sharing_option
 from arena.errors import UsageFault
@@ -111,7 +112,7 @@ def leaderboard(
 
 @click.command()
 @game_option
-@click.argument("refs", metavar="[REF]...", nargs=-1)
+@click.argument("refs", metavar="[REF]...", nargs=-1, type=REF)
 @click.option(
     "--csv",
     "csv_file",
@@ -161,7 +162,7 @@ def _write(file: Path, table: PayoffTable) -> None:
 
 
 @click.command(name="evaluate")
-@click.argument("ref")
+@click.argument("ref", type=REF)
 @game_option
 @click.option(
     "--matches", default=16, show_default=True, type=click.IntRange(1), help="Per opponent."

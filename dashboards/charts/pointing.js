@@ -55,7 +55,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     across.style.display = rows > 1 ? "block" : "none";
     down.style.cssText = `top:0;bottom:0;left:${left}%;width:${100 / columns}%;display:block`;
     told.textContent = textOf(row, column);
-    told.style.cssText = "display:block";
+    told.style.cssText = told.textContent ? "display:block" : "display:none";
     place(left, top);
   };
 

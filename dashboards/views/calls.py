@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
 import pyarrow as pa
 import streamlit as st
 
 from arena.figures.text import number
-from dashboards import run_data
+from dashboards import navigate, run_data
 from dashboards.text import in_markdown
 from dashboards.tiles import tiles
 from oracle.grammar.starts import STARTS
 from oracle.models.budget import Spent
 from oracle.models.journal import Call
+from population.records import RunRecord
 from population.report.facts import RunFacts
 from registry import shown
+
+MOST_FOUND = 100
+"""Calls that a search lists."""
 
 
 def cost_of(spent: Spent) -> str:
@@ -67,6 +72,38 @@ def _spent(task: str, spent: Spent) -> dict[str, object]:
     }
 
 
+def search(records: Sequence[RunRecord]) -> None:
+    """Looks for words in the prompts and replies of some runs, and shows a call that has them."""
+    navigate.follow("calls", "calls_search")
+    words = st.text_input(
+        "Words in prompts or replies", placeholder="SyntaxError, greenberg …", key="calls_search"
+    )
+    navigate.keep("calls", "calls_search", words)
+    if not words.strip():
+        return
+    wanted = words.lower().split()
+    every = ((record.name, call) for record in records for call in run_data.calls(record.name))
+    having = ((run, call) for run, call in every if all(word in _said(call) for word in wanted))
+    found = list(islice(having, MOST_FOUND))
+    if not found:
+        st.info("No call of these runs has all of these words.")
+        return
+    st.caption(
+        f"{len(found)} calls" if len(found) < MOST_FOUND else f"The first {len(found)} calls"
+    )
+    place = st.selectbox(
+        "Call",
+        range(len(found)),
+        format_func=lambda one: f"{found[one][0]}: {found[one][1].request.key}",
+        key="calls_found",
+    )
+    prompt_and_reply(found[place or 0][1])
+
+
+def _said(call: Call) -> str:
+    return f"{call.request.key} {call.request.system} {call.sent} {call.reply.text}".lower()
+
+
 def _every(found: Sequence[Call]) -> None:
     st.dataframe(
         pa.table(
@@ -109,7 +146,11 @@ def _one(run: str, found: Sequence[Call]) -> None:
         format_func=lambda place: f"{place + 1}: {found[place].request.key}",
         key=f"run_call_{run}",
     )
-    call = found[place or 0]
+    prompt_and_reply(found[place or 0])
+
+
+def prompt_and_reply(call: Call) -> None:
+    """One call: what was sent, what came back, and what it took."""
     reply = call.reply
     tiles(
         {

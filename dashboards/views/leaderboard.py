@@ -15,6 +15,7 @@ from arena.figures.intervals import Line, Reference, comparable, fitting, interv
 from arena.figures.text import interval, number, short_ref, signed
 from arena.games.protocol import Game
 from arena.listings import also
+from arena.standings import MEAN_RETURN
 from dashboards import data, navigate
 from dashboards.text import in_markdown
 from population.paper import methods
@@ -50,7 +51,7 @@ def show(game: Game) -> None:
         st.info("Ratings are being computed; until then the order is by AggScore.")
         by = RankBy.AGG_SCORE
     left = [row for row in rows if row.digest in shown]
-    _headline(rows, len(left))
+    _headline(game, rows, len(left))
     if not left:
         st.info("No policy fits these filters. Clear the search, or choose fewer filters.")
         return
@@ -137,10 +138,12 @@ def bands_of(rows: Sequence[Row]) -> dict[str, int]:
     return bands
 
 
-def _headline(rows: Sequence[Row], left: int) -> None:
+def _headline(game: Game, rows: Sequence[Row], left: int) -> None:
     """How much there is, and how many policies the filters leave."""
-    matches = sum(row.matches for row in rows) // 2
-    forfeits = sum(row.forfeits for row in rows)
+    mixed = {one.digest for one in data.field(game).versions if one.kind == "mixture"}
+    played = [row for row in rows if row.digest not in mixed]  # its matches are its members'
+    matches = sum(row.matches for row in played) // 2
+    forfeits = sum(row.forfeits for row in played)
     count = f"{len(rows):,}" if left == len(rows) else f"{left:,} of {len(rows):,}"
     st.caption(f"{count} policies · {matches:,} matches · {forfeits:,} forfeits")
 
@@ -321,8 +324,10 @@ _HELP = {
     "PopExpl": "Loss to its worst opponent there; smaller is better.",
     "Cross-fitted": "PopExpl, with the worst opponent named by the other half of the deals.",
     "Rating": "TrueSkill, conservative (mu - 3 sigma); provisional.",
-    "Mean return": "Over everybody that it met, all opponents equally.",
-    "Trend": "How the mean return over everybody settled as matches were stored.",
+    "Matches": "Of a mixture: so many of one policy would be as sure as its members' are.",
+    "Mean return": f"Mean return {MEAN_RETURN}.",
+    "Trend": "Mean return over all its stored matches, whoever it met, after each twelfth of what "
+    "the game has stored. A mixture has none: its members play.",
     **dict.fromkeys(_INTERVALS, "The 95 % interval of the score before it."),
 }
 
@@ -359,7 +364,9 @@ def _columns(frame: pa.Table) -> dict[str, Any]:
         if pa.types.is_floating(frame.schema.field(name).type)
     }
     columns |= {
-        name: st.column_config.NumberColumn(format="localized", width=_WIDTHS[name])
+        name: st.column_config.NumberColumn(
+            format="localized", help=_HELP.get(name), width=_WIDTHS[name]
+        )
         for name in ("Matches", "Forfeits")
     }
     columns |= {

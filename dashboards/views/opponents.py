@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pyarrow as pa
 import streamlit as st
@@ -12,6 +13,7 @@ from arena.figures import colours
 from arena.figures.intervals import Line, intervals
 from arena.figures.text import number, short_ref, signed
 from arena.games.protocol import Game
+from arena.mixing import mixtures_of
 from arena.store.values import MatchRow
 from dashboards import data, navigate
 from dashboards.text import in_code, in_markdown
@@ -130,20 +132,39 @@ def _pair(
             "Forfeits": f"{one.forfeits} : {one.opponent_forfeits}",
         }
     )
-    found = worst_matches(game, version.digest, one.digest)
-    sides = [row.seats.index(version.digest) for row in found]
+    players = _players(game, version)
+    found = [
+        row
+        for player in players
+        if player != one.digest
+        for row in worst_matches(game, player, one.digest)
+    ]
+    sides = [1 - row.seats.index(one.digest) for row in found]
+    worst = sorted(range(len(found)), key=lambda place: found[place].returns[sides[place]])[:SHOWN]
+    found, sides = [found[place] for place in worst], [sides[place] for place in worst]
     among = f"their latest {READ:,}" if one.matches > READ else f"{one.matches:,}"
     st.caption(
         f"{len(found)} of {among} matches, the worst for {in_markdown(version.ref)} first; "
         "select one to watch it."
     )
-    columns = {
+    columns: dict[str, list[Any]] = {
         "Return": [row.returns[side] for row, side in zip(found, sides, strict=True)],
         "Seat": sides,
         "End": [_end(row, side) for row, side in zip(found, sides, strict=True)],
         "Behind": [row.wall for row in found],
     }
+    if version.kind == "mixture":
+        columns["Played by"] = [
+            players[row.seats[side]] for row, side in zip(found, sides, strict=True)
+        ]
     matches_to_watch(game, found, columns, key=f"pair_{version.digest}_{one.digest}")
+
+
+def _players(game: Game, version: PolicyVersion) -> dict[str, str]:
+    """Who plays for a policy, by digest with references: itself, or the members of a mixture."""
+    if version.kind != "mixture":
+        return {version.digest: version.ref}
+    return data.names(list(mixtures_of(data.home().registry, game.name)[version.digest]), game)
 
 
 def _end(row: MatchRow, side: int) -> str:

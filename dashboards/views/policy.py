@@ -8,18 +8,21 @@ from typing import Literal
 import pyarrow as pa
 import streamlit as st
 
+from arena.analysis.leaderboard import Row
 from arena.conduct import conduct_of, in_words
 from arena.figures.text import interval, number
 from arena.games.protocol import Game
 from arena.kinds.mixture import weights_of
 from arena.listings import also
-from arena.source_check import difference, docstring_of
+from arena.source_check import docstring_of
 from arena.values import short
 from dashboards import data, navigate, run_data, theme
 from dashboards.charts.lineage import line_styles, lineage_graph
+from dashboards.comparing import METRICS
 from dashboards.text import in_code, in_markdown
 from dashboards.tiles import tiles
-from dashboards.views import faults, opponents
+from dashboards.views import exploit, faults, opponents
+from dashboards.views.side_by_side import side_by_side
 from dashboards.views.watching import matches_to_watch
 from population.records import RunRecord
 from registry import AmbiguousRef, MalformedName, UnknownPolicy, shown
@@ -29,7 +32,8 @@ Colour = Literal["green", "gray", "orange", "red"]
 
 LISTED = 50
 """Matches that are listed, the newest first."""
-PARTS = ("Results", "Source", "Lineage", "Faults", "Matches")
+_NOBODY = "nobody"
+PARTS = ("Results", "Source", "Lineage", "Faults", "Matches", "Exploit")
 _BADGES: dict[Status, Colour] = {
     Status.QUALIFIED: "green",
     Status.CANDIDATE: "gray",
@@ -63,6 +67,8 @@ def show(game: Game) -> None:
             faults.faults(game, version)
         case "Matches":
             _matches(game, version)
+        case "Exploit":
+            exploit.show(game, version)
         case _:
             opponents.results(game, version)
 
@@ -134,7 +140,7 @@ def _run_link(game: Game, record: RunRecord) -> str:
 
 
 def _scores(game: Game, version: PolicyVersion, record: RunRecord | None) -> None:
-    """The rank, the metrics and the costs; a run's meta-strategy is measured by its members."""
+    """The rank, the metrics and the costs; a mixture has what its members did."""
     result = data.evaluated(game, version.digest)
     scores = {
         "AggScore": result.agg_score,
@@ -142,23 +148,22 @@ def _scores(game: Game, version: PolicyVersion, record: RunRecord | None) -> Non
         "PopExpl": result.pop_expl,
         "PopExpl, cross-fitted": result.pop_expl_cross_fitted,
     }
-    by_members = record is not None and record.mixture == version.digest
-    if by_members:  # it need not play by itself, and dashes would say that nothing is known
-        scores = {name: one for name, one in scores.items() if one}
+    mixed = version.kind == "mixture"
     costs = data.costs(game, version.digest)
-    rank, could_be = _rank(game, version)
+    row, ranked = _row(game, version)
+    rank, could_be = _rank(row, ranked)
     tiles(
         {
             "Rank": rank,
             **{name: number(one.value if one else None) for name, one in scores.items()},
-            "Matches": f"{costs.matches:,}",
-            "Forfeits": f"{costs.forfeits:,}",
-            **({costs.label: costs.text} if costs.matches or not by_members else {}),
+            "Matches": f"{row.matches if row else costs.matches:,}",
+            "Forfeits": f"{row.forfeits if row else costs.forfeits:,}",
+            **({} if mixed else {costs.label: costs.text}),
         },
         could_be | {name: interval(one) for name, one in scores.items() if one},
     )
-    if by_members and record:
-        _by_members(game, record)
+    if mixed:
+        _by_members(game, record, measured=not result.missing)
     elif result.missing:
         st.info(
             f"{len(result.missing)} of {len(result.per_opponent)} opponents of the evaluation "
@@ -167,33 +172,42 @@ def _scores(game: Game, version: PolicyVersion, record: RunRecord | None) -> Non
         )
 
 
-def _rank(game: Game, version: PolicyVersion) -> tuple[str, dict[str, str]]:
-    """Its place on the leaderboard, and the note below it where the noise leaves others open."""
+def _row(game: Game, version: PolicyVersion) -> tuple[Row | None, int]:
+    """Its row on the leaderboard, if it is on it, and how many are ranked there."""
     rows = data.board(game)
-    row = next((row for row in rows if row.digest == version.digest), None)
+    ranked = sum(one.rank is not None for one in rows)
+    return next((row for row in rows if row.digest == version.digest), None), ranked
+
+
+def _rank(row: Row | None, ranked: int) -> tuple[str, dict[str, str]]:
+    """Its place on the leaderboard, and the note below it where the noise leaves others open."""
     if row is None or row.rank is None:
         return "-", {}
-    ranked = sum(one.rank is not None for one in rows)
     tied = row.rank_low is not None and row.rank_low != row.rank_high
-    could_be = {"Rank": f"could be {row.rank_low} to {row.rank_high}"} if tied else {}
-    return f"{row.rank:,} of {ranked:,}", could_be
+    told = f"could be {row.rank_low} to {row.rank_high}" if tied else ""
+    if row.provisional:  # a tile has room for no more
+        told = f"provisional, {row.rank_low} to {row.rank_high}" if tied else "provisional"
+    return f"{row.rank:,} of {ranked:,}", {"Rank": told} if told else {}
 
 
-def _by_members(game: Game, record: RunRecord) -> None:
-    """A meta-strategy's score as the run's page has it."""
-    scores = run_data.latest(record)
-    if scores is None:
+def _by_members(game: Game, record: RunRecord | None, *, measured: bool) -> None:
+    """Where the scores of a mixture come from, or what they wait for."""
+    run = f" of {_run_link(game, record)}" if record else ""
+    if measured:
         st.info(
-            "Not measured yet: it will be, once the members of "
-            f"{_run_link(game, record)} have met the evaluation population:  "
-            + in_code(f"csro report {record.name} --evaluate 100")
+            f"Measured through its members{run}: each counts by its weight, and as many matches "
+            "of one policy would be as sure.",
+            icon=":material/group:",
         )
         return
-    one = scores.agg_score
-    told = f"AggScore {number(one.value)} [{number(one.low)}, {number(one.high)}]"
+    how = (
+        f"csro report {record.name} --evaluate 100"
+        if record
+        else f"arena play --game {game.name} --matches 16"
+    )
     st.info(
-        f"Measured through its members: {in_markdown(told)}; see {_run_link(game, record)}",
-        icon=":material/group:",
+        f"Not measured yet: it will be, once its members{run} have met the evaluation "
+        "population:  " + in_code(how)
     )
 
 
@@ -215,19 +229,53 @@ def _source(game: Game, version: PolicyVersion) -> None:
         icon=":material/download:",
         on_click="ignore",
     )
-    others = _ancestors(version)
-    labels = [f"{relation}: {other.ref}" for relation, other in others]
-    against = st.selectbox("Compare with", ["nothing", *labels]) if labels else "nothing"
-    if against != "nothing":
-        other = others[labels.index(str(against))][1]
-        texts = shown(_shown(other)), shown(_shown(version))
-        changes = difference(*texts, names=(other.ref, version.ref))
-        if changes is None:
-            st.info("They differ in too many places to be compared line by line.")
-            return
-        st.code(changes or "no difference", language="diff", line_numbers=True)
+    other = _compared(game, version)
+    if other is None:
+        language = "python" if python else "json"
+        st.code(shown(_shown(version)), language=language, line_numbers=True)
         return
-    st.code(shown(_shown(version)), language="python" if python else "json", line_numbers=True)
+    _scores_of_both(game, other, version)
+    side_by_side(_shown(other), _shown(version), (other.ref, version.ref))
+
+
+def _compared(game: Game, version: PolicyVersion) -> PolicyVersion | None:
+    """The policy that the source is to stand beside: a relative, or any other of the game."""
+    relatives = {other.ref: (relation, other) for relation, other in _ancestors(version)}
+    others = {
+        one.ref: one
+        for one in data.field(game).versions
+        if one.kind == version.kind and one.digest != version.digest and one.ref not in relatives
+    }
+    options = [_NOBODY, *relatives, *others]
+    key = f"beside_{version.digest}"
+    navigate.follow("beside", key, options)
+    chosen = st.selectbox(
+        "Side by side with",
+        options,
+        format_func=lambda ref: f"{relatives[ref][0]}: {ref}" if ref in relatives else ref,
+        key=key,
+    )
+    navigate.keep("beside", key, chosen, _NOBODY)
+    return relatives[chosen][1] if chosen in relatives else others.get(chosen)
+
+
+def _scores_of_both(game: Game, other: PolicyVersion, version: PolicyVersion) -> None:
+    """Rank and metrics of two policies, and what one won from the other."""
+    rows = []
+    for one in (other, version):
+        result, (row, _) = data.evaluated(game, one.digest), _row(game, one)
+        scores = (result.agg_score, result.pop_return, result.pop_expl)
+        rows.append(
+            {
+                "Policy": one.ref,
+                "Rank": row.rank if row else None,
+                **{
+                    title: f"{number(score.value)} {interval(score)}" if score else None
+                    for title, score in zip(METRICS, scores, strict=True)
+                },
+            }
+        )
+    st.dataframe(pa.Table.from_pylist(rows), hide_index=True, placeholder="-")
 
 
 def _shown(version: PolicyVersion) -> str:
@@ -318,7 +366,11 @@ def _matches(game: Game, version: PolicyVersion) -> None:
         game.name, game.version, selecting=False, of=version.digest, newest_first=True, limit=LISTED
     )
     if not rows:
-        st.info("It has played no match yet.")
+        st.info(
+            "It plays through its members: their matches are on their pages."
+            if version.kind == "mixture"
+            else "It has played no match yet."
+        )
         return
     sides = [row.seats.index(version.digest) for row in rows]
     called = data.names(sorted({digest for row in rows for digest in row.seats}), game)

@@ -19,15 +19,18 @@ from dashboards.comparing import METRICS, points_of
 from dashboards.liveness import FRESH_LOOKS, Phase, ago
 from dashboards.text import in_code, in_markdown
 from dashboards.tiles import tiles
-from dashboards.views import calls
+from dashboards.views import attempts, calls
 from oracle.grammar.starts import STARTS
-from population.figures import attempt_tree, ladder, over_iterations, sigma_area
+from population.figures import over_iterations, sigma_area
 from population.paper import reference_lines
 from population.records import Iteration, RunRecord
 from population.report.facts import RunFacts, sigmas_of
 from registry import shown
 
-PARTS = ("Meta-strategy", "Against the population", "Payoffs", "Refinement", "Model calls")
+PARTS = (
+    *("Meta-strategy", "Against the population", "Payoffs", "Refinement", "Model calls"),
+    "Configuration",
+)
 _ICONS = {
     Phase.WORKING: ":material/pending:",
     Phase.LEFT: ":material/motion_photos_off:",
@@ -38,14 +41,16 @@ _ICONS = {
 
 def show(game: Game, record: RunRecord) -> None:
     """Draws one run; looks again every few seconds while somebody works on it."""
+    navigate.follow("part", "run_part", PARTS)
     part = st.segmented_control(
         "Part",
         PARTS,
-        default=PARTS[0],
+        default=None if "run_part" in st.session_state else PARTS[0],
         required=True,
         key="run_part",
         label_visibility="collapsed",
     )
+    navigate.keep("part", "run_part", part, PARTS[0])
     phase = run_data.phase(run_data.facts(record.name).record)
 
     @st.fragment(run_every=_pause(phase))
@@ -59,9 +64,11 @@ def show(game: Game, record: RunRecord) -> None:
             case "Payoffs":
                 _payoffs(facts)
             case "Refinement":
-                _refinement(facts)
+                attempts.show(facts)
             case "Model calls":
                 calls.show(facts)
+            case "Configuration":
+                _configuration(facts)
             case _:
                 _sigma(game, facts)
         if now is not phase:
@@ -141,7 +148,7 @@ def _sigma(game: Game, facts: RunFacts) -> None:
     if not sigmas:
         st.info("No iteration is finished yet.")
         return
-    st.markdown("**The meta-strategy** as policies joined")
+    st.markdown("**The meta-strategy** after each policy that joined")
     pointed(sigma_area(sigmas, labels), key="run_sigma")
     weights = sigmas[-1].weights
     members = sorted(facts.members, key=lambda one: -weights.get(one.digest, 0.0))
@@ -170,6 +177,25 @@ def _sigma(game: Game, facts: RunFacts) -> None:
     if event.selection.rows:
         member = members[event.selection.rows[0]]
         navigate.go("policy", game=game.name, policy=member.ref)
+
+
+def _configuration(facts: RunFacts) -> None:
+    """Everything that the run was told, and how to run the same."""
+    told = facts.record.config.described()
+    told["Evaluation population"] = facts.measured.population
+    told["Started (UTC)"] = f"{facts.record.created:%Y-%m-%d %H:%M}"
+    st.dataframe(
+        pa.table(
+            {"What": list(told), "Value": [shown(value) for value in told.values()]},
+        ),
+        hide_index=True,
+        height=38 + 35 * len(told),
+        column_config={"Value": st.column_config.TextColumn(width="large")},
+    )
+    st.caption(
+        "Options that do nothing for this oracle are left out. Runs that differ in nothing but "
+        "their seed are one variant."
+    )
 
 
 def _against_population(facts: RunFacts) -> None:
@@ -252,66 +278,3 @@ def _interval(one: Iteration, deals: int) -> Estimate:
     """The newcomer's return with its 95 % interval; `deals`: that it rests on, about."""
     u, stderr = one.u or 0.0, one.stderr if one.stderr is not None else nan
     return around(np.array([u]), np.array([stderr]), np.array([deals - 1.0]))[0]
-
-
-def _refinement(facts: RunFacts) -> None:
-    iterations = [step.iteration for step in facts.steps]
-    if not iterations:
-        st.info("No iteration is finished yet.")
-        return
-
-    def choose(_: int, column: int) -> None:
-        st.session_state.run_k = iterations[column].k
-
-    pointed(ladder(iterations, facts.game.unit), key="run_ladder", on_pick=choose)
-    st.caption(
-        "u: expected return against the meta-strategy of the iteration's beginning. Click an "
-        "iteration to see its attempts below."
-    )
-    st.dataframe(
-        pa.table(
-            {
-                "k": [one.k for one in iterations],
-                "u": [one.u for one in iterations],
-                "Standard error": [one.stderr for one in iterations],
-                "Attempts": [len(one.attempts) for one in iterations],
-                "Rejected": [
-                    ", ".join(f"{count} {kind}" for kind, count in step.rejected.items())
-                    for step in facts.steps
-                ],
-                "Exploitability of sigma": [one.sigma.exploitability for one in iterations],
-                "Matches": [one.effort.matches for one in iterations],
-                "Seconds": [one.effort.seconds for one in iterations],
-            }
-        ),
-        hide_index=True,
-        placeholder="-",
-        column_config=dict.fromkeys(
-            ("u", "Standard error", "Exploitability of sigma", "Seconds"),
-            st.column_config.NumberColumn(format="%.1f"),
-        ),
-    )
-    k = st.selectbox("Attempts of iteration", [one.k for one in iterations], key="run_k")
-    attempts = next(one.attempts for one in iterations if one.k == k)
-    if not attempts:
-        st.info("Nothing was tried in this iteration.")
-        return
-    st.graphviz_chart(attempt_tree(attempts, theme.is_dark()))
-    st.caption(
-        "Number of the attempt, and its u. Filled: became the best of its iteration when it was "
-        "tried. An arrow leads from what it was made from."
-    )
-    failed = [one for one in attempts if one.failure]
-    if failed:
-        st.dataframe(
-            pa.table(
-                {
-                    "Attempt": [one.number for one in failed],
-                    "Rejected": [one.failure.kind.value if one.failure else "" for one in failed],
-                    "Reason": [shown(one.failure.reason) if one.failure else "" for one in failed],
-                }
-            ),
-            hide_index=True,
-            placeholder="-",
-            column_config={"Reason": st.column_config.TextColumn(width="large")},
-        )

@@ -22,11 +22,12 @@ from dashboards.comparing import (
     variants,
 )
 from dashboards.text import in_code, in_markdown
-from dashboards.views import run
+from dashboards.views import calls, run
 from population.comparison import OurRow
 from population.figures import over_iterations
 from population.paper import Figure, PaperRow, published_rows, reference_lines
 from population.records import RunRecord
+from registry import shown
 
 COMPARED = 8
 """Runs that are drawn in one comparison."""
@@ -74,6 +75,8 @@ def _all(game: Game, found: Sequence[RunRecord]) -> None:
     _list(game, found)
     _compare(game, found)
     _by_variant(game, found)
+    with st.expander("Model calls of all runs", icon=":material/search:"):
+        calls.search(found)
     rows = [_published(row) for row in published_rows(game.name)]
     if not rows:
         return
@@ -150,6 +153,7 @@ def _compare(game: Game, found: Sequence[RunRecord]) -> None:
         for metric in METRICS
     }
     _charts(game, lines)
+    _configurations(picked)
     st.caption(
         "Bars: one standard error of the mean over seeds, where there is more than one."
         if how == SEEDS
@@ -162,6 +166,25 @@ def _compare(game: Game, found: Sequence[RunRecord]) -> None:
             f"{', '.join(in_markdown(record.name) for record in gaps)} is played by  "
             + in_code(f"csro report {gaps[0].name} --evaluate 100")
         )
+
+
+def _configurations(picked: Sequence[RunRecord]) -> None:
+    """What the compared runs were told otherwise than each other."""
+    if len(picked) < 2:
+        return
+    told = {record.name: record.config.described() for record in picked}
+    titles = dict.fromkeys(title for one in told.values() for title in one)
+    differing = [
+        title for title in titles if len({one.get(title, "") for one in told.values()}) > 1
+    ]
+    if not differing:
+        st.caption("They were told the same.")
+        return
+    st.markdown("**Configurations**, where they differ")
+    columns = {
+        name: [shown(one.get(title, "-")) for title in differing] for name, one in told.items()
+    }
+    st.dataframe(pa.table({"What": differing, **columns}), hide_index=True)
 
 
 def _over_seeds(

@@ -48,6 +48,7 @@ from population.reproduction import (
     FIRST_SEED,
     ITERATIONS,
     Row,
+    brought_up_to_date,
     calls_at_most,
     choice_of,
     house_row,
@@ -133,6 +134,7 @@ def reproduce(
         rows = _simple_rows(arena, game, numbers, count)
         records, stopped = _finished(runs, arena, wanted, spending)
         evaluate_runs(arena, runs, records, count=count, steps=0 if quick else 4)
+        rows = [brought_up_to_date(row, arena, game, population_of(game)) for row in rows]
         rows += _csro_rows(arena, runs, game, model)
         pages = {f"{one.name}.html": run_page(gather(arena, runs, one.name)) for one in records}
     written = _write(folder, game, rows, pages)

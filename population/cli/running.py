@@ -12,6 +12,7 @@ import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from arena.analysis.meta_strategy import DEFAULT_SOLVER, SOLVERS
+from arena.cli.references import REF
 from arena.cli.session import (
     Session,
     game_option,
@@ -163,7 +164,9 @@ def spending_options(function: Callable[..., Any]) -> Callable[..., Any]:
     type=click.Choice(list(SOLVERS)),
     help="Finds the meta-strategy.",
 )
-@click.option("--initial", default="", metavar="REF", help="First policy [default: a plain one].")
+@click.option(
+    "--initial", default="", metavar="REF", type=REF, help="First policy [default: a plain one]."
+)
 @click.option(
     "--payoff-matches",
     type=click.IntRange(4),
@@ -356,7 +359,9 @@ def bars(record: RunRecord) -> Iterator[Bars]:
 @click.command()
 @optional_game
 @oracle_options
-@click.option("--initial", default="", metavar="REF", help="First policy [default: a plain one].")
+@click.option(
+    "--initial", default="", metavar="REF", type=REF, help="First policy [default: a plain one]."
+)
 @click.option("--run", "run_name", metavar="RUN", help="Show what this run has asked instead.")
 @click.option("--call", "key", metavar="KEY", help="Of the run: one call, such as k03/a02, or k03.")
 @session_options

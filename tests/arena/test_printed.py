@@ -106,7 +106,9 @@ def test_a_narrow_screen_is_told_what_it_does_not_see(played):
     table = played.payoffs("leduc")
     assert not table.sheet(140).note
     board = played.leaderboard("leduc").sheet(80)
-    assert board.note == "a wider screen also shows: cross-fitted, rating, worst opponent, matches"
+    provisional, wider = board.note.splitlines()
+    assert provisional.startswith("* provisional: ")
+    assert wider == "a wider screen also shows: cross-fitted, rating, worst opponent, matches"
     assert not set(board.columns) & {"cross-fitted", "rating", "worst opponent", "matches"}
     narrow = table.sheet(40)
     assert len(narrow.rows) == len(table.digests)

@@ -1,13 +1,19 @@
 """Few deals that came out alike are no certainty, and no interval leaves what the game allows."""
 
+import io
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from rich.console import Console
 
+from arena.analysis.estimates import Estimate
 from arena.analysis.leaderboard import Options, leaderboard
 from arena.analysis.metrics import evaluate
 from arena.analysis.stakes import UNKNOWN, Stakes, doubted, stakes_of
 from arena.games import GAMES
 from arena.payoffs import PayoffTable
+from arena.standings import Leaderboard
 from tests.arena.simulated_returns import Played, pair_stats
 from tests.arena.test_leaderboard import Population, _version
 
@@ -52,16 +58,14 @@ def test_the_other_pairs_tell_how_much_deals_differ() -> None:
     assert against.payoff is not None
     assert against.payoff.stderr == pytest.approx(3.3 / 5, rel=0.2)
     at, to = table.index()["cc"], table.index()["dd"]
-    assert (
-        doubted(table.stderr, table.deals, (table.stderr, table.deals), KUHN)[at, to]
-        == table.stderr[at, to]
-    )
+    doubt = doubted(table.stderr, table.deals, table.scatter, KUHN)
+    assert doubt[at, to] == table.stderr[at, to]
 
 
 def test_nothing_is_assumed_of_returns_that_come_from_no_game() -> None:
     table = table_of({("aa", "bb"): [0.0] * 3})
-    everybody = (table.stderr, table.deals)
-    assert (doubted(table.stderr, table.deals, everybody, UNKNOWN) == table.stderr).all()
+    doubt = doubted(table.stderr, table.deals, table.scatter, UNKNOWN)
+    assert (doubt == table.stderr).all()
 
 
 def test_no_interval_leaves_what_the_game_allows() -> None:
@@ -76,6 +80,25 @@ def test_no_interval_leaves_what_the_game_allows() -> None:
         assert one is not None
         assert -most <= one.low <= one.value <= one.high <= most
     assert found.pop_expl is not None and found.pop_expl.low == -200.0
+
+
+def test_a_provisional_rank_fits_into_80_columns_and_is_explained() -> None:
+    estimate = Estimate(-1_234.5, 10.0, -2_345.6, 1_999.9)
+    rows = leaderboard(
+        [_version("aa")],
+        table_of({("aa", "bb"): [0.0, 5.0]}),
+        Population("p@1", ("bb",)),
+        Options(stakes=KUHN),
+    )
+    row = replace(rows[0], rank=188, rank_low=101, rank_high=199, provisional=True)
+    row = replace(row, agg_score=estimate, ref="somebody/with-a-long-name@12")
+    out = io.StringIO()
+    Leaderboard("kuhn", "chips", "p@1", "agg_score", (row,)).sheet(80).print_on(
+        Console(file=out, width=80)
+    )
+    (line,) = (line for line in out.getvalue().splitlines() if "188" in line)
+    assert "188* 101-199" in line
+    assert "* provisional: not measured" in out.getvalue()
 
 
 def test_who_is_barely_measured_stands_behind_the_measured_and_moves_nobody() -> None:

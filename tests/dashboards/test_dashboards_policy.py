@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import astuple, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,11 +14,13 @@ from streamlit.testing.v1 import AppTest
 
 from arena import Arena
 from arena.figures.marks import CROSS
+from arena.figures.text import number
 from arena.games import game as game_named
 from arena.games.leduc.telling import TELLING as HANDS
 from arena.games.parts import Forfeit
 from arena.games.rrps import telling as throws
 from arena.home import Home, open_home
+from arena.house.population import default_population
 from arena.replay import stored_match
 from arena.submission import prepare
 from dashboards import data, navigate
@@ -26,6 +28,8 @@ from dashboards.browser import Browser, served
 from dashboards.settings import Settings
 from dashboards.views import faults, opponents, policy, replay
 from dashboards.views.faults import error_of, grouped
+from population.report.facts import gather
+from population.runs import Runs
 from registry.values import PolicyVersion, Submission
 from tests.dashboards.looking import HOSTILE, needs_browser, unharmed
 
@@ -165,17 +169,19 @@ def test_the_rank_counts_those_that_have_one(page: Page, played_home: Path) -> N
 
 def test_no_rank_is_a_dash_and_open_ranks_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     def row(digest: str, rank: int | None, low: int | None, high: int | None) -> Any:
-        return SimpleNamespace(digest=digest, rank=rank, rank_low=low, rank_high=high)
+        return SimpleNamespace(
+            digest=digest, rank=rank, rank_low=low, rank_high=high, provisional=digest == "b"
+        )
 
     rows = [row("a", 1, 1, 2), row("b", 2, 2, 2), row("c", None, None, None)]
     monkeypatch.setattr(data, "board", lambda game: rows)
 
     def rank(digest: str) -> tuple[str, dict[str, str]]:
         version: Any = SimpleNamespace(digest=digest)
-        return policy._rank(game_named("rrps"), version)
+        return policy._rank(*policy._row(game_named("rrps"), version))
 
     assert rank("a") == ("1 of 2", {"Rank": "could be 1 to 2"})
-    assert rank("b") == ("2 of 2", {})
+    assert rank("b") == ("2 of 2", {"Rank": "provisional"})
     assert rank("c") == rank("not on the board") == ("-", {})
 
 
@@ -188,22 +194,40 @@ def test_a_policy_of_a_run_links_to_it(page: Page, runs_home: Path) -> None:
     assert f"iteration {written.provenance['iteration']}" in said(app)
 
 
-def test_a_meta_strategy_is_measured_through_its_members(page: Page, runs_home: Path) -> None:
-    home = open_home(runs_home)
-    mixture = next(
-        one
-        for one in home.registry.find("rrps")
-        if one.kind == "mixture" and one.provenance.get("run") == "s1"
-    )
+def test_one_policy_has_one_score_on_every_face(page: Page, runs_home: Path) -> None:
+    """A meta-strategy by its run, on the leaderboard, by itself, and as commands tell of it."""
+    with Arena(runs_home, sandbox="process", workers=1) as arena:
+        mixture = next(
+            one
+            for one in arena.policies("rrps", kind="mixture")
+            if one.provenance.get("run") == "s1"
+        )
+        facts = gather(arena, Runs(runs_home), "s1")
+        (row,) = (one for one in arena.leaderboard("rrps").rows if one.digest == mixture.digest)
+        evaluated = arena.evaluate(mixture.ref, "rrps", 2)  # its members have met everybody
+        opponents = [mixture.digest, *default_population("rrps").digests]
+        table = arena.payoffs("rrps", opponents)
+    assert facts.scores is not None and evaluated.report.played == 0
+    assert table.mean[0, 1:].tolist() == [one.value for one in facts.scores.against]
+    for name in ("pop_return", "pop_expl", "agg_score"):
+        by_run, on_board = getattr(facts.scores, name), getattr(row, name)
+        assert getattr(evaluated.scores, name) == on_board
+        assert astuple(by_run) == pytest.approx(astuple(on_board), rel=1e-9)
+    met = [one.matches for one in evaluated.scores.per_opponent]
+    assert facts.scores.matches == min(met) and row.matches >= sum(met)
+
     app = page(runs_home, "policy", "rrps", policy=mixture.ref)
-    assert "were not met" not in said(app)
-    assert "AggScore" not in tiles_of(app)
-    assert tiles_of(app)["Rank"] == "-"
-    told = re.search(r"Measured through its members: AggScore (-?[\d,.]+) \[.+\]; see", said(app))
-    assert told
+    assert "Measured through its members" in said(app)
     assert f"[the run s1]({navigate.address('runs', game='rrps', run='s1')})" in said(app)
+    played = next(one.value for one in app.metric if one.label == "Matches")
+    assert played == f"{row.matches:,}"
+    assert tiles_of(app)["AggScore"] == number(row.agg_score.value if row.agg_score else None)
     there = page(runs_home, "runs", "rrps", run="s1")
-    assert tiles_of(there)["AggScore"] == told[1]
+    assert tiles_of(there)["AggScore"] == tiles_of(app)["AggScore"]
+    board = page(runs_home, "leaderboard", "rrps").dataframe[0].value
+    shown = board[board["Policy"].str.startswith(mixture.ref)].iloc[0]
+    assert number(shown["AggScore"]) == tiles_of(app)["AggScore"]
+    assert shown["Matches"] == row.matches
 
 
 def test_a_run_that_is_not_kept_here_is_no_link(page: Page, home_copy: Path) -> None:

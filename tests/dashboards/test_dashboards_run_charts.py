@@ -46,8 +46,9 @@ def test_the_areas_of_sigma_lie_on_each_other_and_fill_the_height() -> None:
         [tuple(float(part.rstrip("%")) for part in corner.split()) for corner in one.split(",")]
         for one in outlines
     ]
-    # Each goes along its upper curve and back along its lower one, at the same four places.
-    assert [x for x, _ in corners[0]] == [0.0, 25.0, 75.0, 100.0, 100.0, 75.0, 25.0, 0.0]
+    # Each goes along its upper steps and back along its lower ones: half of the width for each
+    # mixture, and none between them that never was.
+    assert [x for x, _ in corners[0]] == [0.0, 50.0, 50.0, 100.0, 100.0, 50.0, 50.0, 0.0]
     assert [y for _, y in corners[0]] == [0.0, 0.0, 75.0, 75.0, 100.0, 100.0, 100.0, 100.0]
     assert [y for _, y in corners[1]] == [0.0, 0.0, 0.0, 0.0, 75.0, 75.0, 0.0, 0.0]
     assert HOSTILE not in picture.html and "&lt;img" in picture.html

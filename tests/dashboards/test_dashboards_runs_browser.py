@@ -12,10 +12,16 @@ from pathlib import Path
 
 import pytest
 
+from arena.analysis.estimates import Estimate
+from arena.home import open_home
 from dashboards.browser import LAPTOP, PHONE, Browser, served
 from dashboards.settings import Settings, Submitting
 from dashboards.views.run import PARTS
+from population.attempt_tree import tree_of
+from population.exploit import Exploit
+from population.exploits import keep_exploit
 from population.runs import Runs
+from population.situations import Situations
 from tests.dashboards.looking import needs_browser, unharmed
 
 pytestmark = pytest.mark.browser
@@ -127,3 +133,50 @@ def test_every_part_of_a_run_draws_on_a_phone(address: str) -> None:
             browser.click(part)
             unharmed(browser, part)
             assert browser.run("return document.documentElement.scrollWidth") <= PHONE[0], part
+
+
+def test_an_attempt_shows_its_reason_its_program_and_its_call(address: str, home: Path) -> None:
+    tree = tree_of(Runs(home).iterations("s1"))
+    (row, column), tried = max(tree.cells.items(), key=lambda item: item[1].name)
+    with Browser(address) as browser:
+        browser.open("/runs?game=rrps&run=s1&part=Refinement")
+        browser.wait_for("kept when it was tried")
+        at = (column + 0.5) / tree.columns, (row + 0.5) / tree.rows
+        browser.point('[aria-label^="Tree of"]', *at, click=True)
+        assert f"attempt={tried.name.replace(' ', '+')}" in browser.address
+        unharmed(browser, "an attempt")
+        browser.open("/runs?game=rrps&run=asked&part=Refinement")
+        browser.click("Model call")
+        browser.wait_for("<script>document.title='owned'</script>")
+        unharmed(browser, "a model's attempt")
+
+
+def test_calls_of_all_runs_are_searched(address: str) -> None:
+    with Browser(address) as browser:
+        for words, told in (
+            ("nowhere-found", "No call of these runs"),
+            ("document.title", "1 call"),
+        ):
+            browser.open(f"/runs?game=rrps&calls={words}")
+            browser.wait_for("By variant")
+            browser.unfold("Model calls of all runs")
+            browser.wait_for(told)
+        browser.wait_for("<script>document.title='owned'</script>")
+        unharmed(browser, "found calls")
+
+
+def test_an_exploit_stands_on_the_policy_that_it_beats(address: str, home: Path) -> None:
+    registry = open_home(home).registry
+    target = registry.get("rrps", "house/rockbot")
+    program = next(one for one in registry.find("rrps", kind="python") if "s1" in one.ref)
+    gain = Estimate(812.5, 3.0, 806.0, 819.0)
+    where = Situations((200.0, 204.5, 204.0, 204.0), 1.0, 811.5, 0.0, 0.0, 6)
+    keep_exploit(Runs(home), Exploit(target, program, gain, 40, where, 7, None), "zero-shot")
+    with Browser(address, PHONE, dark=True) as browser:
+        browser.open("/policy?game=rrps&policy=house/rockbot&part=Exploit")
+        browser.wait_for("so it can be exploited by 806.0 at least")
+        assert program.ref in browser.text and "812.5" in browser.text
+        unharmed(browser, "an exploit")
+        assert browser.run("return document.documentElement.scrollWidth") <= PHONE[0]
+        browser.open("/policy?game=rrps&policy=house/greenberg&part=Exploit")
+        browser.wait_for("csro exploit house/greenberg@1 --game rrps")

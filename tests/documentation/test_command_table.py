@@ -84,6 +84,10 @@ SAME: Mapping[str, Callable[[Any, Any], bool]] = {
     "author list": lambda told, value: (
         [a["name"] for a in told["authors"]] == [a.name for a in value]
     ),
+    "history": lambda told, value: (
+        [(one["status"], one["reason"]) for one in told["history"]]
+        == [(one.status.value, one.reason) for one in value]
+    ),
     "author token": lambda told, value: len(told["token"]) == len(value),
     "seed show": lambda told, value: (
         [s["number"] for s in told["seasons"]] == [s.number for s in value]

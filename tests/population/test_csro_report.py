@@ -16,9 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena import Arena, game
-from arena.analysis.metrics import Meetings, evaluate
+from arena.analysis.metrics import evaluate
 from arena.analysis.stakes import stakes_of
 from arena.house.population import default_population
+from arena.payoffs import PayoffTable
 from oracle.models.options import Asking
 from population import paper
 from population.cli import main
@@ -31,6 +32,7 @@ from population.report.page import page
 from population.report.tables import write_tables
 from population.runs import Runs
 from population.scores import Measured, measure, to_measure
+from tests.arena.simulated_returns import Played, pair_stats
 from tests.population.scripted_oracles import program
 from tests.population.small_run import ITERATIONS
 
@@ -155,11 +157,14 @@ def test_shared_matches_are_worth_what_was_asked(weights: list[float], count: in
     whole = sum(weights)
     mix = {name: weight / whole for name, weight in zip(names, weights, strict=True)}
     wanted = to_measure([Sigma(mix, 0.0, "nash")], count)
-    played = np.array([[wanted[name]] * 3 for name in names])
-    blank = np.zeros((len(names), 3))
-    halves = np.zeros((2, len(names), 3))
-    met = Meetings(blank, blank + 1.0, blank + 1.0, halves, halves, halves)
-    scores = Measured("p", ("x", "y", "z"), tuple(names), met, played).of(mix)
+    draws = [
+        Played(name, bot, deal // 2, 0.0)
+        for name in names
+        for bot in "xyz"
+        for deal in range(wanted[name])
+    ]
+    table = PayoffTable.from_pair_stats(pair_stats(draws), (*names, *"xyz"))
+    scores = Measured("p", ("x", "y", "z"), tuple("xyz"), tuple(names), table).of(mix)
     assert scores is not None
     assert scores.matches >= count
 

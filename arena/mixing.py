@@ -1,0 +1,212 @@
+"""Mixtures through their members: what a mixture scores follows from what its members did.
+
+A mixture's mean payoff against an opponent is the mixture of its members' means.  Drawing members
+before matches would only add noise to it, and would be a second number for the same thing.  So
+wherever a mixture has a payoff, it is this one, and where a mixture is to play, its members do:
+N matches of it are N w_i matches of member i, as in a stratified sample.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.analysis.estimates import Floats, freedom_of, weighted_sum_of
+from arena.kinds.mixture import weights_of
+from arena.payoffs import PayoffTable
+from arena.players import DEEPEST
+from arena.tally import Pair
+from registry import Registry
+
+LEAST_MATCHES = 4
+"""Of a member against an opponent, so that an error can be estimated from two deals."""
+_ALMOST = 1e-9
+"""What rounding may cost a whole number."""
+Weights = Mapping[str, float]
+_Counts = NDArray[np.integer[Any]]
+
+
+def mixtures_of(registry: Registry, game: str) -> dict[str, Weights]:
+    """All mixtures of a game: digest to the weights of the members that really play.
+
+    Raises:
+      ValueError: a mixture is nested deeper than `DEEPEST`.
+    """
+    direct = {one.digest: weights_of(one.payload) for one in registry.find(game, kind="mixture")}
+    return {digest: _flat(digest, direct) for digest in direct}
+
+
+def _flat(digest: str, direct: Mapping[str, Weights], depth: int = 0) -> dict[str, float]:
+    if depth > DEEPEST:
+        raise ValueError(f"the mixture {digest} is nested deeper than {DEEPEST}")
+    found: dict[str, float] = {}
+    for member, weight in direct[digest].items():
+        inner = _flat(member, direct, depth + 1) if member in direct else {member: 1.0}
+        for one, share in inner.items():
+            found[one] = found.get(one, 0.0) + weight * share
+    return found
+
+
+def share_of(count: int, weight: float) -> int:
+    """Matches of a member of that weight, where its mixture is to rest on `count`.
+
+    Even, as games of cards are played as duplicates, and at least `LEAST_MATCHES`.
+    """
+    return max(LEAST_MATCHES, 2 * math.ceil(count * weight / 2.0 - _ALMOST))
+
+
+def through_members(wanted: Mapping[Pair, int], mixtures: Mapping[str, Weights]) -> dict[Pair, int]:
+    """The same matches with members in the places of mixtures; nobody meets itself.
+
+    Args:
+      wanted: numbers of matches by pair.
+      mixtures: digest to the weights of the members.
+
+    Returns:
+      Numbers of matches by pair, in the order of `wanted`; where several pairs come to the same,
+      the largest number.  No pair has more than the one that it stands for.
+    """
+    found: dict[Pair, int] = {}
+    for (one, other), count in wanted.items():
+        for a, share in mixtures.get(one, {one: 1.0}).items():
+            for b, rest in mixtures.get(other, {other: 1.0}).items():
+                mixed = one in mixtures or other in mixtures
+                if mixed and a == b:
+                    continue
+                pair = (a, b) if (b, a) not in found else (b, a)
+                number = min(count, share_of(count, share * rest)) if mixed else count
+                found[pair] = max(number, found.get(pair, 0))
+    return found
+
+
+def with_mixtures(table: PayoffTable, mixtures: Mapping[str, Weights]) -> PayoffTable:
+    """A payoff table with the rows and columns of some mixtures put together from their members.
+
+    Means are mixed, errors are those of independent means.  Counts are of the same worth: so many
+    matches (or deals) of one policy would have as large an error: 1 / sum of w_i^2 / n_i matches,
+    and deals by the degrees of freedom of Welch and Satterthwaite.  Wins, draws and forfeits are
+    shares of these matches; a forfeit is never rounded away.  A cell is unknown where one of the
+    members has not met the opponent, whatever the mixture played under its own name.
+
+    Args:
+      table: has all members, and may have the mixtures.
+      mixtures: digest to the weights of the members that really play.
+
+    Raises:
+      KeyError: a member is not in the table.
+    """
+    for digest in sorted(mixtures):
+        table = _with_mixture(table, digest, mixtures[digest])
+    return table
+
+
+def _with_mixture(table: PayoffTable, digest: str, weights: Weights) -> PayoffTable:
+    if digest not in table.digests:
+        table = _with_room_for(table, digest)
+    index = table.index()
+    own = index[digest]
+    members = np.array([index[one] for one in sorted(weights)], dtype=np.intp)
+    mix = np.array([weights[one] for one in sorted(weights)])
+    itself = members[:, None] == np.arange(len(table.digests))
+
+    arrays: dict[str, Any] = {}
+    row = _row(mix, itself, *(getattr(table, name)[members] for name in _SURE))
+    halves = [
+        _row(mix, itself, *(getattr(table, f"half_{name}")[half][members] for name in _SURE))
+        for half in (0, 1)
+    ]
+    for place, name in enumerate(_SURE):
+        sign = -1 if name == "mean" else 1
+        arrays[name] = _spread(getattr(table, name), own, row[place], sign)
+        half = f"half_{name}"
+        arrays[half] = np.stack(
+            [
+                _spread(array, own, part[place], sign)
+                for array, part in zip(getattr(table, half), halves, strict=True)
+            ]
+        )
+    return replace(table, **arrays, **_outcomes(table, own, members, mix, row[2]))
+
+
+_SURE = ("mean", "stderr", "count", "deals")
+_Row = tuple[Floats, Floats, _Counts, _Counts]
+
+
+def _with_room_for(table: PayoffTable, digest: str) -> PayoffTable:
+    """The same with one policy more, which met nobody."""
+    arrays: dict[str, Any] = {}
+    for name in (*_SURE, *(f"half_{name}" for name in _SURE), "wins", "draws", "forfeits"):
+        array = getattr(table, name)
+        before = [(0, 0)] * (array.ndim - 2)
+        arrays[name] = np.pad(array, [*before, (0, 1), (0, 1)])
+    return replace(table, digests=(*table.digests, digest), **arrays)
+
+
+def _row(
+    mix: Floats, itself: NDArray[np.bool_], mean: Floats, stderr: Floats, count: _Counts,
+    deals: _Counts,
+) -> _Row:  # fmt: skip
+    """Mean, error, matches and deals (n,) of a mixture, from those of its r members (r, n)."""
+    mean, stderr = np.where(itself, 0.0, mean), np.where(itself, 0.0, stderr)
+    weights = np.broadcast_to(mix, mean.T.shape)
+    mixed = weighted_sum_of(weights, mean.T, stderr.T, freedom_of(deals.T))
+    known = np.isfinite(mixed.value)
+    matches = np.where(known, _worth(mix, count, itself), 0).astype(np.int32)
+    clusters = _worth(mix, deals, itself)
+    sure = np.isfinite(mixed.stderr) & (mixed.stderr > 0.0)
+    by_freedom = np.floor(np.where(sure, mixed.freedom, 0.0) + _ALMOST) + 1.0
+    clusters = np.where(sure, by_freedom, np.where(mixed.stderr == 0.0, clusters, 1))
+    return mixed.value, mixed.stderr, matches, np.where(known, clusters, 0).astype(np.int32)
+
+
+def _worth(mix: Floats, count: _Counts, itself: NDArray[np.bool_]) -> _Counts:
+    """How many of one policy would leave as large an error: 1 / sum of w^2 / n; 0 for none."""
+    met = count > 0
+    doubt = np.where(met & ~itself, np.square(mix)[:, None] / np.where(met, count, 1), 0.0)
+    total = doubt.sum(axis=0)
+    worth = 1.0 / np.where(total > 0.0, total, np.inf)
+    return np.floor(worth + _ALMOST).astype(np.int32)
+
+
+def _spread(matrix: Any, own: int, row: Any, sign: int) -> Any:
+    """A matrix (n, n) with another row, and the same in its column."""
+    found = matrix.copy()
+    found[:, own] = 0 - row if sign < 0 else row
+    found[own] = row
+    found[own, own] = 0
+    return found
+
+
+def _outcomes(
+    table: PayoffTable, own: int, members: NDArray[np.intp], mix: Floats, matches: _Counts
+) -> dict[str, Any]:
+    """Wins, draws and forfeits as shares of the matches that the mixture's payoffs are worth."""
+    count = table.count[members]
+    part = mix[:, None] / np.where(count > 0, count, np.inf)
+    played = (part * count).sum(axis=0)
+    scale = matches / np.where(played > 0.0, played, np.inf)
+
+    def shared(seen: _Counts) -> Floats:
+        return np.asarray((part * seen).sum(axis=0) * scale, dtype=np.float64)
+
+    won: Floats = np.rint(shared(table.wins[members]))
+    drawn = np.minimum(np.rint(shared(table.draws[members])), matches - won)
+    forfeited = np.ceil(shared(table.forfeits[members]) - _ALMOST)
+    credited = np.ceil(shared(table.forfeits.T[members]) - _ALMOST)
+    return {
+        "wins": _two_views(table.wins, own, won, matches - won - drawn),
+        "draws": _two_views(table.draws, own, drawn, drawn),
+        "forfeits": _two_views(table.forfeits, own, forfeited, credited),
+    }
+
+
+def _two_views(matrix: _Counts, own: int, row: Any, column: Any) -> _Counts:
+    found = matrix.copy()
+    found[own], found[:, own] = row, column
+    found[own, own] = 0
+    return found
