@@ -14,6 +14,7 @@ from arena import Arena, Game
 from arena.errors import ArenaError, UsageFault
 from arena.games import game as game_named
 from arena.kinds.asked import KIND, Asked
+from arena.kinds.mixture import payload_of
 from registry.values import PolicyVersion, Submission
 from tests.conftest import SEED_KEY
 
@@ -109,7 +110,10 @@ def test_nobody_is_asked_where_nobody_answers(opened: Opened) -> None:
     with pytest.raises(UsageFault, match="csro agent"):
         arena.practise(arena.policy("starter/rrps", "rrps").payload, "rrps", [version.ref])
     arena.register(Submission("kuhn", "somebody/echo", KIND, "echo"))
-    others = len(arena.policies("kuhn")) - 1
+    agent = arena.policy("somebody/echo", "kuhn").digest
+    mixed = payload_of({agent: 0.5, arena.policy("house/AlwaysBet", "kuhn").digest: 0.5})
+    arena.register(Submission("kuhn", "somebody/mixed", "mixture", mixed))
+    others = len(arena.policies("kuhn")) - 2
     assert arena.play("kuhn", 2).played == others * (others - 1)
     assert server.calls == 0
     with_answers.play_pairs("rrps", {(version.digest, rock): 2})

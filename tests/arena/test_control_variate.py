@@ -10,9 +10,11 @@ from arena.control_variate import PlayedHands, corrected, variance_saved, withou
 from arena.errors import UsageFault
 from arena.games import game as game_named
 from arena.games.hand_tree import hand_tree
+from arena.kinds.mixture import payload_of
 from arena.kinds.tabular import states_of
 from arena.submission import prepare
 from arena.values import Match, Result, Termination
+from registry.values import Submission
 
 LEDUC = game_named("leduc")
 HOUSE = ("house/CFR+", "house/AlwaysCall", "house/AlwaysFold")
@@ -135,6 +137,19 @@ def test_an_evaluation_without_luck_says_what_it_saved(arena):
     narrow, wide = found.scores.pop_return, plain.scores.pop_return
     assert narrow.high - narrow.low < wide.high - wide.low
     assert narrow.low <= (63.284 + 57.267) / 3.0 <= narrow.high
+
+
+def test_a_mixture_loses_its_luck_through_its_members(arena):
+    digests = [arena.policy(f"house/{name}", "leduc").digest for name in ("CFR+", "AlwaysCall")]
+    weights = {digests[0]: 0.75, digests[1]: 0.25}
+    mixed = Submission("leduc", "ada/mixed", "mixture", payload_of(weights))
+    version = arena.register(mixed, ours=True)
+    found = arena.evaluate(version.ref, "leduc", 8, control_variate=True)
+    payoffs = {found.refs[one.digest]: one.payoff for one in found.scores.per_opponent}
+    # CFR+ wins 63.284 from AlwaysCall, AlwaysCall nothing from itself; both are known exactly.
+    assert payoffs["house/AlwaysCall@1"].value == pytest.approx(0.75 * 63.284, abs=0.01)
+    assert payoffs["house/CFR+@1"].value == pytest.approx(0.25 * -63.284, abs=0.01)
+    assert arena.play("leduc", 8, precision=20.0, only=[version.ref]).imprecise is not None
 
 
 def test_a_game_without_cards_is_refused_before_anything_is_played(arena):
