@@ -9,7 +9,7 @@ N matches of it are N w_i matches of member i, as in a stratified sample.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -100,14 +100,15 @@ def with_mixtures(table: PayoffTable, mixtures: Mapping[str, Weights]) -> Payoff
     Raises:
       KeyError: a member is not in the table.
     """
+    known = set(table.digests)
+    table = _with_room_for(table, [digest for digest in mixtures if digest not in known])
+    # What two mixtures get from each other is there with the second of them.
     for digest in sorted(mixtures):
         table = _with_mixture(table, digest, mixtures[digest])
     return table
 
 
 def _with_mixture(table: PayoffTable, digest: str, weights: Weights) -> PayoffTable:
-    if digest not in table.digests:
-        table = _with_room_for(table, digest)
     index = table.index()
     own = index[digest]
     members = np.array([index[one] for one in sorted(weights)], dtype=np.intp)
@@ -137,14 +138,19 @@ _SURE = ("mean", "stderr", "count", "deals")
 _Row = tuple[Floats, Floats, _Counts, _Counts]
 
 
-def _with_room_for(table: PayoffTable, digest: str) -> PayoffTable:
-    """The same with one policy more, which met nobody."""
+def _with_room_for(table: PayoffTable, digests: Sequence[str]) -> PayoffTable:
+    """The same with more policies, which met nobody."""
+    if not digests:
+        return table
     arrays: dict[str, Any] = {}
+    before, n = len(table.digests), len(table.digests) + len(digests)
     for name in (*_SURE, *(f"half_{name}" for name in _SURE), "wins", "draws", "forfeits"):
         array = getattr(table, name)
-        before = [(0, 0)] * (array.ndim - 2)
-        arrays[name] = np.pad(array, [*before, (0, 1), (0, 1)])
-    return replace(table, digests=(*table.digests, digest), **arrays)
+        nothing = np.nan if array.dtype.kind == "f" else 0
+        arrays[name] = np.full((*array.shape[:-2], n, n), nothing, dtype=array.dtype)
+        arrays[name][..., :before, :before] = array
+        arrays[name][..., range(before, n), range(before, n)] = 0
+    return replace(table, digests=(*table.digests, *digests), **arrays)
 
 
 def _row(

@@ -152,11 +152,8 @@ def _mark(known: Measured) -> str:
 @st.cache_resource(max_entries=256, show_spinner=False)
 def _scored(path: str, name: str, sigmas: int, mark: str, _known: Measured) -> Scored:
     record = Runs(data.home().path).get(name)
-    points = [
-        (float(added), _known.of(sigma.weights))
-        for added, sigma in enumerate(course(record).sigmas)
-    ]
-    return [(added, scores) for added, scores in points if scores is not None]
+    scores = _known.all_of([sigma.weights for sigma in course(record).sigmas])
+    return [(float(added), one) for added, one in enumerate(scores) if one is not None]
 
 
 def scored(record: RunRecord) -> Scored:

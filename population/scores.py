@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from arena.analysis.estimates import Estimate
-from arena.analysis.metrics import evaluate
+from arena.analysis.estimates import Estimate, around
+from arena.analysis.metrics import Meetings, PopulationMetrics, meetings, population_metrics
 from arena.analysis.stakes import UNKNOWN, Stakes, stakes_of
 from arena.games.protocol import Game
 from arena.house.population import Population
@@ -68,22 +68,37 @@ class Measured:
 
         They are what the leaderboard says of it, if it is registered.
         """
-        weights = drawn(weights)
-        if not set(weights) <= set(self.digests):
-            return None
-        table = with_mixtures(self.table, {_MIXED: weights})
-        found = evaluate(table, _MIXED, self.against, self.stakes)
-        payoffs = tuple(one.payoff for one in found.per_opponent if one.payoff is not None)
-        if len(payoffs) < len(self.against):
-            return None
-        if found.pop_return is None or found.pop_expl is None or found.agg_score is None:
-            return None
+        return self.all_of([weights])[0]
+
+    def all_of(self, mixtures: Sequence[Mapping[str, float]]) -> list[Scores | None]:
+        """Scores of several mixtures."""
+        trimmed = {f"{_MIXED} {place}": drawn(one) for place, one in enumerate(mixtures)}
+        known = {
+            name: one for name, one in trimmed.items() if set(one) <= set(self.digests) and one
+        }
+        table = with_mixtures(self.table, known)
+        met = meetings(table, tuple(known), self.against, self.stakes)
+        metrics = population_metrics(met)
+        found = {
+            name: self._scores(table, name, met, metrics, row)
+            for row, name in enumerate(known)
+            if metrics.complete[row]
+        }
+        return [found.get(name) for name in trimmed]
+
+    def _scores(
+        self, table: PayoffTable, name: str, met: Meetings, metrics: PopulationMetrics, row: int
+    ) -> Scores:
+        payoffs = around(met.mean[row], met.stderr[row], met.freedom[row])
+        payoffs = payoffs.within(self.stakes.most)
+        index = table.index()
+        counts = table.count[index[name], [index[one] for one in self.against]]
         return Scores(
-            pop_return=found.pop_return,
-            pop_expl=found.pop_expl,
-            agg_score=found.agg_score,
-            against=payoffs,
-            matches=min((one.matches for one in found.per_opponent if one.matches), default=0),
+            pop_return=metrics.pop_return[row],
+            pop_expl=metrics.pop_expl[row],
+            agg_score=metrics.agg_score[row],
+            against=tuple(payoffs[place] for place in range(len(self.against))),
+            matches=int(counts[counts > 0].min()) if counts.any() else 0,
         )
 
     def single(self, digest: str) -> Scores | None:
@@ -92,7 +107,7 @@ class Measured:
 
 
 _MIXED = "mixture"
-"""What a mixture is called in a table of digests, of which this is none."""
+"""What mixtures are called in a table of digests, of which this is none."""
 
 
 def measured(

@@ -133,6 +133,21 @@ def test_a_mixture_plays_through_its_members(arena):
     assert len(returns) > 1, "both members should have been drawn in 40 matches"
 
 
+def test_in_the_place_of_a_mixture_its_members_play(arena):
+    rock, rotate, copy = digests(arena, ["rockbot", "rotatebot", "copybot"])
+    payload = payload_of({rock: 0.75, rotate: 0.25})
+    arena.register(Submission("rrps", "me/shared", "mixture", payload))
+    report = arena.play("rrps", 8, only=["me/shared", "house/copybot", "house/rockbot"])
+    # 6 and 4 of the members against each of the others, where rockbot does not meet itself, and
+    # the 8 of the two that are no mixture, among which the first 6 are found again.
+    assert report.played == 8 + 4 + 4
+    assert not arena.matches("rrps", "me/shared")
+    table = arena.payoffs("rrps", [copy, rock, arena.policy("me/shared", "rrps").digest])
+    assert table.count[2, 0] == 11  # 1 / (0.75^2 / 8 + 0.25^2 / 4) = 11.6
+    rotating = arena.payoffs("rrps", [rotate, copy]).mean[0, 1]
+    assert table.mean[2, 0] == pytest.approx(0.75 * table.mean[1, 0] + 0.25 * rotating)
+
+
 def test_a_budget_ends_a_request_and_another_goes_on(arena):
     slow = registered(
         arena,
