@@ -22,6 +22,7 @@ from selenium import webdriver
 from selenium.common.exceptions import StaleElementReferenceException, WebDriverException
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 
@@ -278,6 +279,12 @@ class Browser:
             raise PageFault(f"there is no field {label!r} on the page, which says: {self.text}")
         self.run_on("arguments[0].focus(); arguments[0].select()", found[0])
         self._tell("Input.insertText", text=text)
+
+    def press(self, key: str) -> None:
+        """Presses a key where the focus is, and waits until the page rests."""
+        ActionChains(self._driver).send_keys(key).perform()
+        time.sleep(_LEARNS_SECONDS)
+        self.settle()
 
     def exceptions(self) -> list[str]:
         """Texts of the exceptions that the page shows."""

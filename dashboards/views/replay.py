@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 
 import pyarrow as pa
 import streamlit as st
@@ -22,6 +23,13 @@ from dashboards.views.watching import matches_to_watch
 from registry import shown
 
 LISTED = 200
+NEIGHBOURS = 2_000
+"""Matches of a pair that are gone through, the newest."""
+SPEEDS = {"slow": 0.5, "normal": 1.0, "fast": 2.5}
+"""Moves a second: faster than a page is drawn would only look faster."""
+USUAL_SPEED = "normal"
+_PUNCTUAL = 0.8
+"""Share of the pause after which a turn of the clock counts; clocks of browsers are not exact."""
 
 
 def show(game: Game) -> None:
@@ -42,7 +50,8 @@ def show(game: Game) -> None:
     if stored.game.name != game.name:
         navigate.go("replay", game=stored.game.name, match=asked)
     _heading(stored)
-    _moves(stored)
+    _neighbours(stored)
+    _player(stored)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
@@ -177,10 +186,58 @@ def deepest_fall(scores: Sequence[float]) -> int:
     return began
 
 
-@st.fragment
-def _moves(stored: Stored) -> None:
-    """The score, and what happened at one point of the match."""
+def _neighbours(stored: Stored) -> None:
+    """To the match of the same two before and after this one, in the order of repetitions."""
+    match, game = stored.result.match, stored.game
+    rows = data.home().store.matches(
+        game.name,
+        game.version,
+        of=match.low,
+        against=match.high,
+        newest_first=True,
+        limit=NEIGHBOURS,
+    )
+    ordered = sorted((row.match.repetition, row.id) for row in rows)
+    places = [place for place, (_, one) in enumerate(ordered) if one == match.id]
+    if not places or len(ordered) < 2:
+        return
+    (place,) = places
+    with st.container(horizontal=True, vertical_alignment="center"):
+        for label, icon, at, key in (
+            ("Previous match", ":material/skip_previous:", place - 1, "P"),
+            ("Next match", ":material/skip_next:", place + 1, "N"),
+        ):
+            there = 0 <= at < len(ordered)
+            if st.button(label, icon=icon, disabled=not there, shortcut=key) and there:
+                navigate.go("replay", game=game.name, match=ordered[at][1])
+        st.caption(f"Match {place + 1} of {len(ordered)} of these two", width="content")
+
+
+def _player(stored: Stored) -> None:
+    """What happened, at one point of the match or moving through it."""
+    key = f"playing_{stored.result.match.id}"
+    playing = bool(st.session_state.get(key))
+    pause = 1.0 / SPEEDS[st.session_state.get("replay_speed", USUAL_SPEED)]
+
+    @st.fragment(run_every=pause if playing else None)
+    def follow() -> None:
+        before = playing, st.session_state.get("replay_speed", USUAL_SPEED)
+        _moves(stored, key)
+        if (bool(st.session_state.get(key)), st.session_state.replay_speed) != before:
+            st.rerun()  # the fragment's clock is set where it is made
+
+    follow()
+
+
+def _moves(stored: Stored, playing: str) -> None:
+    """The score, and what happened at one point of the match.
+
+    Args:
+      stored: the match.
+      playing: key of the session under which it stands whether the replay moves by itself.
+    """
     events, forfeit, step = stored.account.events, forfeit_of(stored), stored.game.step
+    st.session_state.setdefault("replay_speed", USUAL_SPEED)
     if not events:
         st.info("The match was forfeited before anything was played.")
     last = max(len(events), forfeit.step if forfeit else 1)
@@ -199,17 +256,34 @@ def _moves(stored: Stored) -> None:
     def jump(_: int, column: int) -> None:
         go(column)
 
-    at = int(st.session_state[key])
+    def play() -> None:
+        st.session_state[playing] = not st.session_state.get(playing)
+        st.session_state.pop(f"{playing}_since", None)
+        if st.session_state[key] >= last:
+            go(1)
+
     width = stored.game.telling.window
+    _advance(playing, lambda: move(width))
+    at = int(st.session_state[key])
+    if at >= last:
+        st.session_state[playing] = False
     if last > 1:
+        moving = bool(st.session_state.get(playing))
         with st.container(horizontal=True, vertical_alignment="bottom"):
             earlier, later = ":material/chevron_left:", ":material/chevron_right:"
-            st.button("Earlier", icon=earlier, on_click=move, args=(-width,))
+            icon = ":material/pause:" if moving else ":material/play_arrow:"
+            st.button("Pause" if moving else "Play", icon=icon, on_click=play, shortcut="K")
+            st.button("Earlier", icon=earlier, on_click=move, args=(-width,), shortcut="J")
             st.slider(f"{step.capitalize()}", 1, last, key=key, width="stretch")
-            st.button("Later", icon=later, on_click=move, args=(width,))
+            st.button("Later", icon=later, on_click=move, args=(width,), shortcut="L")
+            st.selectbox("Speed", list(SPEEDS), key="replay_speed", width=110)
             if forfeit:
                 icon = ":material/error:"
                 st.button("To the fault", icon=icon, on_click=go, args=(forfeit.step,))
+        link = navigate.address(
+            "replay", game=stored.game.name, match=stored.result.match.id, at=str(at)
+        )
+        st.markdown(f"[Link to {step} {at:,}]({link})", width="content")
     pointed(
         running_score(
             stored.account.totals,
@@ -231,6 +305,21 @@ def _moves(stored: Stored) -> None:
             with st.expander(f"All {step}s", icon=":material/list:"):
                 rows = [telling.row(event) for event in events]
                 st.dataframe(pa.Table.from_pylist(rows), hide_index=True)
+
+
+def _advance(playing: str, move: Callable[[], None]) -> None:
+    """While the replay moves by itself: one move with each of the clock's turns, and no more.
+
+    A click draws the page, too; only what comes as late as the clock is its turn.
+    """
+    if not st.session_state.get(playing):
+        return
+    now, mark = time.monotonic(), f"{playing}_since"
+    pause = 1.0 / SPEEDS[st.session_state.replay_speed]
+    since = st.session_state.setdefault(mark, now)
+    if now - since >= pause * _PUNCTUAL:
+        st.session_state[mark] = now
+        move()
 
 
 def _habits(telling: Telling, events: Sequence[Event], names: tuple[str, str]) -> None:

@@ -120,6 +120,30 @@ def test_a_link_opens_the_same_replay(address: str, played_home: Path) -> None:
         unharmed(browser, "replay of a forfeit")
 
 
+def test_a_replay_plays_pauses_and_goes_on_to_the_next(address: str, played_home: Path) -> None:
+    found = open_home(played_home).store.matches("leduc", 1, limit=1)[0]
+    with Browser(address) as browser:
+        browser.open(f"/replay?game=leduc&match={found.id}")
+        browser.wait_for("Link to hand 1")
+        browser.click("Play")
+        browser.wait_for("Link to hand 3")
+        browser.click("Pause")
+        browser.wait_for("Play")
+        (before,) = re.findall(r"Link to hand (\d+)", browser.text)
+        browser.press("l")
+        browser.wait_for(f"Link to hand {int(before) + 1}")
+        browser.press("j")
+        browser.wait_for(f"Link to hand {before}")
+        unharmed(browser, "a replay that was paused")
+        other = "Next match" if "Match 1 of 4" in browser.text else "Previous match"
+        browser.click(other)
+        browser.wait_for("Link to hand 1")
+        assert f"match={found.id}" not in browser.address
+        browser.open(f"/replay?game=leduc&match={found.id}&at=40")
+        browser.wait_for("Link to hand 40")
+        unharmed(browser, "a link to a hand")
+
+
 def test_a_cell_tells_its_numbers_and_chooses_the_pair(address: str) -> None:
     with Browser(address) as browser:
         browser.open("/payoffs?game=leduc")
