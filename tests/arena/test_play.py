@@ -143,11 +143,9 @@ def test_in_the_place_of_a_mixture_its_members_play(arena):
     assert report.played == 8 + 4 + 4
     assert not arena.matches("rrps", "me/shared")
     table = arena.payoffs("rrps", [copy, rock, arena.policy("me/shared", "rrps").digest])
-    assert table.count[2, 0] == 9  # 1 / (0.75^2 / 8 + 0.25^2 / 4)
-    assert (
-        table.mean[2, 0]
-        == 0.75 * table.mean[1, 0] + 0.25 * arena.payoffs("rrps", [rotate, copy]).mean[0, 1]
-    )
+    assert table.count[2, 0] == 11  # 1 / (0.75^2 / 8 + 0.25^2 / 4) = 11.6
+    rotating = arena.payoffs("rrps", [rotate, copy]).mean[0, 1]
+    assert table.mean[2, 0] == pytest.approx(0.75 * table.mean[1, 0] + 0.25 * rotating)
 
 
 def test_a_budget_ends_a_request_and_another_goes_on(arena):
