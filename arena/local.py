@@ -193,15 +193,18 @@ class Arena(Record):
         """
         self.home.registry.set_alias(game_of(game).name, alias, ref)
 
-    def withdraw(self, ref: str, game: Game | str, reason: str = "") -> PolicyVersion:
+    def withdraw(self, ref: str, game: Game | str | None = None, reason: str = "") -> PolicyVersion:
         """Takes a version out of round robins; its matches stay.
 
-        Where others handed in the same content, it goes on under their names.
+        Where others handed in the same content, it goes on under their names.  The game need not
+        be named where the reference means one version alone.
         """
         version = self.policy(ref, game)
         return self.home.registry.set_status(version.digest, Status.YANKED, reason, ref=version.ref)
 
-    def reinstate(self, ref: str, game: Game | str, reason: str = "") -> PolicyVersion:
+    def reinstate(
+        self, ref: str, game: Game | str | None = None, reason: str = ""
+    ) -> PolicyVersion:
         """Lets a withdrawn or quarantined version take part again, under the name meant."""
         version = self.policy(ref, game)
         return self.home.registry.set_status(

@@ -286,10 +286,10 @@ def history(session: Session, ref: str, game: Game | None) -> None:
 
 @click.command()
 @click.argument("ref", type=REF)
-@game_option
+@optional_game
 @click.option("--reason", default="", help="Why; shown with the policy.")
 @session_options
-def yank(session: Session, ref: str, game: Game, reason: str) -> None:
+def yank(session: Session, ref: str, game: Game | None, reason: str) -> None:
     """Withdraws a policy from round robins.  Its matches stay.
 
     Others who handed in the same content keep their names for it.
@@ -301,10 +301,10 @@ def yank(session: Session, ref: str, game: Game, reason: str) -> None:
 
 @click.command()
 @click.argument("ref", type=REF)
-@game_option
+@optional_game
 @click.option("--reason", default="", help="Why; kept in the policy's history.")
 @session_options
-def reinstate(session: Session, ref: str, game: Game, reason: str) -> None:
+def reinstate(session: Session, ref: str, game: Game | None, reason: str) -> None:
     """Lets a withdrawn or quarantined policy take part again."""
     version = session.arena().reinstate(ref, game, reason)
     session.answer(_summary(version), lambda out: out.print(f"qualified  {version.ref}"))

@@ -284,6 +284,9 @@ def _moves(stored: Stored, playing: str) -> None:
             "replay", game=stored.game.name, match=stored.result.match.id, at=str(at)
         )
         st.markdown(f"[Link to {step} {at:,}]({link})", width="content")
+    names = (stored.versions[0].ref, stored.versions[1].ref)
+    telling = stored.game.telling
+    st.html(telling.picture(events, at, names, forfeit))
     pointed(
         running_score(
             stored.account.totals,
@@ -296,9 +299,6 @@ def _moves(stored: Stored, playing: str) -> None:
         key=f"score_{stored.result.match.id}",
         on_pick=jump,
     )
-    names = (stored.versions[0].ref, stored.versions[1].ref)
-    telling = stored.game.telling
-    st.html(telling.picture(events, at, names, forfeit))
     if events:
         _habits(telling, events, names)
         if telling.window == 1:

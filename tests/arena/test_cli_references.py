@@ -61,7 +61,7 @@ def test_a_history_tells_every_status_with_its_reason(home):
         return done.stdout
 
     ref = "starter/kuhn@1"
-    run("yank", ref, "--game", "kuhn", "--reason", "[red]too slow[/]")
+    run("yank", ref, "--reason", "[red]too slow[/]")
     run("reinstate", ref, "--game", "kuhn", "--reason", "it is faster now")
     told = json.loads(run("history", ref, "--game", "kuhn", "--json"))
     assert told["ref"] == ref
