@@ -25,7 +25,7 @@ from arena.replay import Comparison, Stored
 from arena.standings import Leaderboard
 from arena.tally import Pair, PlayReport, Progress, silent
 from registry.search import Filters
-from registry.values import Author, PolicyVersion, Season, Submission
+from registry.values import Author, PolicyVersion, Season, StatusChange, Submission
 
 
 class Tournament(Protocol):
@@ -82,9 +82,15 @@ class Tournament(Protocol):
 
     def call(self, game: Game | str, alias: str, ref: str) -> None: ...
 
-    def withdraw(self, ref: str, game: Game | str, reason: str = "") -> PolicyVersion: ...
+    def withdraw(
+        self, ref: str, game: Game | str | None = None, reason: str = ""
+    ) -> PolicyVersion: ...
 
-    def reinstate(self, ref: str, game: Game | str, reason: str = "") -> PolicyVersion: ...
+    def reinstate(
+        self, ref: str, game: Game | str | None = None, reason: str = ""
+    ) -> PolicyVersion: ...
+
+    def history(self, ref: str, game: Game | str | None = None) -> tuple[StatusChange, ...]: ...
 
     def author_token(self, name: str) -> str: ...
 

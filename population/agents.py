@@ -9,8 +9,7 @@ from arena.errors import UsageFault
 from arena.games.protocol import Game
 from arena.house.population import Population, default_population
 from arena.kinds.asked import KIND
-from arena.local import Arena
-from arena.schedule import Schedule
+from arena.seam import Tournament
 from oracle.agent.price import Estimate, estimate
 from oracle.agent.settings import AgentSettings, dialogue_of, settings_of
 from oracle.models.budget import Budget, Spent
@@ -99,7 +98,7 @@ def budget_maker(spending: Spending) -> Callable[[Spent], Budget]:
     return lambda spent: Budget(spending.max_cost, spending.max_calls, spending.max_tokens, spent)
 
 
-def opponents_of(arena: Arena, game: Game, refs: Sequence[str]) -> list[str]:
+def opponents_of(arena: Tournament, game: Game, refs: Sequence[str]) -> list[str]:
     """Digests of the opponents: those named, else the evaluation population.
 
     Raises:
@@ -111,7 +110,7 @@ def opponents_of(arena: Arena, game: Game, refs: Sequence[str]) -> list[str]:
 
 
 def estimate_in(
-    arena: Arena,
+    arena: Tournament,
     game: Game,
     settings: AgentSettings,
     opponents: Sequence[str],
@@ -120,8 +119,9 @@ def estimate_in(
 ) -> Estimate:
     """What is still to be played against some opponents, and what it would take."""
     digest = digest_of(game.name, KIND, settings.payload)
-    pairs = [(digest, other) for other in opponents if other != digest]
-    missing = Schedule(arena.home.store, game, pairs, matches).missing
+    wanted = {(digest, other): matches for other in opponents if other != digest}
+    stored = arena.exact_payoffs(game, [digest, *dict.fromkeys(opponents)], wanted)
+    missing = sum(wanted.values()) - int(stored.count[0].sum())
     return estimate(game, settings, missing, model.price)
 
 
@@ -137,7 +137,7 @@ def is_agents(method: str) -> bool:
     return method.startswith(TITLE)
 
 
-def agent_rows(arena: Arena, game: Game, population: Population) -> list[Row]:
+def agent_rows(arena: Tournament, game: Game, population: Population) -> list[Row]:
     """The paper's rows of agents, each with those of its model or with what it would take.
 
     Agents that met the whole population and have no such row come after them.

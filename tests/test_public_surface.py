@@ -76,6 +76,7 @@ METHODS = {
     "evaluate",
     "exact_payoffs",
     "export",
+    "history",
     "leaderboard",
     "match",
     "matches",
