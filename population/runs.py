@@ -29,7 +29,7 @@ from population.errors import RunBusy, RunExists, RunsUnusable, UnknownRun
 from population.records import Effort, Iteration, RunRecord, RunState, Sigma
 from population.schema import VERSION, AttemptRow, IterationRow, RunRow, prepare
 from registry import RegistryUnavailable
-from registry.sqlite_file import check_files
+from registry.sqlite_file import check_files, patiently
 
 FILE = "runs.sqlite"
 MARK = ".mark"
@@ -311,7 +311,7 @@ def _engine(path: Path) -> sa.Engine:
     @event.listens_for(engine, "connect")
     def set_up(connection: Any, _: Any) -> None:
         connection.isolation_level = None  # transactions begin as written below
-        connection.execute("pragma journal_mode = wal")
+        patiently(lambda: connection.execute("pragma journal_mode = wal"), _PATIENCE_SECONDS)
         connection.execute("pragma foreign_keys = on")
 
     @event.listens_for(engine, "begin")

@@ -18,7 +18,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -182,7 +182,9 @@ class Database:
             raw = connection.connection.driver_connection
             assert isinstance(raw, sqlite3.Connection)
             try:
-                _patiently(lambda: raw.execute("PRAGMA journal_mode=WAL").fetchone())
+                sqlite_file.patiently(
+                    lambda: raw.execute("PRAGMA journal_mode=WAL").fetchone(), PATIENCE_SECONDS
+                )
             except sqlite3.Error as error:
                 raise _unavailable(error, self.where) from error
 
@@ -257,30 +259,9 @@ def _begin_sqlite(connection: sa.Connection) -> None:
             raise
 
     try:
-        _patiently(start)
+        sqlite_file.patiently(start, PATIENCE_SECONDS)
     except sqlite3.Error as error:
         raise OperationalError(begin, None, error) from error
-
-
-def _patiently(attempt: Callable[[], object]) -> None:
-    """Repeats while other processes hold the database.
-
-    SQLite waits by itself for a plain lock, but answers "busy" at once in some moments around
-    the opening, closing and recovery of the log.
-    """
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    pause = 0.002
-    while True:
-        try:
-            attempt()
-            return
-        except sqlite3.OperationalError as error:
-            text = str(error)
-            held = "locked" in text or "locking protocol" in text
-            if not held or time.monotonic() > deadline:
-                raise
-        time.sleep(pause)
-        pause = min(2 * pause, 0.1)
 
 
 def _postgres_engine(url: sa.URL, *, read_only: bool) -> sa.Engine:

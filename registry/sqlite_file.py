@@ -9,7 +9,10 @@ queried.
 from __future__ import annotations
 
 import os
+import sqlite3
 import stat
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -153,3 +156,31 @@ def check_tables(connection: sa.Connection, where: str, version_table: str) -> N
             f"the file {where} is the database of another program (it has the table "
             f"{foreign[0][:80]!r} and none of a registry's): give another path"
         )
+
+
+def patiently(attempt: Callable[[], object], seconds: float) -> None:
+    """Repeats while other processes hold the database.
+
+    SQLite waits by itself for a plain lock, but answers "busy" at once in some moments around
+    the opening, closing and recovery of the log: such as where two begin to use one.
+
+    Args:
+      attempt: what the database may refuse.
+      seconds: after which its refusal holds.
+
+    Raises:
+      sqlite3.OperationalError: the last refusal, or anything else that was wrong.
+    """
+    deadline = time.monotonic() + seconds
+    pause = 0.002
+    while True:
+        try:
+            attempt()
+            return
+        except sqlite3.OperationalError as error:
+            text = str(error)
+            held = "locked" in text or "locking protocol" in text
+            if not held or time.monotonic() > deadline:
+                raise
+        time.sleep(pause)
+        pause = min(2 * pause, 0.1)

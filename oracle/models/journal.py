@@ -17,6 +17,7 @@ from oracle.models.errors import JournalUnusable, ModelRefuses, PromptRefused
 from oracle.models.prices import Price
 from oracle.models.protocol import Model, Reply, Request
 from oracle.models.recorded import RecordedModel
+from registry.sqlite_file import patiently
 
 REFUSALS_IN_A_ROW = 9
 """So many questions that nothing answers end the session: three drafts, each asked three times."""
@@ -194,7 +195,7 @@ class SqliteJournal:
         with self._connected() as connection:
             (mode,) = connection.execute("pragma journal_mode").fetchone()
             if mode != "wal":
-                connection.execute("pragma journal_mode = wal")
+                patiently(lambda: connection.execute("pragma journal_mode = wal"), PATIENCE_SECONDS)
             connection.execute(_TABLE)
 
     def find(self, request: Request, model: str) -> Reply | None:

@@ -50,7 +50,7 @@ class Probe:
 # ==== uses-up-the-match: timed-out
 class Probe:
     def act(self, seen):
-        for _ in range(6_000_000):
+        for _ in range(15_000_000):
             pass
         return "ROCK"
 
