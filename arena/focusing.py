@@ -36,6 +36,20 @@ FIRST_DEALS = 4
 _GROWTH = 0.1
 
 
+def check_focus(
+    focus: object, budget: int | None, *, only: Collection[str], precision: float | None
+) -> None:
+    """Refuses what does not go with a focus, or with a budget.
+
+    Raises:
+      UsageFault: one of the two is given without the other, or with what does not go with them.
+    """
+    if focus is None and budget is None:
+        return
+    if focus is None or budget is None or only or precision is not None:
+        raise UsageFault("a focus and a budget go together, for everybody, and without a precision")
+
+
 def play_with_focus(
     home: Home,
     play: Play,

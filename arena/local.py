@@ -16,7 +16,7 @@ from arena.control_variate import has_luck
 from arena.enrol import Enrolled, Judge, enrol, try_out
 from arena.errors import UsageFault
 from arena.evaluation import Evaluated, evaluated
-from arena.focusing import play_with_focus
+from arena.focusing import check_focus, play_with_focus
 from arena.games.protocol import Game
 from arena.home import open_home
 from arena.house.population import population_of
@@ -258,6 +258,7 @@ class Arena(Record):
         Raises:
           UsageFault: a policy is withdrawn or quarantined, or no match is asked for.
         """
+        check_focus(focus, budget, only=only, precision=precision)
         game = game_of(game)
         everybody = [version.digest for version in self.policies(game, status=Status.QUALIFIED)]
         named = [self._entrant(game, ref) for ref in only]
@@ -265,11 +266,7 @@ class Arena(Record):
         if self.runner.asked is None:  # nobody answers for them here; who names one is told so
             mute = {version.digest for version in self.policies(game, kind=ASKED)} - set(named)
             wanted = {pair: count for pair, count in wanted.items() if mute.isdisjoint(pair)}
-        if focus is not None or budget is not None:
-            if focus is None or budget is None or only or precision is not None:
-                raise UsageFault(
-                    "a focus and a budget go together, for everybody, and without a precision"
-                )
+        if focus is not None and budget is not None:
             members = population_of(game.name, None).digests
             request = Request(game, wanted, shared, progress=progress)
             return play_with_focus(

@@ -59,6 +59,9 @@ def play(
 
     Only what is missing is played: interrupt it, or kill it, and the same command goes on.
     """
+    from arena.focusing import check_focus
+
+    check_focus(focus, budget, only=only, precision=precision)  # before a home is made
     with (
         session.arena(wall, workers, new=True) as arena,
         progress_bar(f"{game.name}: matches") as progress,

@@ -192,6 +192,10 @@ def evaluate_(
     wall: WallChoice,
 ) -> None:
     """Plays REF against the evaluation population and reports how good it is and why."""
+    if control_variate:
+        from arena.control_variate import has_luck
+
+        has_luck(game)  # before a home is made
     with (
         session.arena(wall, workers, new=True) as arena,
         progress_bar(f"evaluating {ref}") as progress,

@@ -112,7 +112,10 @@ def price(
     asking: Asking,
     spending: Spending,
 ) -> None:
-    """Says what it would take to play what is missing; asks, registers and stores nothing."""
+    """Says what it would take to play what is missing; asks, registers and stores nothing.
+
+    Takes the words of `play`, so that the same line can be priced first; limits change no price.
+    """
     model = model_maker(asking, spending)(settings.model)
     with session.practice() as arena:
         opponents = opponents_of(arena, game, against)
@@ -145,11 +148,12 @@ def play(
     make = model_maker(asking, spending)
     agents, model = Agents(session.home_path, make, budget_maker(spending)), make(settings.model)
     budget_maker(spending)(Spent()).check(model)
+    with session.practice() as arena:  # nothing is stored before somebody agreed
+        opponents = opponents_of(arena, game, against)
+        price = estimate_in(arena, game, settings, opponents, count, model)
+    _agree(model, price, agreed=not must_be_agreed(price, spending, agreed=yes))
     try:
         with session.arena(wall, new=True, asked=Asked(agents, asking.parallel)) as arena:
-            opponents = opponents_of(arena, game, against)
-            price = estimate_in(arena, game, settings, opponents, count, model)
-            _agree(model, price, agreed=not must_be_agreed(price, spending, agreed=yes))
             version = arena.register(submission_of(settings, name), ours=True)
             report = _report(arena, agents, game, version, dict.fromkeys(opponents, count))
             known = measured(arena, game, [version.digest], default_population(game.name))

@@ -1,7 +1,9 @@
 """Budgets of matches that go where they decide something: all spent, and the same every time."""
 
 import pytest
+from click.testing import CliRunner
 
+from arena.cli import main
 from arena.errors import UsageFault
 from registry.values import Status
 
@@ -75,3 +77,12 @@ def test_no_pair_gets_more_than_its_share(new_kuhn, share):
 def test_a_budget_without_a_focus_or_for_some_is_refused(arena, options):
     with pytest.raises(UsageFault, match="budget"):
         arena.play("kuhn", 16, **options)
+
+
+@pytest.mark.parametrize("words", [("--focus", "nash"), ("--budget", "9")])
+def test_what_does_not_go_together_is_refused_before_a_home_is_made(tmp_path, words):
+    home = tmp_path / "none"
+    refused = CliRunner().invoke(main, ["play", "--game", "kuhn", *words, "--home", str(home)])
+    assert refused.exit_code == 2
+    assert "go together" in refused.stderr
+    assert not home.exists()
