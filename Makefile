@@ -51,6 +51,7 @@ LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hash
 
 lock:
 	$(LOCK) -o requirements.lock
+	$(LOCK) --extra cluster -o requirements-cluster.lock
 	$(LOCK) --group dev -o requirements-dev.lock
 
 clean:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from arena.conduct import Conduct
     from arena.enrol import Enrolled
     from arena.evaluation import Evaluated
+    from arena.executors import Workers
     from arena.games import GAMES, Game, game
     from arena.listings import Matches, Policies
     from arena.local import Arena
@@ -52,6 +53,7 @@ _HOMES = {
     "Stored": "arena.replay",
     "Termination": "arena.values",
     "Tournament": "arena.seam",
+    "Workers": "arena.executors",
     "game": "arena.games",
 }
 
@@ -76,6 +78,7 @@ __all__ = [
     "Stored",
     "Termination",
     "Tournament",
+    "Workers",
     "game",
 ]
 

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from arena.games.protocol import Game
 from arena.plan import Bout
 from arena.store import Audit, Verdict
+from arena.store.values import LOCKSTEP
 from arena.values import Result, Termination
 from registry import Registry
 from registry.values import PolicyVersion, Status
@@ -41,7 +42,8 @@ def compare(game: Game, bout: Bout, stored: Result, again: Result, *, last: bool
 
     A fault of the policy's own in one of the two is a difference like any other.  Only where the
     machine may have cut the shorter one off, and both agree until there, nothing can be
-    concluded.
+    concluded; nor where they were played behind walls of two kinds, as the machines of a cluster
+    may have: Python and numpy need not be of one version there.
 
     Args:
       game: what was played.
@@ -60,6 +62,8 @@ def compare(game: Game, bout: Bout, stored: Result, again: Result, *, last: bool
     shorter = min(len(old), len(new))
     move = next((i for i in range(shorter) if old[i] != new[i]), shorter)
     machine = BUSY_MACHINE if last else FULL_MACHINE
+    if _kind(stored) != _kind(again):
+        return _said(Verdict.INCONCLUSIVE, again)
     if move == shorter and _shorter(stored, again).termination in machine:
         return _said(Verdict.INCONCLUSIVE, again)
     return replace(
@@ -98,6 +102,11 @@ def quarantine(registry: Registry, digest: str, reason: str) -> tuple[PolicyVers
     if version.code_digest:
         return registry.quarantine_code(version.game, version.code_digest, reason)
     return (registry.set_status(digest, Status.QUARANTINED, reason),)
+
+
+def _kind(result: Result) -> str:
+    """The wall that a match was played behind, whether or not it shared a worker."""
+    return result.wall.removesuffix(LOCKSTEP)
 
 
 def _shorter(stored: Result, again: Result) -> Result:

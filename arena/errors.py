@@ -7,6 +7,7 @@
     ├── HomeUnusable      the home cannot be created, read or written
     │   └── HomeTooNew    a newer version of the arena wrote it
     ├── StoreError        the match store cannot be used (see arena.store.errors)
+    ├── ClusterUnavailable  the machines that were to play cannot be reached or used
     └── WorkerDied        a worker process of ours ended in the middle of its work
 
 The registry and the sandbox have roots of their own (`RegistryError`, `SandboxError`) because
@@ -36,6 +37,10 @@ class HomeUnusable(ArenaError):
 
 class HomeTooNew(HomeUnusable):
     """The home was written by a newer version."""
+
+
+class ClusterUnavailable(ArenaError):
+    """The cluster cannot be reached, or none of its machines can play; the message says why."""
 
 
 class WorkerDied(ArenaError):

@@ -16,6 +16,7 @@ from arena.control_variate import has_luck
 from arena.enrol import Enrolled, Judge, enrol, try_out
 from arena.errors import UsageFault
 from arena.evaluation import Evaluated, evaluated
+from arena.executors import Workers
 from arena.focusing import check_focus, play_with_focus
 from arena.games.protocol import Game
 from arena.home import open_home
@@ -51,7 +52,7 @@ class Arena(Record):
       seed_key: 32 bytes that all seeds of a new home follow from, so that others who have them
         can repeat its matches; by default it draws a secret.
       sandbox: the wall around untrusted policies.
-      workers: processes; 0 for one per processor.
+      workers: processes, 0 for one per processor; or `Workers`, to say where.
       limits: of each policy.
       asked: who plays policies of kind llm; without it they are left out of round robins.
       create: whether to make a home where there is none.
@@ -67,7 +68,7 @@ class Arena(Record):
         registry: str | None = None,
         seed_key: bytes | None = None,
         sandbox: WallChoice | str = "auto",
-        workers: int = 0,
+        workers: Workers | int = 0,
         limits: Limits | None = None,
         asked: Asked | None = None,
         create: bool = True,

@@ -8,7 +8,6 @@ played twice (`arena.audit`); whoever does not repeat is quarantined, whoever as
 from __future__ import annotations
 
 import logging
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -18,6 +17,7 @@ from types import TracebackType
 
 from arena.bouts import BoutHandler, Played
 from arena.errors import UsageFault
+from arena.executors import Executor, Workers, open_executor
 from arena.games.protocol import Game
 from arena.home import Home
 from arena.kinds.asked import Asked, refuse_unanswered
@@ -26,7 +26,6 @@ from arena.players import members_of, resolver
 from arena.schedule import Schedule
 from arena.tally import PlayReport, Request, Tally
 from arena.values import SELECTING, Match, Result
-from arena.workers import WorkerPool
 from sandbox.choose import WallChoice, open_settled
 from sandbox.values import Limits
 
@@ -38,21 +37,14 @@ MATCHES_A_WORKER = 8
 """It takes so many to make another worker process worth its start."""
 
 
-def processors() -> int:
-    """Processors that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 class Runner:
-    """Plays for one home, with one pool of workers and warm sandboxes for everything.
+    """Plays for one home, with one executor and warm sandboxes for everything.
 
     A context manager; not for several threads at once.
 
     Args:
       home: whose policies play, and where results go.
-      workers: processes; 0 for one per processor.
+      workers: how many processes, and where; a number is of this machine.
       wall: which sandbox untrusted policies run in.
       limits: of each policy.
       asked: who plays policies that are asked for their moves; None where nobody does.
@@ -62,7 +54,7 @@ class Runner:
         self,
         home: Home,
         *,
-        workers: int = 0,
+        workers: Workers | int = 0,
         wall: WallChoice | None = None,
         limits: Limits | None = None,
         asked: Asked | None = None,
@@ -70,11 +62,22 @@ class Runner:
         self.home = home
         self.limits = limits or Limits()
         self.asked = asked
-        self._most = workers or processors()
+        self._workers = Workers(workers) if isinstance(workers, int) else workers
         self._choice = wall or WallChoice()
         self._wall_name = ""
-        self._pool: WorkerPool[Job, Played] | None = None
+        self._opened: Executor | None = None
         self._here: BoutHandler | None = None
+
+    @property
+    def _is_local(self) -> bool:
+        return self._workers.cluster is None
+
+    @property
+    def _executor(self) -> Executor:
+        """Where jobs run; opened when it is needed, as a cluster is far away."""
+        if self._opened is None:
+            self._opened = open_executor(self._workers, partial(BoutHandler, self.limits))
+        return self._opened
 
     @property
     def wall(self) -> str:
@@ -116,7 +119,7 @@ class Runner:
                 tally.within_budget(bouts),
                 players,
                 shared=request.shared,
-                block_matches=self.asked.matches if self.asked else block_size(missing, self._most),
+                block_matches=self._block_size(missing),
             )
             few = missing <= SMALL
             tally.collect(self._run(stream, missing, partial(tally.more, players), here=few))
@@ -165,10 +168,15 @@ class Runner:
 
     def close(self) -> None:
         """Ends workers and sandboxes.  Idempotent."""
-        for part in (self._pool, self._here, self.asked):
+        for part in (self._opened, self._here, self.asked):
             if part is not None:
                 part.close()
-        self._pool = self._here = None
+        self._opened = self._here = None
+
+    def _block_size(self, missing: int) -> int:
+        if self.asked is not None:
+            return self.asked.matches
+        return block_size(missing, self._executor.capacity)
 
     def _schedules(self, request: Request) -> list[Schedule]:
         by_count: dict[int, list[tuple[str, str]]] = {}
@@ -206,19 +214,23 @@ class Runner:
             return None if job is None else self._behind_the_wall(job)
 
         # Whoever is asked for moves is asked by this process, which has the connections.
-        if self.asked is not None or (here and self._pool is None):
+        if self.asked is not None or (here and self._is_local and not self._executor.size):
             self._here = self._here or BoutHandler(self.limits, self.asked)
             while (job := next_but_more() or next(stream, None)) is not None:
                 yield self._here.run(job)
             return
-        self._pool = self._pool or WorkerPool(partial(BoutHandler, self.limits))
-        self._pool.grow(min(self._most, -(-matches // MATCHES_A_WORKER)))
-        yield from self._pool.run(stream, next_but_more)
+        self._executor.grow(-(-matches // MATCHES_A_WORKER))
+        yield from self._executor.run(stream, next_but_more)
 
     def _behind_the_wall(self, job: Job) -> Job:
-        """Says which wall a job of the sandbox needs, settled once for all workers."""
+        """Says which wall a job of the sandbox needs, settled once for all workers.
+
+        The machines of a cluster settle it for themselves.
+        """
         if job.route is not Route.BOX:
             return job
+        if not self._is_local and self.asked is None:
+            return replace(job, wall=self._choice)
         return replace(job, wall=self._choice) if self.wall else job
 
     def __enter__(self) -> Runner:

@@ -26,7 +26,7 @@ from statistics import median
 import pyspiel
 
 from arena import Arena
-from arena.runner import processors
+from arena.executors.local import processors
 
 GAME = "repeated_game(stage_game=matrix_rps(),num_repetitions=1000)"
 

@@ -23,8 +23,9 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 ALONE = (
     "tests/sandbox/",
     "tests/arena/test_budgets.py",
+    "tests/arena/test_cluster.py",
     "tests/arena/test_play.py",
-    "tests/arena/test_workers.py",
+    "tests/arena/test_executors.py",
     "tests/dashboards/test_dashboards_gvisor.py",
     "tests/dashboards/test_dashboards_server.py",
     "tests/dashboards/test_dashboards_submissions.py",

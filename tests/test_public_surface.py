@@ -36,6 +36,7 @@ NAMES = {
         "Stored",
         "Termination",
         "Tournament",
+        "Workers",
         "game",
     },
     "oracle": {

@@ -15,6 +15,8 @@ from arena.cli.budgets import focus_options, precision_option
 from arena.cli.references import REF
 from arena.cli.session import Session, game_option, plain, progress_bar, session_options
 from arena.cli.walls import sandbox_options, sharing_option
+from arena.cli.workers import workers_options
+from arena.executors import Workers
 from arena.games.parts import Account
 from arena.games.protocol import Game
 from arena.local import MATCHES
@@ -39,7 +41,7 @@ from sandbox.choose import WallChoice
 )
 @precision_option
 @focus_options
-@click.option("--workers", default=0, type=click.IntRange(0), help="Processes; 0: one per core.")
+@workers_options
 @sharing_option
 @sandbox_options
 @session_options
@@ -51,7 +53,7 @@ def play(
     precision: float | None,
     focus: str | None,
     budget: int | None,
-    workers: int,
+    workers: Workers,
     shared: bool,
     wall: WallChoice,
 ) -> None:

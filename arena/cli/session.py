@@ -35,6 +35,7 @@ from registry.errors import AmbiguousRef, MalformedName, RegistryError, UnknownP
 from sandbox.errors import SandboxError
 
 if TYPE_CHECKING:
+    from arena.executors import Workers
     from arena.games.protocol import Game
     from arena.kinds.asked import Asked
     from arena.local import Arena
@@ -64,7 +65,7 @@ class Session:
     def arena(
         self,
         wall: WallChoice | None = None,
-        workers: int = 0,
+        workers: Workers | int = 0,
         *,
         new: bool = False,
         asked: Asked | None = None,
@@ -90,7 +91,9 @@ class Session:
         )
 
     @contextmanager
-    def practice(self, wall: WallChoice | None = None, workers: int = 0) -> Iterator[Arena]:
+    def practice(
+        self, wall: WallChoice | None = None, workers: Workers | int = 0
+    ) -> Iterator[Arena]:
         """The arena for commands that store nothing: that of the home where there is one.
 
         Where there is none, a passing one has the house's entrants; no home is made.

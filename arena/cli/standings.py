@@ -21,8 +21,10 @@ from arena.cli.matches import report_document, say_audit, say_precision
 from arena.cli.references import REF
 from arena.cli.session import Session, game_option, notice, plain, progress_bar, session_options
 from arena.cli.walls import sandbox_options, sharing_option
+from arena.cli.workers import workers_options
 from arena.errors import UsageFault
 from arena.evaluation import Evaluated
+from arena.executors import Workers
 from arena.games.protocol import Game
 from arena.payoffs import PayoffTable
 from sandbox.choose import WallChoice
@@ -168,7 +170,7 @@ def _write(file: Path, table: PayoffTable) -> None:
     "--matches", default=16, show_default=True, type=click.IntRange(1), help="Per opponent."
 )
 @precision_option
-@click.option("--workers", default=0, type=click.IntRange(0), help="Processes; 0: one per core.")
+@workers_options
 @click.option("--against", "population_name", metavar="NAME", help="Evaluation population.")
 @click.option(
     "--control-variate",
@@ -185,7 +187,7 @@ def evaluate_(
     game: Game,
     matches: int,
     precision: float | None,
-    workers: int,
+    workers: Workers,
     population_name: str | None,
     control_variate: bool,
     shared: bool,

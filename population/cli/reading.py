@@ -21,6 +21,8 @@ from arena.cli.session import (
 )
 from arena.cli.standings import document_of
 from arena.cli.walls import sandbox_options
+from arena.cli.workers import workers_options
+from arena.executors import Workers
 from arena.games import GAMES
 from arena.games import game as game_named
 from arena.games.protocol import Game
@@ -52,9 +54,6 @@ steps_option = click.option(
     type=click.IntRange(0),
     metavar="M",
     help="With --evaluate: matches a bot for the meta-strategies on the way.",
-)
-workers_option = click.option(
-    "--workers", default=0, type=click.IntRange(0), help="Processes; 0: one per core."
 )
 
 
@@ -135,7 +134,7 @@ def evaluate_runs(
 @click.option("--csv", type=click.Path(path_type=Path, file_okay=False), help="Write CSV files.")
 @evaluate_option
 @steps_option
-@workers_option
+@workers_options
 @sandbox_options
 @session_options
 def report(
@@ -145,7 +144,7 @@ def report(
     csv: Path | None,
     count: int | None,
     steps: int,
-    workers: int,
+    workers: Workers,
     wall: WallChoice,
 ) -> None:
     """Tells about RUN: a summary here, a page with --html, tables with --csv."""
@@ -255,11 +254,11 @@ def _say_scores(out: Console, facts: RunFacts, scores: Scores) -> None:
 @click.argument("game", type=GameType(), metavar="|".join(GAMES))
 @evaluate_option
 @steps_option
-@workers_option
+@workers_options
 @sandbox_options
 @session_options
 def table(
-    session: Session, game: Game, count: int | None, steps: int, workers: int, wall: WallChoice
+    session: Session, game: Game, count: int | None, steps: int, workers: Workers, wall: WallChoice
 ) -> None:
     """Prints the paper's table of a game with our finished runs beside it."""
     published = paper.published_rows(game.name)

@@ -22,7 +22,9 @@ from arena.cli.session import (
 )
 from arena.cli.standings import document_of
 from arena.cli.walls import sandbox_options
+from arena.cli.workers import workers_options
 from arena.errors import ArenaError, UsageFault
+from arena.executors import Workers
 from arena.games import GAMES
 from arena.games.protocol import Game
 from arena.local import Arena
@@ -97,7 +99,7 @@ TOKENS_AN_ANSWER = 4_000
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder for the tables and figures [default: reproduced-GAME].",
 )
-@click.option("--workers", default=0, type=click.IntRange(0), help="Processes; 0: one per core.")
+@workers_options
 @spending_options
 @sandbox_options
 @session_options
@@ -109,7 +111,7 @@ def reproduce(
     count: int | None,
     model: str | None,
     out: Path | None,
-    workers: int,
+    workers: Workers,
     spending: Spending,
     wall: WallChoice,
 ) -> None:

@@ -22,7 +22,9 @@ from arena.cli.session import (
     terminal,
 )
 from arena.cli.walls import sandbox_options
+from arena.cli.workers import workers_options
 from arena.errors import UsageFault
+from arena.executors import Workers
 from arena.games import game as game_named
 from arena.games.protocol import Game
 from arena.local import Arena
@@ -185,7 +187,7 @@ def spending_options(function: Callable[..., Any]) -> Callable[..., Any]:
     metavar="SHARE",
     help="Of the score that chooses candidates: against opponents that are not shown.",
 )
-@click.option("--workers", default=0, type=click.IntRange(0), help="Processes; 0: one per core.")
+@workers_options
 @click.option("--dry-run", is_flag=True, help="Print the first prompt and stop.")
 @spending_options
 @sandbox_options
@@ -202,7 +204,7 @@ def run(
     payoff_matches: int | None,
     evaluation_matches: int | None,
     hidden_share: float,
-    workers: int,
+    workers: Workers,
     dry_run: bool,
     spending: Spending,
     wall: WallChoice,
@@ -259,7 +261,7 @@ def name_for(config: RunConfig) -> str:
 
 @click.command()
 @click.argument("run_name", metavar="RUN")
-@click.option("--workers", default=0, type=click.IntRange(0), help="Processes; 0: one per core.")
+@workers_options
 @pace_options
 @spending_options
 @sandbox_options
@@ -267,7 +269,7 @@ def name_for(config: RunConfig) -> str:
 def resume(
     session: Session,
     run_name: str,
-    workers: int,
+    workers: Workers,
     pace: Mapping[str, Any],
     spending: Spending,
     wall: WallChoice,

@@ -1,5 +1,6 @@
 """Audits: whoever does not repeat is found, by whatever way of playing, and its code stays out."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -285,3 +286,13 @@ def test_a_process_that_dies_every_time_did_not_die_of_a_full_machine(bout):
     late = compare(RRPS, bout, stored, result([0, 1] * 10, Termination.TIMED_OUT, 1), last=True)
     assert (dead.verdict, dead.suspect) == (Verdict.DIFFERENT, "bb")
     assert late.verdict is Verdict.INCONCLUSIVE
+
+
+def test_two_kinds_of_wall_prove_nothing_but_what_comes_out_the_same(bout):
+    stored = result([0, 1] * 1000)
+    other = replace(result([0, 2] * 1000), wall="gvisor")
+    assert compare(RRPS, bout, stored, other).verdict is Verdict.INCONCLUSIVE
+    alike = replace(stored, wall="gvisor")
+    assert compare(RRPS, bout, stored, alike).verdict is Verdict.SAME
+    together = replace(other, wall=f"{stored.wall}+lockstep")
+    assert compare(RRPS, bout, stored, together).verdict is Verdict.DIFFERENT

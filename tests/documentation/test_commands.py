@@ -16,6 +16,7 @@ PROGRAMS = {"arena": arena, "csro": csro}
 DOCUMENTS = [README, *PAGES]
 OTHERS = {
     ".",
+    "docker",
     "export",
     "make",
     "ollama",
@@ -24,6 +25,7 @@ OTHERS = {
     "pytest",
     "python",
     "python3",
+    "ray",
     "sh",
     "(printf",
 }

@@ -1,0 +1,259 @@
+"""Workers on the machines of a Ray cluster.
+
+Each worker is a Ray actor that holds one processor, and a handler with warm sandboxes.  The node
+chooses the wall by itself; one that has none refuses code that needs it, and is left aside.  What
+a machine answers is taken for true: a cluster is machines of one owner (see docs/cluster.md).
+"""
+
+from __future__ import annotations
+
+import logging
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from arena.errors import ClusterUnavailable
+from arena.executors.protocol import Handler, JobQueue, Ticket
+from arena.executors.software import software
+from sandbox.errors import SandboxError
+
+_log = logging.getLogger(__name__)
+PATIENCE = 60.0
+"""Seconds without any worker after which a cluster is given up."""
+REACHED = 10.0
+"""Seconds within which a cluster must be reached."""
+STILLBORN = 20
+"""So many workers in a row that end before they are there, and a cluster is given up."""
+
+
+class _Worker:
+    """Runs in a process of a node."""
+
+    def __init__(self, build: Callable[[], Handler]) -> None:
+        self._build = build
+        self._handler: Handler | None = None
+
+    def introduce(self) -> tuple[str, str]:
+        """Its machine and its software."""
+        return socket.gethostname(), software()
+
+    def run(self, job: Any) -> tuple[bool, Any]:
+        """Whether it went well, and the answer or the error."""
+        try:
+            self._handler = self._handler or self._build()
+            return True, self._handler.run(job)
+        except Exception as error:  # noqa: BLE001 - handed to the driver, which raises it
+            return False, error
+
+    def close(self) -> None:
+        """Ends its sandboxes."""
+        if self._handler is not None:
+            self._handler.close()
+            self._handler = None
+
+
+@dataclass(slots=True, eq=False)
+class _Actor:
+    """A worker as the driver knows it; `node` is empty until it has introduced itself."""
+
+    handle: Any
+    node: str = ""
+
+
+def _connect(ray: Any, address: str) -> None:
+    """Connects this process to a cluster.
+
+    Raises:
+      ClusterUnavailable: there is none, or it does not answer.
+    """
+    try:
+        host, _, port = address.removeprefix("ray://").rpartition(":")
+        if port.isdecimal():  # Ray itself goes on trying for minutes
+            socket.create_connection((host, int(port)), timeout=REACHED).close()
+        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+    except Exception as error:  # Ray has no root for what goes wrong here
+        raise ClusterUnavailable(
+            f"no Ray cluster at {address!r}: {error}\n  start one with `ray start --head`, "
+            "and name it with --address HOST:PORT"
+        ) from error
+
+
+class RayExecutor:
+    """Workers on the machines of a Ray cluster.
+
+    Takes the connection that this process has, or makes one and ends it with `close`.
+
+    Args:
+      build: makes a worker's handler; runs in the worker, so it must be picklable.
+      address: of the cluster, "auto" for the one that this machine belongs to.
+      most: workers at most; 0 for one per processor that the cluster has at the time.
+
+    Raises:
+      ClusterUnavailable: there is no cluster, or Ray is not installed.
+    """
+
+    def __init__(self, build: Callable[[], Handler], address: str, *, most: int = 0) -> None:
+        try:
+            import ray
+        except ImportError as error:
+            raise ClusterUnavailable(
+                "a cluster needs the package ray: pip install 'policy-arena[cluster]'"
+            ) from error
+        self._ray, self._build, self._most = ray, build, most
+        self._connected_here = not ray.is_initialized()
+        if self._connected_here:
+            _connect(ray, address)
+        self._kind = ray.remote(num_cpus=1, max_restarts=0)(_Worker)
+        self._starting: dict[Any, _Actor] = {}
+        self._idle: list[_Actor] = []
+        self._without_wall: dict[_Actor, Exception] = {}
+        self._stillborn = 0
+
+    @property
+    def capacity(self) -> int:
+        """Processors of the cluster now, or fewer where fewer were asked for."""
+        processors = int(self._ray.cluster_resources().get("CPU", 0))
+        return max(min(self._most or processors, processors), 1)
+
+    @property
+    def size(self) -> int:
+        """How many workers were asked for and not lost, those without a wall among them."""
+        return len(self._idle) + len(self._starting) + len(self._without_wall)
+
+    def grow(self, count: int) -> None:
+        """Asks for workers until there are so many; the cluster starts them when it can."""
+        for _ in range(max(min(count, self.capacity), 1) - self.size):
+            self._start()
+
+    def run(
+        self, jobs: Iterator[Any], more: Callable[[], Any | None] = lambda: None
+    ) -> Iterator[Any]:
+        """Runs jobs and yields their answers as they come; see `Executor.run`."""
+        queue = JobQueue(jobs, more)
+        busy: dict[Any, tuple[_Actor, Ticket[Any]]] = {}
+        try:
+            while True:
+                while self._idle and (ticket := queue.take()) is not None:
+                    actor = self._idle.pop()
+                    busy[actor.handle.run.remote(ticket.job)] = actor, ticket
+                if self._idle and not busy:
+                    return
+                for told in self._wait([*busy, *self._starting]):
+                    if told in self._starting:
+                        self._introduced(told, self._starting.pop(told))
+                        continue
+                    actor, ticket = busy.pop(told)
+                    answered = self._answer(told, actor, ticket, queue)
+                    if answered is not None:
+                        yield answered[0]
+        finally:  # what is still under way would be taken for the answers to later jobs
+            for actor, _ in busy.values():
+                self._kill(actor)
+
+    def close(self) -> None:
+        """Ends the workers and their sandboxes."""
+        everybody = [*self._idle, *self._starting.values(), *self._without_wall]
+        with suppress(self._ray.exceptions.RayError):
+            closing = [actor.handle.close.remote() for actor in self._idle]
+            self._ray.wait(closing, num_returns=len(closing), timeout=2) if closing else None
+        for actor in everybody:
+            self._kill(actor)
+        self._idle, self._starting, self._without_wall = [], {}, {}
+        if self._connected_here:
+            self._connected_here = False
+            self._ray.shutdown()
+
+    def _start(self) -> None:
+        actor = _Actor(self._kind.remote(self._build))
+        self._starting[actor.handle.introduce.remote()] = actor
+
+    def _kill(self, actor: _Actor) -> None:
+        with suppress(self._ray.exceptions.RayError):
+            self._ray.kill(actor.handle)
+
+    def _wait(self, told: list[Any]) -> list[Any]:
+        """Those that are ready, at least one.
+
+        Raises:
+          ClusterUnavailable: nobody works, and nobody came.
+        """
+        alone = len(told) == len(self._starting)
+        limit = PATIENCE if alone else None
+        ready: list[Any] = self._ray.wait(told, num_returns=1, timeout=limit)[0] if told else []
+        if not ready:
+            if self._without_wall:
+                raise next(iter(self._without_wall.values()))
+            free = self._ray.available_resources().get("CPU", 0)
+            raise ClusterUnavailable(
+                f"none of {len(told)} workers started within {PATIENCE:.0f} s; the cluster has "
+                f"{free:.0f} processors free: see `ray status`"
+            )
+        rest = [one for one in told if one not in ready]
+        if rest:
+            ready += self._ray.wait(rest, num_returns=len(rest), timeout=0)[0]
+        return ready
+
+    def _introduced(self, told: Any, actor: _Actor) -> None:
+        """Takes a worker that is there, unless its machine would play other matches than ours.
+
+        Raises:
+          ClusterUnavailable: it has other software, or cannot load ours.
+        """
+        errors = self._ray.exceptions
+        try:
+            actor.node, theirs = self._ray.get(told)
+        except errors.RayActorError as error:
+            self._kill(actor)
+            self._stillborn += 1
+            if error.actor_init_failed or self._stillborn > STILLBORN:
+                raise ClusterUnavailable(
+                    f"a worker could not be started: {error}\n  install the same version of "
+                    "policy-arena on every machine of the cluster"
+                ) from error
+            self._start()
+            return
+        except errors.RayError as error:
+            raise ClusterUnavailable(f"a worker could not be started: {error}") from error
+        if theirs != software():
+            self._kill(actor)
+            raise ClusterUnavailable(
+                f"{actor.node} has other software, so its matches would not be ours\n"
+                f"  there: {theirs}\n  here:  {software()}"
+            )
+        self._stillborn = 0
+        self._idle.append(actor)
+
+    def _answer(
+        self, told: Any, actor: _Actor, ticket: Ticket[Any], queue: JobQueue[Any]
+    ) -> tuple[Any] | None:
+        """What a worker came to; None where somebody else has to do its job."""
+        try:
+            good, answer = self._ray.get(told)
+        except self._ray.exceptions.RayTaskError as error:  # an error that no pickle can hold
+            self._kill(actor)
+            raise error.cause from error
+        except self._ray.exceptions.RayError as error:
+            self._kill(actor)
+            self._start()
+            _log.warning("a worker on %s was lost; its job is played again", actor.node)
+            queue.died(ticket, f"on {actor.node}: {type(error).__name__}")
+            return None
+        if good:
+            self._idle.append(actor)
+            return (answer,)
+        if isinstance(answer, SandboxError):
+            self._leave_aside(actor, answer)
+            queue.give_back(ticket)
+            return None
+        self._idle.append(actor)
+        raise answer
+
+    def _leave_aside(self, actor: _Actor, refusal: SandboxError) -> None:
+        """Keeps a worker whose machine has no wall that works from being asked again.
+
+        It holds its processor, so that no other worker is started there.
+        """
+        _log.warning("%s plays nothing more, its sandbox does not work: %s", actor.node, refusal)
+        self._without_wall[actor] = refusal

@@ -1,0 +1,186 @@
+"""Worker processes of this machine: each builds a handler once and then runs one job at a time.
+
+Processes, not threads: native bots share one random stream per process, and OpenSpiel holds the
+interpreter's lock.  A worker dies with its parent, however the parent ends.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import multiprocessing
+import multiprocessing.connection
+import os
+import signal
+import sys
+import time
+import types
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from multiprocessing.connection import Connection
+from types import TracebackType
+from typing import Any, Self
+
+from arena.executors.protocol import Handler, JobQueue, Ticket
+
+_log = logging.getLogger(__name__)
+_PR_SET_PDEATHSIG = 1
+_PATIENCE = 2.0
+"""Seconds that a worker has to end by itself."""
+
+
+def processors() -> int:
+    """Processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _die_with_parent(parent: int) -> None:
+    """Linux: the kernel kills this process when its parent ends; elsewhere the pipe's end does."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != parent:
+            os._exit(1)
+
+
+def _work(pipe: Connection, build: Callable[[], Handler], parent: int) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    _die_with_parent(parent)
+    handler: Handler | None = None
+    try:
+        while True:
+            job = pipe.recv()
+            try:
+                handler = handler or build()
+                answer: tuple[bool, Any] = (True, handler.run(job))
+            except Exception as error:  # noqa: BLE001 - handed to the parent, which raises it
+                answer = (False, error)
+            pipe.send(answer)
+    except (EOFError, OSError):
+        pass
+    finally:
+        if handler is not None:
+            handler.close()
+
+
+@contextmanager
+def _main_out_of_sight() -> Iterator[None]:
+    """Keeps `spawn` from importing the caller's main program into every worker.
+
+    Workers need nothing of it.  Importing it costs them most of a second, and would run a script
+    that has no guard against being imported.
+    """
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = types.ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
+
+
+class LocalExecutor:
+    """Worker processes of this machine.
+
+    Args:
+      build: makes a worker's handler; runs in the worker, so it must be picklable.
+      most: workers at most; 0 for one per processor.
+    """
+
+    def __init__(self, build: Callable[[], Handler], *, most: int = 0) -> None:
+        self.capacity = most or processors()
+        self._build = build
+        self._workers: dict[Connection, Any] = {}
+
+    @property
+    def size(self) -> int:
+        """How many worker processes there are."""
+        return len(self._workers)
+
+    def grow(self, count: int) -> None:
+        """Starts workers until there are so many, at least one and at most `capacity`."""
+        while self.size < max(min(count, self.capacity), 1):
+            self._start()
+
+    def run(
+        self, jobs: Iterator[Any], more: Callable[[], Any | None] = lambda: None
+    ) -> Iterator[Any]:
+        """Runs jobs and yields their answers as they come; see `Executor.run`."""
+        queue = JobQueue(jobs, more)
+        idle = list(self._workers)
+        busy: dict[Connection, Ticket[Any]] = {}
+        try:
+            while True:
+                while idle and (ticket := queue.take()) is not None:
+                    pipe = idle.pop()
+                    busy[pipe] = ticket
+                    try:
+                        pipe.send(ticket.job)
+                    except OSError:
+                        idle.append(self._instead_of(pipe, queue, busy.pop(pipe)))
+                if not busy:
+                    return
+                ready = set(multiprocessing.connection.wait(list(busy)))
+                for pipe in [pipe for pipe in busy if pipe in ready]:
+                    try:
+                        good, answer = pipe.recv()
+                    except (EOFError, OSError):
+                        idle.append(self._instead_of(pipe, queue, busy.pop(pipe)))
+                        continue
+                    del busy[pipe]
+                    if not good:
+                        raise answer
+                    yield answer
+                    idle.append(pipe)
+        finally:  # what is still under way would be taken for the answers to later jobs
+            self._end(busy)
+
+    def _start(self) -> Connection:
+        context = multiprocessing.get_context("spawn")
+        with _main_out_of_sight():
+            ours, theirs = context.Pipe()
+            process = context.Process(target=_work, args=(theirs, self._build, os.getpid()))
+            process.start()
+            theirs.close()
+        self._workers[ours] = process
+        return ours
+
+    def _instead_of(
+        self, pipe: Connection, queue: JobQueue[Any], ticket: Ticket[Any]
+    ) -> Connection:
+        """A new worker for one that died; the job goes back to the queue."""
+        process = self._workers.pop(pipe)
+        pipe.close()
+        process.join(5)
+        how = f"with status {process.exitcode}"
+        _log.warning("a worker process ended %s; its job is played again", how)
+        queue.died(ticket, how)
+        return self._start()
+
+    def _end(self, pipes: Iterable[Connection]) -> None:
+        """Ends workers.  One that is still busy is killed."""
+        chosen = {pipe: self._workers.pop(pipe) for pipe in list(pipes) if pipe in self._workers}
+        for pipe in chosen:
+            with suppress(OSError):
+                pipe.close()
+        deadline = time.monotonic() + _PATIENCE
+        for process in chosen.values():
+            process.join(max(deadline - time.monotonic(), 0))
+            if process.is_alive():
+                process.kill()
+                process.join()
+
+    def close(self) -> None:
+        """Ends the workers.  A worker that is still busy is killed."""
+        self._end(self._workers)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

@@ -1,0 +1,230 @@
+"""What a Ray cluster costs and saves, on node processes of this machine.
+
+    python benchmarks/cluster.py rate                   the same round robin, local and on Ray
+    python benchmarks/cluster.py kills [--kills 20]     nodes killed at random moments
+    python benchmarks/cluster.py cost                   2,000 policies on 1, 10 and 100 machines,
+                                                        simulated from the times measured first
+
+`rate` prints matches a second and the processor time that the process which owns the store takes
+for a match; everything runs in turn in one go, so read the ratios.  `kills` fails where a match was
+lost, doubled or came out differently.
+"""
+
+from __future__ import annotations
+
+import argparse
+import heapq
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from arena import Arena, Workers
+from arena.plan import ISOLATED_BATCH, NATIVE_BATCH
+from tests.arena.ray_cluster import kill, ray_cluster
+
+SEED_KEY = bytes(32)
+"""Of all homes: under the same key a match is the same."""
+POLICIES, MATCHES = 2_000, 16
+CORES = 16
+"""Of a machine in the simulation."""
+SPIN = """
+import random
+import time
+
+class Agent:
+    def act(self, observation):
+        total = 0
+        for number in range({steps}):
+            total += number
+        return random.choice(["ROCK", "PAPER", "SCISSORS"])
+"""
+
+
+@dataclass(frozen=True)
+class Work:
+    """A round robin among some policies.
+
+    Attributes:
+      name: what plays.
+      python: how many Python policies play; 0 for bots of the house.
+      steps: of a loop that each act of theirs takes (about 20 ns each).
+      matches: of a pair.
+      batch: matches of a task.
+    """
+
+    name: str
+    python: int
+    steps: int
+    matches: int
+    batch: int
+
+
+NATIVE = Work("43 native bots", 0, 0, 8, NATIVE_BATCH)
+PYTHON = Work("8 Python policies, about 100 us an act", 8, 4_000, 4, ISOLATED_BATCH)
+
+
+@dataclass(frozen=True)
+class Rate:
+    """Of one run: matches a second, and processor seconds of the store's owner a match."""
+
+    matches: float
+    owner: float
+
+
+@contextmanager
+def new_arena(work: Work, workers: Workers) -> Iterator[Arena]:
+    """An arena on a new home with the policies that play."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Arena(
+            Path(folder) / "home", workers=workers, sandbox="process", seed_key=SEED_KEY
+        ) as arena,
+    ):
+        for number in range(work.python):
+            arena.submit(f"# {number}\n{SPIN.format(steps=work.steps)}", "rrps", f"me/p{number}")
+        yield arena
+
+
+def only(arena: Arena, work: Work) -> list[str]:
+    """Who plays."""
+    kind = "python" if work.python else "native"
+    everybody = arena.policies("rrps", kind=kind)
+    return [one.digest for one in everybody if one.ref.startswith("me/") or not work.python]
+
+
+def rate(work: Work, workers: Workers) -> Rate:
+    """Plays it once to start the workers, and measures the rest."""
+    with new_arena(work, workers) as arena:
+        chosen = only(arena, work)
+        arena.play("rrps", 2, only=chosen)
+        started, spent = time.perf_counter(), time.process_time()
+        report = arena.play("rrps", 2 + work.matches, only=chosen)
+        owner = (time.process_time() - spent) / report.played
+        return Rate(report.played / (time.perf_counter() - started), owner)
+
+
+def rates() -> None:
+    """Prints the table of rates."""
+    for work in (NATIVE, PYTHON):
+        base = rate(work, Workers(1))
+        print(f"{work.name}: matches a second; owner's processor time a match")
+        print(f"  local, 1 worker       {base.matches:8.1f}  1.00  {base.owner * 1e6:8.0f} us")
+        two = rate(work, Workers(2))
+        shown = f"{two.matches / base.matches:.2f}  {two.owner * 1e6:8.0f} us"
+        print(f"  local, 2 workers      {two.matches:8.1f}  {shown}")
+        for nodes in (1, 2):
+            with ray_cluster(nodes=nodes) as cluster:
+                there = rate(work, Workers(0, cluster.address))
+            shown = f"{there.matches / base.matches:.2f}  {there.owner * 1e6:8.0f} us"
+            print(f"  Ray, {nodes} node(s) of one  {there.matches:8.1f}  {shown}", flush=True)
+
+
+def table_of(arena: Arena) -> dict[str, tuple[object, ...]]:
+    """Every stored match: id to returns, end and moves."""
+    table = {}
+    for row in arena.matches("rrps", limit=None):
+        result = arena.match(row.id).result
+        table[row.id] = (result.returns, result.termination, result.moves)
+    return table
+
+
+def kills(count: int) -> None:
+    """Kills nodes in the middle of a round robin until so many are gone.
+
+    Raises:
+      SystemExit: a match was lost, doubled or came out differently.
+    """
+    rng = random.Random(1)
+    work = Work("kills", 6, 2_000, 0, ISOLATED_BATCH)
+    lost = matches = 0
+    with ray_cluster() as cluster, new_arena(work, Workers(0, cluster.address)) as there:
+        chosen = [*only(there, work), "house/markov5", "house/rockbot"]
+        moment = [time.monotonic() + rng.uniform(1, 4)]
+
+        def progress(done: int, wanted: int) -> None:
+            nonlocal lost
+            if done < wanted and time.monotonic() > moment[0] and lost < count:
+                kill(cluster, rng.choice(sorted(cluster.worker_nodes, key=lambda n: n.unique_id)))
+                lost += 1
+                cluster.add_node(num_cpus=1, wait=False)
+                moment[0] = time.monotonic() + rng.uniform(3, 8)
+                print(f"  killed {lost}: {done} of {wanted} stored or on their way", flush=True)
+
+        while lost < count:
+            matches += 60
+            there.play("rrps", matches, only=chosen, progress=progress)
+        played = len(list(there.matches("rrps", limit=None)))
+        found = table_of(there)
+    with new_arena(work, Workers(2)) as here:
+        here.play("rrps", matches, only=chosen)
+        alone = table_of(here)
+    print(
+        f"{lost} nodes killed, {played} matches: lost {len(alone.keys() - found.keys())}, ", end=""
+    )
+    differ = sum(found.get(key) != row for key, row in alone.items())
+    print(f"doubled {played - len(found)}, other than on one machine {differ}")
+    if played != len(found) or found != alone:
+        raise SystemExit("matches were lost, doubled or came out differently")
+
+
+def hours(task: float, owner: float, batch: int, workers: int, rng: random.Random) -> float:
+    """Simulates a round robin: tasks go to workers, answers to the one that owns the store.
+
+    Args:
+      task: seconds of a task, in the mean; each takes between half and one and a half times that.
+      owner: seconds that the owner is busy with its answer.
+      batch: matches of a task.
+      workers: how many.
+      rng: of the tasks' times.
+
+    Returns:
+      Hours for all matches of `POLICIES` policies.
+    """
+    total = POLICIES * (POLICIES - 1) // 2 * MATCHES // batch
+    shown = min(total, 200_000)
+    done = [task * rng.uniform(0.5, 1.5) for _ in range(workers)]
+    heapq.heapify(done)
+    free = 0.0
+    for _ in range(shown):
+        free = max(free, heapq.heappop(done)) + owner
+        heapq.heappush(done, free + task * rng.uniform(0.5, 1.5))
+    return free / shown * total / 3600
+
+
+def cost() -> None:
+    """Prints what a round robin of 2,000 policies would take."""
+    print(f"{POLICIES} policies, {MATCHES} matches a pair, machines of {CORES} cores, simulated")
+    rng = random.Random(1)
+    for work in (NATIVE, PYTHON):
+        with ray_cluster(nodes=1) as cluster:
+            found = rate(work, Workers(1, cluster.address))
+        task, owner = work.batch / found.matches, found.owner * work.batch
+        print(f"{work.name}: a task {task:.3f} s, its answer {owner * 1e3:.1f} ms of the owner")
+        for machines in (1, 10, 100):
+            took = hours(task, owner, work.batch, machines * CORES, rng)
+            total = POLICIES * (POLICIES - 1) // 2 * MATCHES // work.batch
+            busy = total * owner / 3600 / took
+            even = total * task / 3600 / (machines * CORES)
+            print(
+                f"  {machines:4d} machines  {took:9.1f} h  "
+                f"efficiency {even / took:.2f}  owner busy {busy:.0%}"
+            )
+        print(f"  the owner is full with {task / owner:,.0f} workers", flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=["rate", "kills", "cost"])
+    parser.add_argument("--kills", type=int, default=20)
+    chosen_ = parser.parse_args()
+    if chosen_.what == "kills":
+        kills(chosen_.kills)
+    else:
+        {"rate": rates, "cost": cost}[chosen_.what]()

@@ -1,0 +1,12 @@
+"""What tests of the arena share."""
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    """A Ray cluster of two nodes with one processor each."""
+    from tests.arena.ray_cluster import ray_cluster
+
+    with ray_cluster() as made:
+        yield made

@@ -1,0 +1,161 @@
+"""Executors: every job is answered once, whoever dies, and nothing outlives its parent."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from arena.errors import ClusterUnavailable, WorkerDied
+from arena.executors import Workers, open_executor
+from arena.executors.local import LocalExecutor
+
+
+@dataclass
+class Squares:
+    """Squares numbers; told to, it misbehaves."""
+
+    def run(self, job):
+        match job:
+            case "raise":
+                raise ValueError("no such number")
+            case "die":
+                os.kill(os.getpid(), signal.SIGKILL)
+            case "pid":
+                time.sleep(0.05)
+                return os.getpid()
+            case ("die once", marker):
+                if not Path(marker).exists():
+                    Path(marker).touch()
+                    os.kill(os.getpid(), signal.SIGKILL)
+                return "done"
+            case ("sleep", seconds):
+                time.sleep(seconds)
+                return seconds
+        return job * job
+
+    def close(self):
+        pass
+
+
+@pytest.fixture(params=["local", "ray"])
+def executor(request):
+    """An executor of each kind, with two workers."""
+    cluster = None
+    if request.param == "ray":
+        cluster = request.getfixturevalue("cluster").address
+    made = open_executor(Workers(2, cluster), Squares)
+    made.grow(2)
+    yield made
+    made.close()
+
+
+def test_every_job_is_answered_once(executor):
+    assert sorted(executor.run(iter(range(1, 40)))) == [n * n for n in range(1, 40)]
+
+
+def test_it_never_has_more_workers_than_it_may(executor):
+    executor.grow(30)
+    executor.grow(1)
+    assert executor.size == executor.capacity == 2
+    assert len(set(executor.run(iter(["pid"] * 20)))) == 2
+
+
+def test_extra_jobs_go_first(executor):
+    extra = [7, 8]
+    answers = executor.run(iter([1, 2]), lambda: extra.pop() if extra else None)
+    assert sorted(answers) == [1, 4, 49, 64]
+    extra = [7, 8]
+    first = next(executor.run(iter([1, 2]), lambda: extra.pop() if extra else None))
+    assert first in (49, 64)
+
+
+def test_an_exception_in_a_job_is_raised_here(executor):
+    with pytest.raises(ValueError, match="no such number"):
+        list(executor.run(iter(["raise"])))
+
+
+def test_an_error_leaves_no_answers_for_the_next_who_asks(executor):
+    with pytest.raises(ValueError, match="no such number"):
+        list(executor.run(iter([("sleep", 0.5), "raise"])))
+    executor.grow(2)
+    assert sorted(executor.run(iter([3, 4]))) == [9, 16]
+
+
+def test_who_stops_listening_leaves_no_answers_for_the_next(executor):
+    answers = executor.run(iter([2, ("sleep", 0.5), ("sleep", 0.5)]))
+    assert next(answers) == 4
+    answers.close()
+    executor.grow(2)
+    assert sorted(executor.run(iter([3, 4]))) == [9, 16]
+
+
+def test_a_job_outlives_its_worker(executor, tmp_path):
+    jobs = [("die once", str(tmp_path / f"marker{n}")) for n in range(3)]
+    found = list(executor.run(iter([*jobs, 2, 3])))
+    assert sorted(map(str, found)) == ["4", "9", "done", "done", "done"]
+
+
+def test_a_job_that_kills_whoever_has_it_is_our_fault_and_says_so(executor):
+    with pytest.raises(WorkerDied, match="3 workers ended in the middle of one job"):
+        list(executor.run(iter(["die"])))
+
+
+def test_a_worker_that_died_between_jobs_costs_nothing():
+    with LocalExecutor(Squares, most=1) as executor:
+        executor.grow(1)
+        (pid,) = executor.run(iter(["pid"]))
+        os.kill(pid, signal.SIGKILL)
+        os_forgets(pid)
+        assert list(executor.run(iter([3]))) == [9]
+
+
+def test_a_cluster_that_is_not_there_is_named():
+    with pytest.raises(ClusterUnavailable, match=r"no Ray cluster at '127\.0\.0\.1:1'"):
+        open_executor(Workers(1, "127.0.0.1:1"), Squares)
+
+
+SCRIPT = """
+import sys, time
+sys.path.insert(0, {here!r})
+from test_executors import Squares
+from arena.executors.local import LocalExecutor
+if __name__ == "__main__":
+    executor = LocalExecutor(Squares, most=2)
+    executor.grow(2)
+    print(*executor.run(iter(["pid"] * 20)), flush=True)
+    time.sleep(60)
+"""
+
+
+def os_forgets(*pids):
+    """Waits until processes are gone, or dead."""
+    deadline = time.monotonic() + 10
+    while any(alive(pid) for pid in pids):
+        assert time.monotonic() < deadline, "a worker outlived its parent"
+        time.sleep(0.05)
+
+
+def alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux kills a child with its parent")
+def test_workers_die_with_a_killed_parent(tmp_path):
+    script = tmp_path / "parent.py"
+    script.write_text(SCRIPT.format(here=str(Path(__file__).parent)))
+    parent = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    workers = {int(pid) for pid in parent.stdout.readline().split()}
+    assert len(workers) == 2
+    parent.kill()
+    parent.wait()
+    parent.stdout.close()
+    os_forgets(*workers)
