@@ -1,0 +1,48 @@
+"""The compose file and its image: what they name is there, and takes the words it is given."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+import pytest
+import yaml
+from ray.scripts.scripts import start as ray_start
+
+from tests.documentation.pages import ROOT
+
+COMPOSE = yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text())
+DOCKERFILE = (ROOT / "deploy" / "Dockerfile").read_text()
+SERVICES = COMPOSE["services"]
+
+
+@pytest.mark.parametrize("service", ["head", "node"])
+def test_ray_takes_the_words_it_is_started_with(service):
+    program, command, *words = shlex.split(SERVICES[service]["command"])
+    assert (program, command) == ("ray", "start")
+    ray_start.make_context("ray start", words)
+
+
+def test_nodes_find_the_head_where_it_listens():
+    (port,) = re.findall(r"--port=(\d+)", SERVICES["head"]["command"])
+    assert f"--address=head:{port}" in SERVICES["node"]["command"]
+    assert "--num-cpus=0" in SERVICES["head"]["command"], "who owns the store plays nothing"
+
+
+def test_nothing_is_published():
+    """Ray has no passwords, and the registry needs no other clients."""
+    assert not [name for name, service in SERVICES.items() if "ports" in service]
+
+
+def test_volumes_and_services_that_are_named_exist():
+    for service in SERVICES.values():
+        assert set(service.get("depends_on", ())) <= set(SERVICES)
+        named = [volume.split(":")[0] for volume in service.get("volumes", ())]
+        assert {name for name in named if not name.startswith("/")} <= set(COMPOSE["volumes"])
+
+
+def test_the_image_installs_the_locked_packages():
+    (lock,) = set(re.findall(r"requirements[\w-]*\.lock", DOCKERFILE))
+    pinned = (ROOT / lock).read_text()
+    assert re.search(r"^ray==", pinned, re.M) and re.search(r"^open-spiel==", pinned, re.M)
+    assert SERVICES["node"]["build"]["dockerfile"] == "deploy/Dockerfile"
