@@ -89,9 +89,10 @@ def with_mixtures(table: PayoffTable, mixtures: Mapping[str, Weights]) -> Payoff
 
     Means are mixed, errors are those of independent means.  Counts are of the same worth: so many
     matches (or deals) of one policy would have as large an error: 1 / sum of w_i^2 / n_i matches,
-    and deals by the degrees of freedom of Welch and Satterthwaite.  Wins, draws and forfeits are
-    shares of these matches; a forfeit is never rounded away.  A cell is unknown where one of the
-    members has not met the opponent, whatever the mixture played under its own name.
+    though never more than the members played, and deals by the degrees of freedom of Welch and
+    Satterthwaite.  Wins, draws and forfeits are shares of these matches; a forfeit is never
+    rounded away.  A cell is unknown where one of the members has not met the opponent, whatever
+    the mixture played under its own name.
 
     Args:
       table: has all members, and may have the mixtures.
@@ -171,12 +172,18 @@ def _row(
 
 
 def _worth(mix: Floats, count: _Counts, itself: NDArray[np.bool_]) -> _Counts:
-    """How many of one policy would leave as large an error: 1 / sum of w^2 / n; 0 for none."""
-    met = count > 0
-    doubt = np.where(met & ~itself, np.square(mix)[:, None] / np.where(met, count, 1), 0.0)
+    """How many of one policy would leave as large an error: 1 / sum of w^2 / n; 0 for none.
+
+    Never more than the members played.  Against an opponent that is a member itself the formula
+    says more, as most of such a payoff is a 0 that nobody played for.
+    """
+    met = (count > 0) & ~itself
+    doubt = np.where(met, np.square(mix)[:, None] / np.where(met, count, 1), 0.0)
     total = doubt.sum(axis=0)
-    worth = 1.0 / np.where(total > 0.0, total, np.inf)
-    return np.floor(worth + _ALMOST).astype(np.int32)
+    worth = np.floor(1.0 / np.where(total > 0.0, total, np.inf) + _ALMOST)
+    played = np.where(met, count, 0).sum(axis=0, dtype=np.int64)
+    fewer: _Counts = np.minimum(worth, played).astype(np.int32)
+    return fewer
 
 
 def _spread(matrix: Any, own: int, row: Any, sign: int) -> Any:

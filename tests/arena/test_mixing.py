@@ -52,6 +52,19 @@ def test_a_mixture_of_one_is_that_one() -> None:
     assert np.allclose(mixed.half_stderr[:, 4, 2:4], table.half_stderr[:, 1, 2:4])
 
 
+@pytest.mark.parametrize("rare", [0.001, 1e-5])
+def test_against_its_own_heavy_member_a_mixture_counts_no_more_than_was_played(rare: float) -> None:
+    table = random_table()
+    mixed = with_mixtures(table, {MIX: {A: 1.0 - rare, B: rare}})
+    # Against A only B's 20 matches say anything; against C those of A say nearly all.
+    assert mixed.count[4, :3].tolist() == mixed.count[:3, 4].tolist() == [20, 20, 20]
+    assert mixed.half_count[:, 4, 0].tolist() == [10, 10]
+    assert mixed.mean[4, 0] == pytest.approx(rare * table.mean[1, 0])
+    outcomes = mixed.wins[4] + mixed.draws[4] + mixed.losses[4]
+    assert np.array_equal(outcomes, mixed.count[4])
+    assert 0 < mixed.deals[4, 0] <= 20
+
+
 def test_what_a_mixture_played_by_itself_counts_nowhere() -> None:
     matches = [Played(MIX, C, deal, 100.0) for deal in range(8)]
     matches += [Played(A, C, deal, -1.0 - deal % 3) for deal in range(8)]
