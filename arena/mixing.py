@@ -9,7 +9,7 @@ N matches of it are N w_i matches of member i, as in a stratified sample.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -39,6 +39,21 @@ def mixtures_of(registry: Registry, game: str) -> dict[str, Weights]:
     """
     direct = {one.digest: weights_of(one.payload) for one in registry.find(game, kind="mixture")}
     return {digest: _flat(digest, direct) for digest in direct}
+
+
+def mixtures_among(
+    registry: Registry, game: str, digests: Iterable[str]
+) -> tuple[dict[str, Weights], tuple[str, ...]]:
+    """Those of some policies that are mixtures, and everybody whose matches tell of them all.
+
+    Returns:
+      As `mixtures_of`, and the policies followed by the members that are not among them.
+    """
+    chosen = tuple(dict.fromkeys(digests))
+    known = mixtures_of(registry, game)
+    mixtures = {digest: known[digest] for digest in chosen if digest in known}
+    members = [member for weights in mixtures.values() for member in weights]
+    return mixtures, tuple(dict.fromkeys([*chosen, *members]))
 
 
 def _flat(digest: str, direct: Mapping[str, Weights], depth: int = 0) -> dict[str, float]:

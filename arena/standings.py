@@ -27,7 +27,7 @@ from arena.games.protocol import Game
 from arena.home import Home
 from arena.house.population import Population
 from arena.listings import also
-from arena.mixing import mixtures_of, with_mixtures
+from arena.mixing import mixtures_among, with_mixtures
 from arena.payoffs import PayoffTable, Scatter
 from arena.printed import WIDTH, Aside, Cell, Printed, Sheet, Side, estimate_columns, estimated
 from arena.tally import Pair
@@ -40,10 +40,7 @@ def payoff_table(home: Home, game: Game, digests: Sequence[str]) -> PayoffTable:
     Those of mixtures are put together from their members' (`arena.mixing`).
     """
     chosen = tuple(dict.fromkeys(digests))
-    known = mixtures_of(home.registry, game.name)
-    mixtures = {digest: known[digest] for digest in chosen if digest in known}
-    members = [member for weights in mixtures.values() for member in weights]
-    everybody = tuple(dict.fromkeys([*chosen, *members]))
+    mixtures, everybody = mixtures_among(home.registry, game.name, chosen)
     stats = home.store.pair_stats(game.name, game.version)
     table = PayoffTable.from_pair_stats(stats, everybody)
     table = replace(table, around=Scatter.of_pairs(stats))
