@@ -7,6 +7,7 @@ values; nothing is a path or an open file but the home that the arena is opened 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -20,8 +21,8 @@ from arena.focusing import check_focus, play_with_focus
 from arena.games.protocol import Game
 from arena.home import open_home
 from arena.house.population import population_of
-from arena.kinds.asked import KIND as ASKED
 from arena.kinds.asked import Asked
+from arena.lineup import lineup
 from arena.mixing import mixtures_of, through_members
 from arena.practice import PracticeMatch, practise
 from arena.record import Record, game_of
@@ -29,7 +30,6 @@ from arena.rejection import Rejection
 from arena.replay import Comparison, compare_again
 from arena.rounds import play_until_precise
 from arena.runner import Runner
-from arena.schedule import pairs_among
 from arena.starters import enrol_starters
 from arena.submission import KIND as PYTHON
 from arena.submission import prepare
@@ -238,7 +238,9 @@ class Arena(Record):
     ) -> PlayReport:
         """Plays what is missing of the round robin of all qualified policies.
 
-        In the place of a mixture its members play, each by its weight (`arena.mixing`).
+        In the place of a mixture its members play, each by its weight (`arena.mixing`).  Policies
+        that are asked for their moves are left out where nobody answers, with the mixtures that
+        hold one; the report says who.
 
         Args:
           game: which game.
@@ -256,23 +258,26 @@ class Arena(Record):
           progress: told after every job.
 
         Raises:
-          UsageFault: a policy is withdrawn or quarantined, or no match is asked for.
+          UsageFault: a policy is withdrawn or quarantined, no match is asked for, or a named
+            policy is asked for its moves and nobody answers.
         """
         check_focus(focus, budget, only=only, precision=precision)
         game = game_of(game)
-        everybody = [version.digest for version in self.policies(game, status=Status.QUALIFIED)]
         named = [self._entrant(game, ref) for ref in only]
-        wanted = self._through_members(game, dict.fromkeys(pairs_among(everybody, named), matches))
-        if self.runner.asked is None:  # nobody answers for them here; who names one is told so
-            mute = {version.digest for version in self.policies(game, kind=ASKED)} - set(named)
-            wanted = {pair: count for pair, count in wanted.items() if mute.isdisjoint(pair)}
+        answered = self.runner.asked is not None
+        field = lineup(self.home.registry, game.name, named, answered=answered)
+        wanted = through_members(dict.fromkeys(field.pairs, matches), field.mixtures)
         if focus is not None and budget is not None:
             members = population_of(game.name, None).digests
             request = Request(game, wanted, shared, progress=progress)
-            return play_with_focus(
+            report = play_with_focus(
                 self.home, self.runner.play, request, Focus(focus), budget, members
             )
-        return self.play_pairs(game, wanted, precision=precision, shared=shared, progress=progress)
+        else:
+            report = self.play_pairs(
+                game, wanted, precision=precision, shared=shared, progress=progress
+            )
+        return replace(report, left_out=field.left_out)
 
     def play_pairs(
         self,

@@ -82,6 +82,7 @@ def play(
 def report_document(report: PlayReport) -> dict[str, Any]:
     """What was played, for JSON."""
     imprecise = {} if report.imprecise is None else {"imprecise": report.imprecise}
+    left_out = {"left_out": list(report.left_out)} if report.left_out else {}
     return {
         "played": report.played,
         "skipped": report.skipped,
@@ -95,6 +96,7 @@ def report_document(report: PlayReport) -> dict[str, Any]:
         "processor_seconds": report.processor_seconds,
         "walls": dict(report.walls),
         **imprecise,
+        **left_out,
     }
 
 
@@ -105,7 +107,7 @@ def say_precision(out: Console, report: PlayReport) -> None:
     elif report.imprecise is not None:
         out.print(
             f"pairs that are not as precise as asked for: {report.imprecise:,}; they had all the "
-            "matches that they may get"
+            "matches that they may get, or went no further because one of the two was quarantined"
         )
 
 
@@ -129,6 +131,9 @@ def _say(out: Console, report: PlayReport) -> None:
     )
     for wall, number in sorted(report.walls.items()):
         out.print(f"  {number:>9,}  {wall}")
+    if report.left_out:
+        names = plain(", ".join(report.left_out))
+        out.print(f"left out, as a language model plays (see `csro agent play`): {names}")
     say_precision(out, report)
     say_audit(out, report)
 
