@@ -23,7 +23,7 @@ from arena.home import open_home
 from arena.house.population import population_of
 from arena.kinds.asked import Asked
 from arena.lineup import lineup
-from arena.mixing import mixtures_of, through_members
+from arena.mixing import Weights, mixtures_of, through_members
 from arena.practice import PracticeMatch, practise
 from arena.record import Record, game_of
 from arena.rejection import Rejection
@@ -266,17 +266,17 @@ class Arena(Record):
         named = [self._entrant(game, ref) for ref in only]
         answered = self.runner.asked is not None
         field = lineup(self.home.registry, game.name, named, answered=answered)
-        wanted = through_members(dict.fromkeys(field.pairs, matches), field.mixtures)
+        wanted = dict.fromkeys(field.pairs, matches)
         if focus is not None and budget is not None:
             members = population_of(game.name, None).digests
+            wanted = through_members(wanted, field.mixtures)
             request = Request(game, wanted, shared, progress=progress)
             report = play_with_focus(
                 self.home, self.runner.play, request, Focus(focus), budget, members
             )
         else:
-            report = self.play_pairs(
-                game, wanted, precision=precision, shared=shared, progress=progress
-            )
+            request = Request(game, wanted, shared, progress=progress)
+            report = self._members_play(request, precision, field.mixtures)
         return replace(report, left_out=field.left_out)
 
     def play_pairs(
@@ -290,7 +290,11 @@ class Arena(Record):
         progress: Progress = silent,
         first: int = 0,
     ) -> PlayReport:
-        """Plays what is missing of some pairs' matches; see `arena.tally.Request` and `play`."""
+        """Plays what is missing of some pairs' matches; see `arena.tally.Request` and `play`.
+
+        A mixture plays under its own name here, by drawing a member for each match.  Such matches
+        count in no score of it (`arena.mixing`).
+        """
         request = Request(game_of(game), wanted, shared, processor_seconds, progress, first)
         if precision is None:
             return self.runner.play(request)
@@ -332,16 +336,20 @@ class Arena(Record):
         version, population = self.policy(ref, game), population_of(game.name, against)
         others = [digest for digest in population.digests if digest != version.digest]
         wanted = {(version.digest, other): matches for other in others}
-        wanted = self._through_members(game, wanted)
-        report = self.play_pairs(
-            game, wanted, precision=precision, shared=shared, progress=progress
-        )
+        request = Request(game, wanted, shared, progress=progress)
+        mixtures = mixtures_of(self.home.registry, game.name)
+        report = self._members_play(request, precision, mixtures)
         return evaluated(
             self.home, game, version, population, report, control_variate=control_variate
         )
 
-    def _through_members(self, game: Game, wanted: Mapping[Pair, int]) -> dict[Pair, int]:
-        return through_members(wanted, mixtures_of(self.home.registry, game.name))
+    def _members_play(
+        self, request: Request, precision: float | None, mixtures: Mapping[str, Weights]
+    ) -> PlayReport:
+        """Plays some pairs; in the places of mixtures their members."""
+        if precision is not None:
+            return play_until_precise(self.home, self.runner.play, request, precision, mixtures)
+        return self.runner.play(replace(request, wanted=through_members(request.wanted, mixtures)))
 
     def replay(self, match_id: str) -> Comparison:
         """Plays a stored match again, with fresh sealed workers, and compares.

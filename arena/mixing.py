@@ -9,7 +9,7 @@ N matches of it are N w_i matches of member i, as in a stratified sample.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -75,6 +75,15 @@ def share_of(count: int, weight: float) -> int:
     return max(LEAST_MATCHES, 2 * math.ceil(count * weight / 2.0 - _ALMOST))
 
 
+def _in_place_of(pair: Pair, mixtures: Mapping[str, Weights]) -> Iterator[tuple[Pair, float]]:
+    """The pairs that play in the place of one, each with its share; nobody meets itself."""
+    one, other = pair
+    for a, share in mixtures.get(one, {one: 1.0}).items():
+        for b, rest in mixtures.get(other, {other: 1.0}).items():
+            if a != b or (one not in mixtures and other not in mixtures):
+                yield (a, b), share * rest
+
+
 def through_members(wanted: Mapping[Pair, int], mixtures: Mapping[str, Weights]) -> dict[Pair, int]:
     """The same matches with members in the places of mixtures; nobody meets itself.
 
@@ -87,15 +96,29 @@ def through_members(wanted: Mapping[Pair, int], mixtures: Mapping[str, Weights])
       the largest number.  No pair has more than the one that it stands for.
     """
     found: dict[Pair, int] = {}
-    for (one, other), count in wanted.items():
-        for a, share in mixtures.get(one, {one: 1.0}).items():
-            for b, rest in mixtures.get(other, {other: 1.0}).items():
-                mixed = one in mixtures or other in mixtures
-                if mixed and a == b:
-                    continue
-                pair = (a, b) if (b, a) not in found else (b, a)
-                number = min(count, share_of(count, share * rest)) if mixed else count
-                found[pair] = max(number, found.get(pair, 0))
+    for asked, count in wanted.items():
+        mixed = not mixtures.keys().isdisjoint(asked)
+        for (a, b), share in _in_place_of(asked, mixtures):
+            pair = (a, b) if (b, a) not in found else (b, a)
+            number = min(count, share_of(count, share)) if mixed else count
+            found[pair] = max(number, found.get(pair, 0))
+    return found
+
+
+def precision_of_members(
+    wanted: Iterable[Pair], mixtures: Mapping[str, Weights], precision: float
+) -> dict[Pair, float]:
+    """How precise the pairs of `through_members` have to be, so that those they stand for are.
+
+    A pair with a share of w goes to precision / sqrt(w): the squares of w times that add up to
+    the square of the precision, as the shares add up to 1.  So its matches are in proportion to
+    its share, where its deals differ as much as those of the others.
+    """
+    found: dict[Pair, float] = {}
+    for asked in wanted:
+        for (a, b), share in _in_place_of(asked, mixtures):
+            pair = (a, b) if (b, a) not in found else (b, a)
+            found[pair] = min(precision / math.sqrt(share), found.get(pair, math.inf))
     return found
 
 

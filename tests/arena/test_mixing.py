@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.mixing import through_members, with_mixtures
+from arena.mixing import precision_of_members, through_members, with_mixtures
 from arena.payoffs import PayoffTable, Scatter
 from tests.arena.simulated_returns import Played, pair_stats, round_robin
 
@@ -130,3 +130,11 @@ def test_members_play_in_the_place_of_a_mixture(count: int, weight: float) -> No
     assert all(number <= count for number in wanted.values())
     doubt = weight**2 / wanted[A, C] + (1.0 - weight) ** 2 / wanted[B, C]
     assert 1.0 / doubt >= count - 1e-6
+
+
+def test_members_are_as_precise_as_their_mixture_needs_them() -> None:
+    mixtures = {MIX: {A: 0.64, B: 0.36}}
+    found = precision_of_members([(MIX, C), (MIX, A), (C, B)], mixtures, 2.4)
+    assert found == pytest.approx({(A, C): 3.0, (B, C): 2.4, (B, A): 4.0})
+    errors = {pair: found[pair] for pair in ((A, C), (B, C))} | {(B, C): 4.0}
+    assert np.hypot(0.64 * errors[A, C], 0.36 * errors[B, C]) == pytest.approx(2.4)
