@@ -267,15 +267,14 @@ class Arena(Record):
         answered = self.runner.asked is not None
         field = lineup(self.home.registry, game.name, named, answered=answered)
         wanted = dict.fromkeys(field.pairs, matches)
+        request = Request(game, wanted, shared, progress=progress)
         if focus is not None and budget is not None:
             members = population_of(game.name, None).digests
-            wanted = through_members(wanted, field.mixtures)
-            request = Request(game, wanted, shared, progress=progress)
+            play, focus = self.runner.play, Focus(focus)
             report = play_with_focus(
-                self.home, self.runner.play, request, Focus(focus), budget, members
+                self.home, play, request, focus, budget, members, field.mixtures
             )
         else:
-            request = Request(game, wanted, shared, progress=progress)
             report = self._members_play(request, precision, field.mixtures)
         return replace(report, left_out=field.left_out)
 
