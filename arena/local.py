@@ -40,6 +40,17 @@ from sandbox.values import Limits
 
 MATCHES = 16
 """Of a pair, unless somebody asks for another number."""
+MOST_MATCHES = 1_000
+"""That a pair may get for a precision, unless somebody asks for another number."""
+
+
+def _share(matches: int | None, precision: float | None, budget: int | None = None) -> int:
+    """Matches wanted of a pair, or the most that it may get."""
+    if matches is not None:
+        return matches
+    if precision is not None:
+        return MOST_MATCHES
+    return MATCHES if budget is None else budget
 
 
 class Arena(Record):
@@ -227,7 +238,7 @@ class Arena(Record):
     def play(
         self,
         game: Game | str,
-        matches: int = MATCHES,
+        matches: int | None = None,
         *,
         only: Sequence[str] = (),
         precision: float | None = None,
@@ -244,14 +255,14 @@ class Arena(Record):
 
         Args:
           game: which game.
-          matches: wanted for each pair; with a precision the most that it may get.
+          matches: wanted for each pair, by default `MATCHES`; with a precision the most that it
+            may get, by default `MOST_MATCHES`; with a focus likewise, by default the budget.
           only: references; one for that policy against everybody, several for the round robin
             among them.
           precision: a standard error, in the game's unit per match: each pair plays in rounds
             until that of its mean return is no larger (see `arena.analysis.stopping`).
           focus: "leaderboard" or "nash": a budget of matches is spent where it can change who is
-            at the top, or who is in the support of the meta-equilibrium (`arena.analysis.focus`);
-            `matches` is then the most that a pair may get.
+            at the top, or who is in the support of the meta-equilibrium (`arena.analysis.focus`).
           budget: of matches in all, stored ones included; with a focus only.
           shared: you vouch for the Python policies: matches of one may share a sealed worker,
             which is faster.
@@ -266,7 +277,7 @@ class Arena(Record):
         named = [self._entrant(game, ref) for ref in only]
         answered = self.runner.asked is not None
         field = lineup(self.home.registry, game.name, named, answered=answered)
-        wanted = dict.fromkeys(field.pairs, matches)
+        wanted = dict.fromkeys(field.pairs, _share(matches, precision, budget))
         request = Request(game, wanted, shared, progress=progress)
         if focus is not None and budget is not None:
             members = population_of(game.name, None).digests
@@ -303,7 +314,7 @@ class Arena(Record):
         self,
         ref: str,
         game: Game | str,
-        matches: int = MATCHES,
+        matches: int | None = None,
         *,
         against: str | None = None,
         precision: float | None = None,
@@ -318,11 +329,13 @@ class Arena(Record):
         Args:
           ref: of the policy.
           game: which game.
-          matches: wanted against each member; with a precision the most that it may get.
+          matches: wanted against each member, by default `MATCHES`; with a precision the most
+            that it may get, by default `MOST_MATCHES`.
           against: name of the population; the game's own where none is named.
           precision: see `play`.
           control_variate: whether to take the luck of the cards off the scores; they stay
-            unbiased, and need fewer matches (see `arena.control_variate`).
+            unbiased, and need fewer matches (see `arena.control_variate`).  With a precision,
+            pairs go as far as their plain returns need it all the same.
           shared: see `play`.
           progress: told after every job.
 
@@ -334,7 +347,7 @@ class Arena(Record):
             has_luck(game)
         version, population = self.policy(ref, game), population_of(game.name, against)
         others = [digest for digest in population.digests if digest != version.digest]
-        wanted = {(version.digest, other): matches for other in others}
+        wanted = {(version.digest, other): _share(matches, precision) for other in others}
         request = Request(game, wanted, shared, progress=progress)
         mixtures = mixtures_of(self.home.registry, game.name)
         report = self._members_play(request, precision, mixtures)

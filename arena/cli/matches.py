@@ -17,7 +17,7 @@ from arena.cli.session import Session, game_option, plain, progress_bar, session
 from arena.cli.walls import sandbox_options, sharing_option
 from arena.games.parts import Account
 from arena.games.protocol import Game
-from arena.local import MATCHES
+from arena.local import MATCHES, MOST_MATCHES
 from arena.replay import Comparison, Stored
 from arena.store import MatchRow
 from arena.tally import PlayReport
@@ -28,7 +28,11 @@ from sandbox.choose import WallChoice
 @click.command()
 @game_option
 @click.option(
-    "--matches", "count", type=click.IntRange(1), help="Per pair; 16 unless there is a focus."
+    "--matches",
+    "count",
+    type=click.IntRange(1),
+    help=f"Per pair [default: {MATCHES}; {MOST_MATCHES:,} with --precision, all of --budget with "
+    "--focus].",
 )
 @click.option(
     "--only",
@@ -68,7 +72,7 @@ def play(
     ):
         report = arena.play(
             game,
-            count or (MATCHES if budget is None else budget),
+            count,
             only=only,
             precision=precision,
             focus=focus,

@@ -5,6 +5,7 @@ from click.testing import CliRunner
 
 from arena.cli import main
 from arena.errors import UsageFault
+from arena.house.population import population_of
 from arena.kinds.mixture import payload_of
 from registry.values import Status, Submission
 
@@ -92,6 +93,15 @@ def test_a_mixtures_budget_goes_to_the_member_with_the_share(new_kuhn):
     )
     count = arena.payoffs("kuhn", [rare, heavy, other, mixture]).count
     assert 8 <= count[0, 2] < count[1, 2] / 5
+
+
+def test_without_another_word_a_pair_may_get_all_of_the_budget(new_kuhn):
+    named, silent = new_kuhn("named"), new_kuhn("silent")
+    named.play("kuhn", 160, focus="nash", budget=160)
+    silent.play("kuhn", focus="nash", budget=160)
+    assert stored(silent) == stored(named)
+    counts = silent.payoffs("kuhn", list(population_of("kuhn", None).digests)).count
+    assert counts.max() > 16
 
 
 @pytest.mark.parametrize("share", [1, 2, 12])

@@ -39,6 +39,15 @@ def test_each_pair_plays_until_it_is_precise(arena):
     assert (again.played, again.skipped, again.imprecise) == (0, report.played, 0)
 
 
+def test_a_precision_alone_has_room_to_be_reached(arena):
+    report = arena.play("leduc", only=HOUSE[:2], precision=5.0)
+    assert report.imprecise == 0
+    assert report.played > 16
+    found = arena.evaluate(HOUSE[2], "leduc", precision=5.0)
+    assert found.report.imprecise == 0
+    assert max(one.matches for one in found.scores.per_opponent) > 16
+
+
 def test_a_pair_that_spent_its_share_is_told(arena):
     report = arena.play("leduc", 21, only=HOUSE, precision=0.01)
     assert report.imprecise == 3
