@@ -84,6 +84,8 @@ class Record:
     ) -> PayoffTable:
         """Payoffs from so many repetitions of some pairs, whatever else is stored.
 
+        Raw: a mixture has what it played under its own name here, and nothing from its members.
+
         Args:
           game: which game.
           digests: the policies, in the order of the table.

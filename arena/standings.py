@@ -52,6 +52,8 @@ def exact_payoffs(
 ) -> PayoffTable:
     """The payoffs of some policies from exactly the wanted matches that are stored.
 
+    Raw: a mixture has what it played under its own name here, and nothing from its members.
+
     Args:
       home: where the matches are.
       game: what was played.
@@ -64,7 +66,14 @@ def exact_payoffs(
 
 
 def ratings(home: Home, game: Game, table: PayoffTable) -> dict[str, Rating]:
-    """TrueSkill ratings from the matches among the table's policies."""
+    """TrueSkill ratings from the matches among the table's policies.
+
+    Mixtures have none.  What one is worth follows from its members' mean returns, and wins and
+    losses are no such thing; what it played under its own name counts nowhere, for its opponents
+    as little as for itself.
+    """
+    mixtures, _ = mixtures_among(home.registry, game.name, table.digests)
+    table = table.restrict([digest for digest in table.digests if digest not in mixtures])
     repetitions = repetitions_to_rate(table.count)
     last = None if repetitions is None else repetitions - 1
     returns = home.store.returns_in_id_order(game.name, game.version, last)

@@ -101,7 +101,7 @@ class Row:
       digest: its identity.
       mean_return: mean over all opponents that it met, all equally often; None where it met nobody.
       stderr: of `mean_return`; NaN where one of the opponents was met in a single deal.
-      trueskill: None where not given.
+      trueskill: None where not given, as for mixtures.
       pop_return: None, like the other three, where `missing` is not empty.
       pop_expl: plain.
       pop_expl_cross_fitted: None also where half of the deals lacks an opponent.

@@ -5,8 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arena import Arena
+from arena.kinds.mixture import payload_of
 from arena.mixing import precision_of_members, through_members, with_mixtures
 from arena.payoffs import PayoffTable, Scatter
+from registry.values import Submission
 from tests.arena.simulated_returns import Played, pair_stats, round_robin
 
 A, B, C, D, MIX = "aa", "bb", "cc", "dd", "ff"
@@ -138,3 +141,16 @@ def test_members_are_as_precise_as_their_mixture_needs_them() -> None:
     assert found == pytest.approx({(A, C): 3.0, (B, C): 2.4, (B, A): 4.0})
     errors = {pair: found[pair] for pair in ((A, C), (B, C))} | {(B, C): 4.0}
     assert np.hypot(0.64 * errors[A, C], 0.36 * errors[B, C]) == pytest.approx(2.4)
+
+
+def test_what_a_mixture_played_by_itself_rates_nobody(arena: Arena) -> None:
+    house = arena.policies("kuhn", author="house")
+    arena.play("kuhn", 4, only=[one.ref for one in house])
+    before = {row.digest: row.trueskill for row in arena.leaderboard("kuhn").rows}
+    payload = payload_of({house[0].digest: 0.5, house[1].digest: 0.5})
+    mixture = arena.register(Submission("kuhn", "ada/mixed", "mixture", payload), ours=True)
+    arena.play_pairs("kuhn", {(mixture.digest, house[2].digest): 10})
+    after = {row.digest: row.trueskill for row in arena.leaderboard("kuhn").rows}
+    assert after.pop(mixture.digest) is None
+    assert after == before
+    assert before[house[2].digest] is not None
