@@ -22,6 +22,7 @@ from arena.payoffs import PayoffTable
 from arena.players import DEEPEST
 from arena.tally import Pair
 from registry import Registry
+from registry.values import PolicyVersion
 
 LEAST_MATCHES = 4
 """Of a member against an opponent, so that an error can be estimated from two deals."""
@@ -37,7 +38,12 @@ def mixtures_of(registry: Registry, game: str) -> dict[str, Weights]:
     Raises:
       ValueError: a mixture is nested deeper than `DEEPEST`.
     """
-    direct = {one.digest: weights_of(one.payload) for one in registry.find(game, kind="mixture")}
+    return mixtures_in(registry.find(game, kind="mixture"))
+
+
+def mixtures_in(versions: Iterable[PolicyVersion]) -> dict[str, Weights]:
+    """The same from all versions of kind mixture of a game."""
+    direct = {one.digest: weights_of(one.payload) for one in versions}
     return {digest: _flat(digest, direct) for digest in direct}
 
 
