@@ -137,8 +137,8 @@ class Leaderboard(Printed):
         """What the columns do not say for themselves."""
         provisional = any(row.provisional for row in self.rows)
         return [
-            f"{_PROVISIONAL} provisional: not measured as precisely as a rank takes; it stands "
-            "behind those that are"
+            f"{_PROVISIONAL} provisional: not measured as precisely as a rank takes; the low end "
+            "of its interval places it"
             if provisional
             else "",
             f"mean return: {MEAN_RETURN}" if self.by == RankBy.MEAN_RETURN else "",
