@@ -262,6 +262,8 @@ def retell(
     shown = events if everything or len(events) <= 30 else (*events[:20], *events[-5:])
     rows = [game.telling.row(event) for event in shown]
     out.print(_events_table(rows, cut=len(events) - len(shown)))
+    if rows and game.telling.legend:
+        out.print(game.telling.legend)
 
 
 def _events_table(rows: Sequence[Mapping[str, object]], cut: int) -> Table:
