@@ -25,9 +25,10 @@ from arena.kinds.asked import Asked
 from arena.lineup import lineup
 from arena.mixing import Weights, mixtures_of, through_members
 from arena.practice import PracticeMatch, practise
-from arena.record import Record, game_of
+from arena.record import Record
 from arena.rejection import Rejection
 from arena.replay import Comparison, compare_again
+from arena.roster import game_of
 from arena.rounds import play_until_precise
 from arena.runner import Runner
 from arena.starters import enrol_starters
