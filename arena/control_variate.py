@@ -25,7 +25,7 @@ from arena.games.hand_tree import HandTree, hand_tree
 from arena.games.protocol import Game
 from arena.home import Home
 from arena.kinds.tabular import states_of
-from arena.mixing import mixtures_of, through_members, with_mixtures
+from arena.mixing import mixtures_among, through_members, with_mixtures
 from arena.payoffs import PayoffTable
 from arena.tally import Pair
 from arena.values import Result
@@ -56,7 +56,9 @@ def without_luck(
 
     Returns:
       A table whose means have the same expectations as those of `arena.standings.payoff_table`.
-      Counts of wins, draws, losses and forfeits are of the real returns.
+      Counts of wins, draws, losses and forfeits are of the real returns.  It has no `around`:
+      how much deals differ without luck is known of the pairs in the table alone, so where few
+      were asked for, the floor of few deals' errors (`arena.analysis.stakes`) rests on few.
 
     Raises:
       UsageFault: the game has no control variate.
@@ -67,11 +69,8 @@ def without_luck(
     chosen = tuple(dict.fromkeys(digests))
     if pairs is None:
         pairs = [(a, b) for i, a in enumerate(chosen) for b in chosen[i + 1 :]]
-    known_mixtures = mixtures_of(home.registry, game.name)
-    mixtures = {digest: known_mixtures[digest] for digest in chosen if digest in known_mixtures}
+    mixtures, everybody = mixtures_among(home.registry, game.name, chosen)
     pairs = through_members(dict.fromkeys(pairs, 1), mixtures)
-    members = [member for weights in mixtures.values() for member in weights]
-    everybody = tuple(dict.fromkeys([*chosen, *members]))
     versions = home.registry.by_digests(sorted(everybody))
     tables = {
         digest: tree.table(states_of(space, version.payload))

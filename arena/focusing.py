@@ -8,7 +8,9 @@ one ended.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +26,7 @@ from arena.analysis.stakes import Stakes, stakes_of
 from arena.analysis.stopping import floored
 from arena.errors import UsageFault
 from arena.home import Home
+from arena.mixing import Weights, through_members, with_mixtures
 from arena.payoffs import PayoffTable
 from arena.rounds import Play, Rounds
 from arena.standings import exact_payoffs
@@ -57,40 +60,46 @@ def play_with_focus(
     focus: Focus,
     budget: int,
     population: Collection[str],
+    mixtures: Mapping[str, Weights] = MappingProxyType({}),
 ) -> PlayReport:
     """Plays a round robin as far as a budget goes, first where it can change the answer.
+
+    In the places of mixtures their members play.  The answer is about the entrants: members that
+    are none of them matter for the mixtures that they play for.
 
     Args:
       home: where matches are stored.
       play: plays one round.
-      request: `wanted` are all pairs of some policies, and the most matches that each may get.
+      request: `wanted` are all pairs of the entrants, and the most matches that each may get.
       focus: what the budget is to decide.
       budget: matches in all, those that are stored already included.
       population: digests of the evaluation population.
+      mixtures: digest to the weights of the members.
 
     Raises:
       UsageFault: the budget does not reach for the first deals of all pairs, or nobody of the
         population plays; or see `arena.runner.Runner.play`.
     """
     span = 2 if request.game.has_deals else 1
-    pairs = list(request.wanted)
-    most = np.array([-(-request.wanted[pair] // span) for pair in pairs], np.int64)
+    shares = through_members(request.wanted, mixtures)
+    pairs = list(shares)
+    most = np.array([-(-shares[pair] // span) for pair in pairs], np.int64)
     deals = np.minimum(most, FIRST_DEALS)
     if budget < span * deals.sum():
         raise UsageFault(
             f"a budget of {budget:,} matches is less than the first {FIRST_DEALS * span} of each "
             f"of the {len(pairs):,} pairs: ask for {span * int(deals.sum()):,} or more"
         )
-    digests = sorted({digest for pair in pairs for digest in pair})
-    members = np.array([k for k, one in enumerate(digests) if one in population], np.int64)
-    if focus is Focus.LEADERBOARD and not len(members):
+    entrants = sorted({digest for pair in request.wanted for digest in pair})
+    if focus is Focus.LEADERBOARD and not set(entrants) & set(population):
         raise UsageFault(
             "nobody of the evaluation population plays: there is no AggScore to decide"
         )
+    matter = _Needs(entrants, mixtures, population, focus, stakes_of(request.game))
     rounds = Rounds(play, request)
     while len(pairs):
         wanted = {
-            pair: min(count * span, request.wanted[pair])
+            pair: min(count * span, shares[pair])
             for pair, count in zip(pairs, deals.tolist(), strict=True)
         }
         if not rounds.play(wanted):
@@ -100,32 +109,69 @@ def play_with_focus(
         step = min(max(1, int(_GROWTH * deals.sum())), budget // span - int(deals.sum()))
         if step < 1 or (room <= deals).all():
             break
-        table = exact_payoffs(home, request.game, digests, wanted, request.first)
-        need = _needs(table, pairs, focus, members, stakes_of(request.game))
+        table = exact_payoffs(home, request.game, matter.players, wanted, request.first)
+        need = matter.of(table, pairs)
         before, deals = deals, share_out(need, deals, room, step)
         if (deals == before).all():
             break
     return rounds.report()
 
 
-def _needs(
-    table: PayoffTable,
-    pairs: list[Pair],
-    focus: Focus,
-    members: NDArray[np.int64],
-    stakes: Stakes,
-) -> Floats:
-    """(pairs,) weight times spread of a deal."""
-    error = floored(table.stderr, table.deals, stakes)
-    np.fill_diagonal(error, 0.0)
-    deals = table.deals.astype(np.int64)
-    weights = (
-        leaderboard_weights(table.mean, error, deals, members)
-        if focus is Focus.LEADERBOARD
-        else nash_weights(table.mean, error)
-    )
-    index = table.index()
-    rows = np.array([index[pair[0]] for pair in pairs])
-    columns = np.array([index[pair[1]] for pair in pairs])
-    need: Floats = weights[rows, columns] * spreads(error[rows, columns], deals[rows, columns])
-    return need
+class _Needs:
+    """How much each pair of players matters for an answer about the entrants.
+
+    Args:
+      entrants: whom the answer is about.
+      mixtures: digest to the weights of the members.
+      population: digests of the evaluation population.
+      focus: what is to be answered.
+      stakes: of a match.
+    """
+
+    def __init__(
+        self,
+        entrants: list[str],
+        mixtures: Mapping[str, Weights],
+        population: Collection[str],
+        focus: Focus,
+        stakes: Stakes,
+    ) -> None:
+        self._entrants, self._focus, self._stakes = entrants, focus, stakes
+        self._mixed = {one: mixtures[one] for one in entrants if one in mixtures}
+        players = {one for one in entrants if one not in self._mixed}
+        players |= {member for weights in self._mixed.values() for member in weights}
+        self.players = tuple(sorted(players))
+        self._members = np.array(
+            [place for place, one in enumerate(entrants) if one in population], np.int64
+        )
+        place = {one: number for number, one in enumerate(self.players)}
+        self._parts = np.zeros((len(entrants), len(self.players)))
+        for row, one in enumerate(entrants):
+            for player, weight in self._mixed.get(one, {one: 1.0}).items():
+                self._parts[row, place[player]] = weight
+
+    def of(self, table: PayoffTable, pairs: list[Pair]) -> Floats:
+        """(pairs,) weight times spread of a deal.
+
+        Args:
+          table: of `players`; all pairs have met.
+          pairs: of players.
+        """
+        error = floored(table.stderr, table.deals, self._stakes)
+        np.fill_diagonal(error, 0.0)
+        known = with_mixtures(replace(table, stderr=error), self._mixed).restrict(self._entrants)
+        weights = (
+            leaderboard_weights(
+                known.mean, known.stderr, known.deals.astype(np.int64), self._members
+            )
+            if self._focus is Focus.LEADERBOARD
+            else nash_weights(known.mean, known.stderr)
+        )
+        # A variance of an entrants' payoff is that of its players', times the squares of shares.
+        squares = self._parts.T**2 @ weights**2 @ self._parts**2
+        index = table.index()
+        rows = np.array([index[pair[0]] for pair in pairs])
+        columns = np.array([index[pair[1]] for pair in pairs])
+        deals = table.deals.astype(np.int64)[rows, columns]
+        need: Floats = np.sqrt(squares[rows, columns]) * spreads(error[rows, columns], deals)
+        return need

@@ -12,13 +12,16 @@ import os
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from arena.errors import HomeTooNew, HomeUnusable, UsageFault
 from arena.house import house_submissions
 from arena.registry_address import absolute, file_of, same_registry, without_secrets
 from arena.seeds import Seeds
-from arena.store import MatchStore
 from registry import Registry, digest_of
+
+if TYPE_CHECKING:
+    from arena.store import MatchStore
 
 HOUSE = "house"
 """Author name of the built-in entrants."""
@@ -54,6 +57,8 @@ class Home:
     @cached_property
     def store(self) -> MatchStore:
         """What was played."""
+        from arena.store import MatchStore  # much to load, and many commands read no match
+
         return MatchStore(self.path / MATCHES)
 
 
@@ -171,6 +176,7 @@ def open_home(
     *,
     seed_key: bytes | None = None,
     create: bool = True,
+    enrol: bool = True,
 ) -> Home:
     """Opens a home, creating it and enrolling the house on first use.
 
@@ -181,6 +187,7 @@ def open_home(
       seed_key: 32 bytes that all seeds follow from, for matches that others can repeat; by
         default a new home draws a secret.
       create: whether to make a home where there is none.
+      enrol: whether to register what the house has more by now than when the home was made.
 
     Raises:
       UsageFault: there is none and none is to be made, or the registry is not this home's.
@@ -212,7 +219,8 @@ def open_home(
         if seed_key is not None:
             home.registry.open_first_season(seed_key)
         home.registry.current_season()
-        _enrol_house(home.registry)
+        if enrol or marker is None:
+            _enrol_house(home.registry)
     return home
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-
-import pyarrow as pa
+from typing import TYPE_CHECKING
 
 from arena.printed import WIDTH, Aside, Printed, Sheet, table_of
-from arena.store import MatchRow
 from registry.values import PolicyVersion
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from arena.store import MatchRow
 
 _DESCRIPTION = 72
 """Characters of a description that a sheet shows."""
@@ -62,7 +65,7 @@ class Policies(tuple[PolicyVersion, ...], Printed):
         )
 
 
-class Matches(tuple[MatchRow, ...], Printed):
+class Matches(tuple["MatchRow", ...], Printed):
     """Stored matches without their moves.
 
     Args:

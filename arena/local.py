@@ -7,6 +7,7 @@ values; nothing is a path or an open file but the home that the arena is opened 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -21,16 +22,16 @@ from arena.focusing import check_focus, play_with_focus
 from arena.games.protocol import Game
 from arena.home import open_home
 from arena.house.population import population_of
-from arena.kinds.asked import KIND as ASKED
 from arena.kinds.asked import Asked
-from arena.mixing import mixtures_of, through_members
+from arena.lineup import lineup
+from arena.mixing import Weights, mixtures_of, through_members
 from arena.practice import PracticeMatch, practise
-from arena.record import Record, game_of
+from arena.record import Record
 from arena.rejection import Rejection
 from arena.replay import Comparison, compare_again
+from arena.roster import game_of
 from arena.rounds import play_until_precise
 from arena.runner import Runner
-from arena.schedule import pairs_among
 from arena.starters import enrol_starters
 from arena.submission import KIND as PYTHON
 from arena.submission import prepare
@@ -41,6 +42,17 @@ from sandbox.values import Limits
 
 MATCHES = 16
 """Of a pair, unless somebody asks for another number."""
+MOST_MATCHES = 1_000
+"""That a pair may get for a precision, unless somebody asks for another number."""
+
+
+def _share(matches: int | None, precision: float | None, budget: int | None = None) -> int:
+    """Matches wanted of a pair, or the most that it may get."""
+    if matches is not None:
+        return matches
+    if precision is not None:
+        return MOST_MATCHES
+    return MATCHES if budget is None else budget
 
 
 class Arena(Record):
@@ -228,7 +240,7 @@ class Arena(Record):
     def play(
         self,
         game: Game | str,
-        matches: int = MATCHES,
+        matches: int | None = None,
         *,
         only: Sequence[str] = (),
         precision: float | None = None,
@@ -239,41 +251,45 @@ class Arena(Record):
     ) -> PlayReport:
         """Plays what is missing of the round robin of all qualified policies.
 
-        In the place of a mixture its members play, each by its weight (`arena.mixing`).
+        In the place of a mixture its members play, each by its weight (`arena.mixing`).  Policies
+        that are asked for their moves are left out where nobody answers, with the mixtures that
+        hold one; the report says who.
 
         Args:
           game: which game.
-          matches: wanted for each pair; with a precision the most that it may get.
+          matches: wanted for each pair, by default `MATCHES`; with a precision the most that it
+            may get, by default `MOST_MATCHES`; with a focus likewise, by default the budget.
           only: references; one for that policy against everybody, several for the round robin
             among them.
           precision: a standard error, in the game's unit per match: each pair plays in rounds
             until that of its mean return is no larger (see `arena.analysis.stopping`).
           focus: "leaderboard" or "nash": a budget of matches is spent where it can change who is
-            at the top, or who is in the support of the meta-equilibrium (`arena.analysis.focus`);
-            `matches` is then the most that a pair may get.
+            at the top, or who is in the support of the meta-equilibrium (`arena.analysis.focus`).
           budget: of matches in all, stored ones included; with a focus only.
           shared: you vouch for the Python policies: matches of one may share a sealed worker,
             which is faster.
           progress: told after every job.
 
         Raises:
-          UsageFault: a policy is withdrawn or quarantined, or no match is asked for.
+          UsageFault: a policy is withdrawn or quarantined, no match is asked for, or a named
+            policy is asked for its moves and nobody answers.
         """
         check_focus(focus, budget, only=only, precision=precision)
         game = game_of(game)
-        everybody = [version.digest for version in self.policies(game, status=Status.QUALIFIED)]
         named = [self._entrant(game, ref) for ref in only]
-        wanted = self._through_members(game, dict.fromkeys(pairs_among(everybody, named), matches))
-        if self.runner.asked is None:  # nobody answers for them here; who names one is told so
-            mute = {version.digest for version in self.policies(game, kind=ASKED)} - set(named)
-            wanted = {pair: count for pair, count in wanted.items() if mute.isdisjoint(pair)}
+        answered = self.runner.asked is not None
+        field = lineup(self.home.registry, game.name, named, answered=answered)
+        wanted = dict.fromkeys(field.pairs, _share(matches, precision, budget))
+        request = Request(game, wanted, shared, progress=progress)
         if focus is not None and budget is not None:
             members = population_of(game.name, None).digests
-            request = Request(game, wanted, shared, progress=progress)
-            return play_with_focus(
-                self.home, self.runner.play, request, Focus(focus), budget, members
+            play, focus = self.runner.play, Focus(focus)
+            report = play_with_focus(
+                self.home, play, request, focus, budget, members, field.mixtures
             )
-        return self.play_pairs(game, wanted, precision=precision, shared=shared, progress=progress)
+        else:
+            report = self._members_play(request, precision, field.mixtures)
+        return replace(report, left_out=field.left_out)
 
     def play_pairs(
         self,
@@ -286,7 +302,11 @@ class Arena(Record):
         progress: Progress = silent,
         first: int = 0,
     ) -> PlayReport:
-        """Plays what is missing of some pairs' matches; see `arena.tally.Request` and `play`."""
+        """Plays what is missing of some pairs' matches; see `arena.tally.Request` and `play`.
+
+        A mixture plays under its own name here, by drawing a member for each match.  Such matches
+        count in no score of it (`arena.mixing`).
+        """
         request = Request(game_of(game), wanted, shared, processor_seconds, progress, first)
         if precision is None:
             return self.runner.play(request)
@@ -296,7 +316,7 @@ class Arena(Record):
         self,
         ref: str,
         game: Game | str,
-        matches: int = MATCHES,
+        matches: int | None = None,
         *,
         against: str | None = None,
         precision: float | None = None,
@@ -311,11 +331,13 @@ class Arena(Record):
         Args:
           ref: of the policy.
           game: which game.
-          matches: wanted against each member; with a precision the most that it may get.
+          matches: wanted against each member, by default `MATCHES`; with a precision the most
+            that it may get, by default `MOST_MATCHES`.
           against: name of the population; the game's own where none is named.
           precision: see `play`.
           control_variate: whether to take the luck of the cards off the scores; they stay
-            unbiased, and need fewer matches (see `arena.control_variate`).
+            unbiased, and need fewer matches (see `arena.control_variate`).  With a precision,
+            pairs go as far as their plain returns need it all the same.
           shared: see `play`.
           progress: told after every job.
 
@@ -327,17 +349,21 @@ class Arena(Record):
             has_luck(game)
         version, population = self.policy(ref, game), population_of(game.name, against)
         others = [digest for digest in population.digests if digest != version.digest]
-        wanted = {(version.digest, other): matches for other in others}
-        wanted = self._through_members(game, wanted)
-        report = self.play_pairs(
-            game, wanted, precision=precision, shared=shared, progress=progress
-        )
+        wanted = {(version.digest, other): _share(matches, precision) for other in others}
+        request = Request(game, wanted, shared, progress=progress)
+        mixtures = mixtures_of(self.home.registry, game.name)
+        report = self._members_play(request, precision, mixtures)
         return evaluated(
             self.home, game, version, population, report, control_variate=control_variate
         )
 
-    def _through_members(self, game: Game, wanted: Mapping[Pair, int]) -> dict[Pair, int]:
-        return through_members(wanted, mixtures_of(self.home.registry, game.name))
+    def _members_play(
+        self, request: Request, precision: float | None, mixtures: Mapping[str, Weights]
+    ) -> PlayReport:
+        """Plays some pairs; in the places of mixtures their members."""
+        if precision is not None:
+            return play_until_precise(self.home, self.runner.play, request, precision, mixtures)
+        return self.runner.play(replace(request, wanted=through_members(request.wanted, mixtures)))
 
     def replay(self, match_id: str) -> Comparison:
         """Plays a stored match again, with fresh sealed workers, and compares.

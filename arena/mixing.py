@@ -9,7 +9,7 @@ N matches of it are N w_i matches of member i, as in a stratified sample.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +22,7 @@ from arena.payoffs import PayoffTable
 from arena.players import DEEPEST
 from arena.tally import Pair
 from registry import Registry
+from registry.values import PolicyVersion
 
 LEAST_MATCHES = 4
 """Of a member against an opponent, so that an error can be estimated from two deals."""
@@ -37,8 +38,28 @@ def mixtures_of(registry: Registry, game: str) -> dict[str, Weights]:
     Raises:
       ValueError: a mixture is nested deeper than `DEEPEST`.
     """
-    direct = {one.digest: weights_of(one.payload) for one in registry.find(game, kind="mixture")}
+    return mixtures_in(registry.find(game, kind="mixture"))
+
+
+def mixtures_in(versions: Iterable[PolicyVersion]) -> dict[str, Weights]:
+    """The same from all versions of kind mixture of a game."""
+    direct = {one.digest: weights_of(one.payload) for one in versions}
     return {digest: _flat(digest, direct) for digest in direct}
+
+
+def mixtures_among(
+    registry: Registry, game: str, digests: Iterable[str]
+) -> tuple[dict[str, Weights], tuple[str, ...]]:
+    """Those of some policies that are mixtures, and everybody whose matches tell of them all.
+
+    Returns:
+      As `mixtures_of`, and the policies followed by the members that are not among them.
+    """
+    chosen = tuple(dict.fromkeys(digests))
+    known = mixtures_of(registry, game)
+    mixtures = {digest: known[digest] for digest in chosen if digest in known}
+    members = [member for weights in mixtures.values() for member in weights]
+    return mixtures, tuple(dict.fromkeys([*chosen, *members]))
 
 
 def _flat(digest: str, direct: Mapping[str, Weights], depth: int = 0) -> dict[str, float]:
@@ -60,6 +81,15 @@ def share_of(count: int, weight: float) -> int:
     return max(LEAST_MATCHES, 2 * math.ceil(count * weight / 2.0 - _ALMOST))
 
 
+def _in_place_of(pair: Pair, mixtures: Mapping[str, Weights]) -> Iterator[tuple[Pair, float]]:
+    """The pairs that play in the place of one, each with its share; nobody meets itself."""
+    one, other = pair
+    for a, share in mixtures.get(one, {one: 1.0}).items():
+        for b, rest in mixtures.get(other, {other: 1.0}).items():
+            if a != b or (one not in mixtures and other not in mixtures):
+                yield (a, b), share * rest
+
+
 def through_members(wanted: Mapping[Pair, int], mixtures: Mapping[str, Weights]) -> dict[Pair, int]:
     """The same matches with members in the places of mixtures; nobody meets itself.
 
@@ -72,15 +102,29 @@ def through_members(wanted: Mapping[Pair, int], mixtures: Mapping[str, Weights])
       the largest number.  No pair has more than the one that it stands for.
     """
     found: dict[Pair, int] = {}
-    for (one, other), count in wanted.items():
-        for a, share in mixtures.get(one, {one: 1.0}).items():
-            for b, rest in mixtures.get(other, {other: 1.0}).items():
-                mixed = one in mixtures or other in mixtures
-                if mixed and a == b:
-                    continue
-                pair = (a, b) if (b, a) not in found else (b, a)
-                number = min(count, share_of(count, share * rest)) if mixed else count
-                found[pair] = max(number, found.get(pair, 0))
+    for asked, count in wanted.items():
+        mixed = not mixtures.keys().isdisjoint(asked)
+        for (a, b), share in _in_place_of(asked, mixtures):
+            pair = (a, b) if (b, a) not in found else (b, a)
+            number = min(count, share_of(count, share)) if mixed else count
+            found[pair] = max(number, found.get(pair, 0))
+    return found
+
+
+def precision_of_members(
+    wanted: Iterable[Pair], mixtures: Mapping[str, Weights], precision: float
+) -> dict[Pair, float]:
+    """How precise the pairs of `through_members` have to be, so that those they stand for are.
+
+    A pair with a share of w goes to precision / sqrt(w): the squares of w times that add up to
+    the square of the precision, as the shares add up to 1.  So its matches are in proportion to
+    its share, where its deals differ as much as those of the others.
+    """
+    found: dict[Pair, float] = {}
+    for asked in wanted:
+        for (a, b), share in _in_place_of(asked, mixtures):
+            pair = (a, b) if (b, a) not in found else (b, a)
+            found[pair] = min(precision / math.sqrt(share), found.get(pair, math.inf))
     return found
 
 
@@ -89,9 +133,10 @@ def with_mixtures(table: PayoffTable, mixtures: Mapping[str, Weights]) -> Payoff
 
     Means are mixed, errors are those of independent means.  Counts are of the same worth: so many
     matches (or deals) of one policy would have as large an error: 1 / sum of w_i^2 / n_i matches,
-    and deals by the degrees of freedom of Welch and Satterthwaite.  Wins, draws and forfeits are
-    shares of these matches; a forfeit is never rounded away.  A cell is unknown where one of the
-    members has not met the opponent, whatever the mixture played under its own name.
+    though never more than the members played, and deals by the degrees of freedom of Welch and
+    Satterthwaite.  Wins, draws and forfeits are shares of these matches; a forfeit is never
+    rounded away.  A cell is unknown where one of the members has not met the opponent, whatever
+    the mixture played under its own name.
 
     Args:
       table: has all members, and may have the mixtures.
@@ -171,12 +216,18 @@ def _row(
 
 
 def _worth(mix: Floats, count: _Counts, itself: NDArray[np.bool_]) -> _Counts:
-    """How many of one policy would leave as large an error: 1 / sum of w^2 / n; 0 for none."""
-    met = count > 0
-    doubt = np.where(met & ~itself, np.square(mix)[:, None] / np.where(met, count, 1), 0.0)
+    """How many of one policy would leave as large an error: 1 / sum of w^2 / n; 0 for none.
+
+    Never more than the members played.  Against an opponent that is a member itself the formula
+    says more, as most of such a payoff is a 0 that nobody played for.
+    """
+    met = (count > 0) & ~itself
+    doubt = np.where(met, np.square(mix)[:, None] / np.where(met, count, 1), 0.0)
     total = doubt.sum(axis=0)
-    worth = 1.0 / np.where(total > 0.0, total, np.inf)
-    return np.floor(worth + _ALMOST).astype(np.int32)
+    worth = np.floor(1.0 / np.where(total > 0.0, total, np.inf) + _ALMOST)
+    played = np.where(met, count, 0).sum(axis=0, dtype=np.int64)
+    fewer: _Counts = np.minimum(worth, played).astype(np.int32)
+    return fewer
 
 
 def _spread(matrix: Any, own: int, row: Any, sign: int) -> Any:

@@ -11,16 +11,19 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
-import pyarrow as pa
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from arena.analysis.estimates import Estimate
 from arena.figures.text import in_html, interval, number
 from registry import shown
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from arena.analysis.estimates import Estimate
 
 WIDTH = 140
 """Characters that a table has room for, where nobody says how wide the screen is."""
@@ -70,6 +73,8 @@ def table_of(items: Sequence[T], columns: Mapping[str, Callable[[T], Any]]) -> p
       items: one for each row.
       columns: name to what an item has in that column.
     """
+    import pyarrow as pa  # lists on a terminal do without
+
     return pa.table({name: [of(item) for item in items] for name, of in columns.items()})
 
 

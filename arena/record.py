@@ -2,70 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Unpack
 
 from arena.analysis.leaderboard import RankBy
 from arena.conduct import Conduct, conduct_of
 from arena.errors import UsageFault
-from arena.games import game as game_named
 from arena.games.protocol import Game
-from arena.home import Home
 from arena.house.population import population_of
-from arena.listings import Matches, Policies
+from arena.listings import Matches
 from arena.payoffs import PayoffTable
 from arena.replay import Stored, stored_match
+from arena.roster import Roster, game_of
 from arena.standings import Leaderboard, exact_payoffs, payoff_table, standings
 from arena.tables import export_tables
 from arena.tally import Pair
-from registry.search import Filters
-from registry.values import Author, PolicyVersion, Season, Status, StatusChange
+from registry.values import Status
 
 
-def game_of(game: Game | str) -> Game:
-    """A game that may be given by its name.
-
-    Raises:
-      UnknownGame: there is none of that name.
-    """
-    return game_named(game) if isinstance(game, str) else game
-
-
-class Record:
+class Record(Roster):
     """The reading half of `arena.Arena`.
 
     Args:
       home: what is read.
     """
-
-    def __init__(self, home: Home) -> None:
-        self.home = home
-
-    def policies(self, game: Game | str | None = None, **filters: Unpack[Filters]) -> Policies:
-        """Registered versions, in order of registration (see `registry.search.Filters`)."""
-        found = self.home.registry.find(None if game is None else game_of(game).name, **filters)
-        return Policies(found)
-
-    def policy(self, ref: str, game: Game | str | None = None) -> PolicyVersion:
-        """The version that a reference means: author/name, author/name@2, an alias or a digest.
-
-        Raises:
-          MalformedName, UnknownPolicy, AmbiguousRef: it means none, or several.
-        """
-        return self.home.registry.get(None if game is None else game_of(game).name, ref)
-
-    def versions(self, digests: Iterable[str]) -> dict[str, PolicyVersion]:
-        """Versions by digest.
-
-        Raises:
-          UnknownPolicy: one is not registered.
-        """
-        return self.home.registry.by_digests(sorted(set(digests)))
-
-    def refs(self, digests: Iterable[str]) -> dict[str, str]:
-        """References of some versions by digest."""
-        return {digest: version.ref for digest, version in self.versions(digests).items()}
 
     def payoffs(self, game: Game | str, digests: Sequence[str] | None = None) -> PayoffTable:
         """Payoffs from everything that is stored; of all qualified policies unless named."""
@@ -83,6 +43,8 @@ class Record:
         first: int = 0,
     ) -> PayoffTable:
         """Payoffs from so many repetitions of some pairs, whatever else is stored.
+
+        Raw: a mixture has what it played under its own name here, and nothing from its members.
 
         Args:
           game: which game.
@@ -149,10 +111,6 @@ class Record:
         game = game_of(game)
         return conduct_of(self.home, self.policy(ref, game), game.version)
 
-    def history(self, ref: str, game: Game | str | None = None) -> tuple[StatusChange, ...]:
-        """Every status that a policy had under all its names, with reasons, oldest first."""
-        return self.home.registry.history(self.policy(ref, game).digest)
-
     def match(self, match_id: str) -> Stored:
         """A stored match, retold by the engine; the beginning of its id is enough.
 
@@ -160,15 +118,6 @@ class Record:
           UsageFault: none, or several, begin like that.
         """
         return stored_match(self.home, match_id)
-
-    def seasons(self) -> tuple[Season, ...]:
-        """All seasons, the open one last."""
-        self.home.registry.current_season()
-        return self.home.registry.seasons()
-
-    def authors(self) -> tuple[Author, ...]:
-        """Who submits, in the order in which they came."""
-        return self.home.registry.authors()
 
     def export(self, folder: Path | str, *, moves: bool = False) -> tuple[Path, ...]:
         """Writes matches, pair statistics and policies as Parquet files for other tools.

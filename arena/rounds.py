@@ -10,12 +10,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
+
+import numpy as np
 
 from arena.analysis.stakes import stakes_of
-from arena.analysis.stopping import looks, precise
+from arena.analysis.stopping import floored, looks
 from arena.errors import UsageFault
-from arena.games.protocol import Game
 from arena.home import Home
+from arena.mixing import Weights, precision_of_members, through_members, with_mixtures
 from arena.standings import exact_payoffs
 from arena.tally import Pair, PlayReport, Progress, Request
 
@@ -23,17 +26,27 @@ Play = Callable[[Request], PlayReport]
 """Plays what is missing of a request, as `arena.runner.Runner.play` does."""
 
 
-def play_until_precise(home: Home, play: Play, request: Request, precision: float) -> PlayReport:
+def play_until_precise(
+    home: Home,
+    play: Play,
+    request: Request,
+    precision: float,
+    mixtures: Mapping[str, Weights] = MappingProxyType({}),
+) -> PlayReport:
     """Plays each pair until the standard error of its mean return is small enough.
+
+    In the places of mixtures their members play, each as far as the mixture's mean needs it.
 
     Args:
       home: where matches are stored.
       play: plays one round.
       request: `wanted` are the most matches that each pair may get.
       precision: the largest standard error that will do, in the game's unit per match.
+      mixtures: digest to the weights of the members.
 
     Returns:
-      What all rounds came to; `imprecise` counts the pairs that are not as precise in the end.
+      What all rounds came to; `imprecise` counts the pairs of the request that are not as precise
+      in the end.
 
     Raises:
       UsageFault: the precision is not above 0, or see `arena.runner.Runner.play`.
@@ -42,30 +55,56 @@ def play_until_precise(home: Home, play: Play, request: Request, precision: floa
         raise UsageFault(f"a precision of {precision:g} cannot be reached: ask for more than 0")
     rounds = Rounds(play, request)
     span = 2 if request.game.has_deals else 1
-    going = dict(request.wanted)
-    spent = 0
+    going = through_members(request.wanted, mixtures)
+    enough = precision_of_members(request.wanted, mixtures, precision)
+    reached: dict[Pair, int] = {}
     for deals in looks(-(-max(going.values(), default=0) // span)):
         wanted = {pair: min(deals * span, most) for pair, most in going.items()}
+        reached.update(wanted)
         if not rounds.play(wanted):
-            return rounds.report(imprecise=spent + len(going))
-        unsure = imprecise_of(home, request.game, wanted, request.first, precision)
+            break
+        unsure = imprecise_of(home, request, wanted, {pair: enough[pair] for pair in wanted})
         left = {pair: going[pair] for pair in unsure if not rounds.quarantined(pair)}
         going = {pair: most for pair, most in left.items() if wanted[pair] < most}
-        spent += len(unsure) - len(going)
         if not going:
             break
-    return rounds.report(imprecise=spent + len(going))
+    asked = dict.fromkeys(request.wanted, precision)
+    return rounds.report(imprecise=len(imprecise_of(home, request, reached, asked, mixtures)))
 
 
 def imprecise_of(
-    home: Home, game: Game, wanted: Mapping[Pair, int], first: int, precision: float
+    home: Home,
+    request: Request,
+    wanted: Mapping[Pair, int],
+    enough: Mapping[Pair, float],
+    mixtures: Mapping[str, Weights] = MappingProxyType({}),
 ) -> list[Pair]:
-    """The pairs whose wanted matches leave a larger standard error than that."""
-    digests = sorted({digest for pair in wanted for digest in pair})
-    table = exact_payoffs(home, game, digests, wanted, first)
-    enough = precise(table.stderr, table.deals, stakes_of(game), precision)
+    """The pairs whose means are not known precisely enough.
+
+    Args:
+      home: where the matches are.
+      request: which game they are of, and the repetition that they are counted from.
+      wanted: how many matches of each pair count.
+      enough: the largest standard error that will do, by the pair that is asked about.
+      mixtures: digest to the weights of the members, for pairs that have mixtures.
+    """
+    mixed = {digest: mixtures[digest] for pair in enough for digest in pair if digest in mixtures}
+    members = {member for weights in mixed.values() for member in weights}
+    digests = sorted(members | {digest for pair in (*wanted, *enough) for digest in pair})
+    table = exact_payoffs(home, request.game, digests, wanted, request.first)
+    stderr = floored(table.stderr, table.deals, stakes_of(request.game))
+    np.fill_diagonal(stderr, 0.0)
+    table = with_mixtures(replace(table, stderr=stderr), mixed)
     index = table.index()
-    return [pair for pair in wanted if not enough[index[pair[0]], index[pair[1]]]]
+    return [
+        (one, other)
+        for (one, other), most in enough.items()
+        if not table.stderr[index[one], index[other]] <= most * _ROUNDED
+    ]
+
+
+_ROUNDED = 1.0 + 1e-9
+"""What a sum of squares may be too large by, as numbers are rounded."""
 
 
 class Rounds:

@@ -17,7 +17,6 @@ from arena.enrol import Enrolled
 from arena.evaluation import Evaluated
 from arena.games.protocol import Game
 from arena.listings import Matches, Policies
-from arena.local import MATCHES
 from arena.payoffs import PayoffTable
 from arena.practice import PracticeMatch
 from arena.rejection import Rejection
@@ -97,7 +96,7 @@ class Tournament(Protocol):
     def play(
         self,
         game: Game | str,
-        matches: int = MATCHES,
+        matches: int | None = None,
         *,
         only: Sequence[str] = (),
         precision: float | None = None,
@@ -123,7 +122,7 @@ class Tournament(Protocol):
         self,
         ref: str,
         game: Game | str,
-        matches: int = MATCHES,
+        matches: int | None = None,
         *,
         against: str | None = None,
         precision: float | None = None,

@@ -27,7 +27,7 @@ from arena.games.protocol import Game
 from arena.home import Home
 from arena.house.population import Population
 from arena.listings import also
-from arena.mixing import mixtures_of, with_mixtures
+from arena.mixing import mixtures_among, with_mixtures
 from arena.payoffs import PayoffTable, Scatter
 from arena.printed import WIDTH, Aside, Cell, Printed, Sheet, Side, estimate_columns, estimated
 from arena.tally import Pair
@@ -40,10 +40,7 @@ def payoff_table(home: Home, game: Game, digests: Sequence[str]) -> PayoffTable:
     Those of mixtures are put together from their members' (`arena.mixing`).
     """
     chosen = tuple(dict.fromkeys(digests))
-    known = mixtures_of(home.registry, game.name)
-    mixtures = {digest: known[digest] for digest in chosen if digest in known}
-    members = [member for weights in mixtures.values() for member in weights]
-    everybody = tuple(dict.fromkeys([*chosen, *members]))
+    mixtures, everybody = mixtures_among(home.registry, game.name, chosen)
     stats = home.store.pair_stats(game.name, game.version)
     table = PayoffTable.from_pair_stats(stats, everybody)
     table = replace(table, around=Scatter.of_pairs(stats))
@@ -54,6 +51,8 @@ def exact_payoffs(
     home: Home, game: Game, digests: Sequence[str], wanted: Mapping[Pair, int], first: int = 0
 ) -> PayoffTable:
     """The payoffs of some policies from exactly the wanted matches that are stored.
+
+    Raw: a mixture has what it played under its own name here, and nothing from its members.
 
     Args:
       home: where the matches are.
@@ -67,7 +66,14 @@ def exact_payoffs(
 
 
 def ratings(home: Home, game: Game, table: PayoffTable) -> dict[str, Rating]:
-    """TrueSkill ratings from the matches among the table's policies."""
+    """TrueSkill ratings from the matches among the table's policies.
+
+    Mixtures have none.  What one is worth follows from its members' mean returns, and wins and
+    losses are no such thing; what it played under its own name counts nowhere, for its opponents
+    as little as for itself.
+    """
+    mixtures, _ = mixtures_among(home.registry, game.name, table.digests)
+    table = table.restrict([digest for digest in table.digests if digest not in mixtures])
     repetitions = repetitions_to_rate(table.count)
     last = None if repetitions is None else repetitions - 1
     returns = home.store.returns_in_id_order(game.name, game.version, last)
@@ -131,8 +137,8 @@ class Leaderboard(Printed):
         """What the columns do not say for themselves."""
         provisional = any(row.provisional for row in self.rows)
         return [
-            f"{_PROVISIONAL} provisional: not measured as precisely as a rank takes; it stands "
-            "behind those that are"
+            f"{_PROVISIONAL} provisional: not measured as precisely as a rank takes; the low end "
+            "of its interval places it"
             if provisional
             else "",
             f"mean return: {MEAN_RETURN}" if self.by == RankBy.MEAN_RETURN else "",

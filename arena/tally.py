@@ -71,6 +71,8 @@ class PlayReport:
       walls: kinds of wall that the matches ran behind, with the number of matches.
       imprecise: pairs whose mean is not known as precisely as was asked for, because their share
         is spent or they went no further; None where no precision was asked for.
+      left_out: references of the entrants that were left out of a round robin, because nobody
+        here plays them (`arena.lineup`).
     """
 
     played: int = 0
@@ -87,6 +89,7 @@ class PlayReport:
     held_seconds: float = 0.0
     walls: Mapping[str, int] = field(default_factory=dict)
     imprecise: int | None = None
+    left_out: tuple[str, ...] = ()
 
 
 def held_seconds(result: Result) -> float:

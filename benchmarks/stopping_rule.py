@@ -19,7 +19,7 @@ import numpy as np
 
 from arena.analysis.estimates import Floats, around, freedom_of
 from arena.analysis.stakes import Stakes
-from arena.analysis.stopping import FIRST_LOOK, floored, looks, precise
+from arena.analysis.stopping import FIRST_LOOK, floored, looks
 
 STAKES = Stakes(most=200.0, spread=20.0)
 NEEDED = (4, 8, 12, 20, 40, 80)
@@ -76,7 +76,7 @@ def _ended(deals: Floats, precision: float, first: int) -> Floats:
         spread = np.maximum(squares[:, n - 1] - n * mean**2, 0.0) / (n - 1)
         counts = np.full(len(deals), n)
         error = floored(np.sqrt(spread / n), counts, STAKES)
-        ends = np.isnan(found[2]) & (precise(error, counts, STAKES, precision) | (n == MOST))
+        ends = np.isnan(found[2]) & ((error <= precision) | (n == MOST))
         found[:, ends] = np.stack([mean, error, counts])[:, ends]
     return found
 

@@ -9,7 +9,9 @@ from arena.errors import UsageFault
 from arena.games.protocol import Game
 from arena.house.population import Population, default_population
 from arena.kinds.asked import KIND
+from arena.mixing import mixtures_in, through_members
 from arena.seam import Tournament
+from arena.tally import Pair
 from oracle.agent.price import Estimate, estimate
 from oracle.agent.settings import AgentSettings, dialogue_of, settings_of
 from oracle.models.budget import Budget, Spent
@@ -109,6 +111,18 @@ def opponents_of(arena: Tournament, game: Game, refs: Sequence[str]) -> list[str
     return list(default_population(game.name).digests)
 
 
+def wanted_of(
+    arena: Tournament, game: Game, digest: str, opponents: Sequence[str], matches: int
+) -> dict[Pair, int]:
+    """The matches of an agent against some opponents; in the places of mixtures, their members.
+
+    Its own matches against a mixture would be paid for and count in no score.
+    """
+    mixtures = mixtures_in(arena.policies(game, kind="mixture"))
+    wanted = {(digest, other): matches for other in opponents if other != digest}
+    return through_members(wanted, mixtures)
+
+
 def estimate_in(
     arena: Tournament,
     game: Game,
@@ -119,8 +133,9 @@ def estimate_in(
 ) -> Estimate:
     """What is still to be played against some opponents, and what it would take."""
     digest = digest_of(game.name, KIND, settings.payload)
-    wanted = {(digest, other): matches for other in opponents if other != digest}
-    stored = arena.exact_payoffs(game, [digest, *dict.fromkeys(opponents)], wanted)
+    wanted = wanted_of(arena, game, digest, opponents, matches)
+    others = sorted({other for pair in wanted for other in pair} - {digest})
+    stored = arena.exact_payoffs(game, [digest, *others], wanted)
     missing = sum(wanted.values()) - int(stored.count[0].sum())
     return estimate(game, settings, missing, model.price)
 

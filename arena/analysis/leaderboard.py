@@ -22,11 +22,11 @@ from arena.analysis.estimates import (
     Floats,
     around,
     freedom_of,
-    surely_better,
     weighted_sum_of,
 )
 from arena.analysis.meta_strategy import SOLVERS
 from arena.analysis.metrics import PopulationMetrics, meetings, population_metrics
+from arena.analysis.ranks import ranks
 from arena.analysis.ratings import Rating
 from arena.analysis.stakes import UNKNOWN, Stakes, doubted
 from arena.payoffs import PayoffTable
@@ -101,7 +101,7 @@ class Row:
       digest: its identity.
       mean_return: mean over all opponents that it met, all equally often; None where it met nobody.
       stderr: of `mean_return`; NaN where one of the opponents was met in a single deal.
-      trueskill: None where not given.
+      trueskill: None where not given, as for mixtures.
       pop_return: None, like the other three, where `missing` is not empty.
       pop_expl: plain.
       pop_expl_cross_fitted: None also where half of the deals lacks an opponent.
@@ -114,7 +114,8 @@ class Row:
       nash_mass: weight in the meta-game's Nash mixture ("nash" of `SOLVERS`).
       alpha_rank: share in alpha-rank.  Both are None for those left out because pairs are missing.
       provisional: whether what the board is ordered by is known less precisely than
-        `Stakes.precision`; such rows stand behind those that are measured.
+        `Stakes.precision`; such rows stand where the low end of their interval puts them (see
+        `arena.analysis.ranks`).
       also: references of the same content under the names of others who handed it in later.
     """
 
@@ -174,7 +175,7 @@ def leaderboard(
     against_all = _AgainstAll(table, digests, options.stakes)
     scores = _scores(options, digests, metrics, against_all.mean_return)
     provisional = _provisional(scores, options)
-    places = _ranks(scores, versions, provisional)
+    places = _places(scores, versions, provisional)
     extra = _secondary(table, digests) if options.secondary else {}
     refs = {version.digest: version.ref for version in versions}
     rows = []
@@ -266,10 +267,6 @@ def _scores(
             return around(value, sigma, np.full(len(rated), np.inf))
 
 
-_Ranks = tuple[int, int, int] | tuple[None, None, None]
-"""Rank, and the best and the worst one that the noise leaves open."""
-
-
 def _provisional(scores: Estimates, options: Options) -> NDArray[np.bool_]:
     """Which rows have a score that is known less precisely than the game asks for."""
     scored = ~np.isnan(scores.value)
@@ -279,40 +276,24 @@ def _provisional(scores: Estimates, options: Options) -> NDArray[np.bool_]:
     return scored & ~(half <= options.stakes.precision)
 
 
-def _ranks(
+_Places = tuple[int, int, int] | tuple[None, None, None]
+"""Rank, and the best and the worst one that the noise leaves open."""
+
+
+def _places(
     scores: Estimates, versions: Sequence[PolicyVersion], provisional: NDArray[np.bool_]
-) -> dict[int, _Ranks]:
+) -> dict[int, _Places]:
     """Ranks by place in `versions`, in the order of the board.
 
     Whoever lacks a score has no rank: a number would say that it is worse than those before it.
-    These follow the ranked ones by name; equal scores are ordered by digest.  So the order never
-    depends on the order of the input.  Provisional rows stand behind those that are measured and
-    move none of their ranks.
+    These follow the ranked ones by name.
     """
-    scored = ~np.isnan(scores.value)
-    measured = scored & ~provisional
-    better = surely_better(scores)
-    rivals = np.where(measured[:, None], measured[None, :], scored[None, :])
-    low = 1 + (better.T & rivals).sum(axis=1)
-    high = rivals.sum(axis=1) - (better & rivals).sum(axis=1)
-    places = range(len(versions))
-    ranked = sorted(
-        (place for place in places if scored[place]),
-        key=lambda place: (
-            bool(provisional[place]),
-            -float(scores.value[place]),
-            versions[place].digest,
-        ),
-    )
+    found = ranks(scores, provisional, [version.digest for version in versions])
     others = sorted(
-        (place for place in places if not scored[place]),
+        (place for place in range(len(versions)) if place not in found),
         key=lambda place: (versions[place].name, versions[place].number),
     )
-    found: dict[int, _Ranks] = {
-        place: (rank, int(low[place]), max(int(high[place]), rank))
-        for rank, place in enumerate(ranked, start=1)
-    }
-    return found | dict.fromkeys(others, (None, None, None))
+    return {**found, **dict.fromkeys(others, (None, None, None))}
 
 
 def _worst(

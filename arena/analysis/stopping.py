@@ -62,17 +62,3 @@ def floored(stderr: Floats, deals: NDArray[np.integer], stakes: Stakes) -> Float
     pooled = np.sqrt((stakes.spread**2 + squares) / counts)
     floor = np.where(squares > 0.0, pooled, stakes.spread) / counts
     return np.where(np.isnan(stderr), np.inf, np.maximum(stderr, floor))
-
-
-def precise(
-    stderr: Floats, deals: NDArray[np.integer], stakes: Stakes, precision: float
-) -> NDArray[np.bool_]:
-    """Whether means are known as precisely as was asked for.
-
-    Args:
-      stderr: any shape, of the mean return per match, in the game's unit; NaN where not known.
-      deals: same shape.
-      stakes: of the game.
-      precision: the largest standard error that will do.
-    """
-    return floored(stderr, deals, stakes) <= precision

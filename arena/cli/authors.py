@@ -20,7 +20,7 @@ def author() -> None:
 @session_options
 def show(session: Session) -> None:
     """Lists the authors, in the order in which they came."""
-    authors = session.arena().authors()
+    authors = session.roster().authors()
     session.answer(
         {"authors": [_document(one) for one in authors]}, lambda out: out.print(_table(authors))
     )

@@ -6,12 +6,11 @@ import sys
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 from rich.console import Console
 
-from arena.cli.coloured import coloured
 from arena.cli.references import REF
 from arena.cli.session import (
     Session,
@@ -22,14 +21,15 @@ from arena.cli.session import (
     session_options,
 )
 from arena.cli.walls import sandbox_options
-from arena.conduct import in_words
-from arena.enrol import Enrolled
 from arena.games.protocol import Game
 from arena.listings import also
-from arena.submission import STANDARD_INPUT, Rejection, read_source, read_stream
+from arena.rejection import Rejection
 from registry import shown
 from registry.values import PolicyVersion, Status
-from sandbox.choose import WallChoice
+
+if TYPE_CHECKING:
+    from arena.enrol import Enrolled
+    from sandbox.choose import WallChoice
 
 
 def _labels(
@@ -90,6 +90,8 @@ def read(session: Session, file: Path) -> str:
 
     Ends the command where there is none to be read.
     """
+    from arena.submission import STANDARD_INPUT, read_source, read_stream
+
     piped = file == STANDARD_INPUT
     source = read_stream(sys.stdin.buffer) if piped else read_source(file)
     if isinstance(source, Rejection):
@@ -184,7 +186,7 @@ def list_(
     text: str | None,
 ) -> None:
     """Lists registered policies."""
-    found = session.arena().policies(
+    found = session.roster().policies(
         game,
         author=author,
         kind=kind,
@@ -205,6 +207,8 @@ def list_(
 @session_options
 def show(session: Session, ref: str, game: Game | None, source: bool) -> None:
     """Shows a policy: who wrote it, when, from what, and where it stands."""
+    from arena.conduct import in_words
+
     arena = session.arena()
     version = arena.policy(ref, game)
     conduct = arena.conduct(version.digest, version.game)
@@ -221,6 +225,8 @@ def show(session: Session, ref: str, game: Game | None, source: bool) -> None:
     def human(out: Console) -> None:
         if source:
             if out.is_terminal and version.kind == "python":
+                from arena.cli.coloured import coloured
+
                 out.print(coloured(shown(version.payload)), soft_wrap=True)
             else:
                 click.echo(version.payload, nl=not version.payload.endswith("\n"))
@@ -257,9 +263,9 @@ def history(session: Session, ref: str, game: Game | None) -> None:
 
     Others who handed in the same content have names of their own for it, which are told too.
     """
-    arena = session.arena()
-    version = arena.policy(ref, game)
-    changes = arena.history(version.digest, version.game)
+    roster = session.roster()
+    version = roster.policy(ref, game)
+    changes = roster.history(version.digest, version.game)
     document = {
         "ref": version.ref,
         "digest": version.digest,

@@ -19,7 +19,7 @@ from arena.cli.workers import workers_options
 from arena.executors import Workers
 from arena.games.parts import Account
 from arena.games.protocol import Game
-from arena.local import MATCHES
+from arena.local import MATCHES, MOST_MATCHES
 from arena.replay import Comparison, Stored
 from arena.store import MatchRow
 from arena.tally import PlayReport
@@ -30,7 +30,11 @@ from sandbox.choose import WallChoice
 @click.command()
 @game_option
 @click.option(
-    "--matches", "count", type=click.IntRange(1), help="Per pair; 16 unless there is a focus."
+    "--matches",
+    "count",
+    type=click.IntRange(1),
+    help=f"Per pair [default: {MATCHES}; {MOST_MATCHES:,} with --precision, all of --budget with "
+    "--focus].",
 )
 @click.option(
     "--only",
@@ -70,7 +74,7 @@ def play(
     ):
         report = arena.play(
             game,
-            count or (MATCHES if budget is None else budget),
+            count,
             only=only,
             precision=precision,
             focus=focus,
@@ -84,6 +88,7 @@ def play(
 def report_document(report: PlayReport) -> dict[str, Any]:
     """What was played, for JSON."""
     imprecise = {} if report.imprecise is None else {"imprecise": report.imprecise}
+    left_out = {"left_out": list(report.left_out)} if report.left_out else {}
     return {
         "played": report.played,
         "skipped": report.skipped,
@@ -97,6 +102,7 @@ def report_document(report: PlayReport) -> dict[str, Any]:
         "processor_seconds": report.processor_seconds,
         "walls": dict(report.walls),
         **imprecise,
+        **left_out,
     }
 
 
@@ -107,7 +113,7 @@ def say_precision(out: Console, report: PlayReport) -> None:
     elif report.imprecise is not None:
         out.print(
             f"pairs that are not as precise as asked for: {report.imprecise:,}; they had all the "
-            "matches that they may get"
+            "matches that they may get, or went no further because one of the two was quarantined"
         )
 
 
@@ -131,6 +137,9 @@ def _say(out: Console, report: PlayReport) -> None:
     )
     for wall, number in sorted(report.walls.items()):
         out.print(f"  {number:>9,}  {wall}")
+    if report.left_out:
+        names = plain(", ".join(report.left_out))
+        out.print(f"left out, as a language model plays (see `csro agent play`): {names}")
     say_precision(out, report)
     say_audit(out, report)
 
@@ -255,6 +264,8 @@ def retell(
     shown = events if everything or len(events) <= 30 else (*events[:20], *events[-5:])
     rows = [game.telling.row(event) for event in shown]
     out.print(_events_table(rows, cut=len(events) - len(shown)))
+    if rows and game.telling.legend:
+        out.print(game.telling.legend)
 
 
 def _events_table(rows: Sequence[Mapping[str, object]], cut: int) -> Table:

@@ -20,7 +20,7 @@ def seed() -> None:
 @session_options
 def show(session: Session) -> None:
     """Lists the seasons with the commitments to their keys, and the keys of those that are over."""
-    seasons = session.arena().seasons()
+    seasons = session.roster().seasons()
     session.answer(
         {"seasons": [_document(one) for one in seasons]}, lambda out: _list(out, seasons)
     )

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from arena.games.protocol import Game
     from arena.kinds.asked import Asked
     from arena.local import Arena
+    from arena.roster import Roster
     from sandbox.choose import WallChoice
 
 KEY_BYTES = 32
@@ -89,6 +90,20 @@ class Session:
             asked=asked,
             create=new,
         )
+
+    def roster(self) -> Roster:
+        """Who takes part, for commands that read nothing else; enrols nobody and makes no home.
+
+        Raises:
+          UsageFault: there is no home.
+        """
+        from arena.home import open_home
+        from arena.roster import Roster
+
+        home = open_home(
+            self.home_path, self.registry_url, seed_key=self.seed_key, create=False, enrol=False
+        )
+        return Roster(home)
 
     @contextmanager
     def practice(

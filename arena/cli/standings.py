@@ -26,6 +26,7 @@ from arena.errors import UsageFault
 from arena.evaluation import Evaluated
 from arena.executors import Workers
 from arena.games.protocol import Game
+from arena.local import MATCHES, MOST_MATCHES
 from arena.payoffs import PayoffTable
 from sandbox.choose import WallChoice
 
@@ -167,7 +168,9 @@ def _write(file: Path, table: PayoffTable) -> None:
 @click.argument("ref", type=REF)
 @game_option
 @click.option(
-    "--matches", default=16, show_default=True, type=click.IntRange(1), help="Per opponent."
+    "--matches",
+    type=click.IntRange(1),
+    help=f"Per opponent [default: {MATCHES}; {MOST_MATCHES:,} with --precision].",
 )
 @precision_option
 @workers_options
@@ -176,7 +179,8 @@ def _write(file: Path, table: PayoffTable) -> None:
     "--control-variate",
     is_flag=True,
     help="Take the luck of the cards off the scores (games of hands): they stay unbiased and are "
-    "known more precisely; reads every match.",
+    "known more precisely; reads every match. With --precision, pairs go as far as their plain "
+    "returns need it.",
 )
 @sharing_option
 @sandbox_options
@@ -185,7 +189,7 @@ def evaluate_(
     session: Session,
     ref: str,
     game: Game,
-    matches: int,
+    matches: int | None,
     precision: float | None,
     workers: Workers,
     population_name: str | None,

@@ -8,8 +8,6 @@ from typing import Any
 
 import click
 
-from sandbox.choose import WallChoice
-
 
 def sharing_option(function: Callable[..., Any]) -> Callable[..., Any]:
     """Adds --vouched as `shared`."""
@@ -48,6 +46,8 @@ def sandbox_options(function: Callable[..., Any]) -> Callable[..., Any]:
     )
     @wraps(function)
     def run(kind: str, require_gvisor: bool, allow_unsealed: bool, **kwargs: Any) -> Any:
+        from sandbox.choose import WallChoice  # not for who asks for help
+
         choice = WallChoice(kind, require_gvisor=require_gvisor, allow_unsealed=allow_unsealed)
         return function(wall=choice, **kwargs)
 

@@ -15,6 +15,7 @@ def hand_telling(
     paid: Callable[[Event], tuple[int, int]],
     middle: Callable[[Event], str],
     held: Callable[[Event, int], str],
+    said: str,
 ) -> Telling:
     """The telling of a game whose events are those of `arena.games.hand_game`.
 
@@ -25,6 +26,7 @@ def hand_telling(
       middle: an event to what lies between the seats, as HTML: the betting, and cards that both
         can see.
       held: an event and a seat to the cards that it saw.
+      said: how a line of the table writes an action, after the seat.
     """
 
     def where(event: Event, seat: int) -> dict[str, str]:
@@ -36,7 +38,11 @@ def hand_telling(
 
     def hand(event: Event, names: tuple[str, str]) -> str:
         stakes = paid(event)
-        roles = ("deals" if event["dealer"] == seat else "first to act" for seat in (0, 1))
+        # As the observations of the two call them, so that what a policy printed can be followed.
+        roles = (
+            "player 1, deals" if event["dealer"] == seat else "player 0, acts first"
+            for seat in (0, 1)
+        )
         first, second = (
             hands.side(seat, names[seat], event["cards"][seat], stakes[seat], role)
             for seat, role in enumerate(roles)
@@ -58,7 +64,14 @@ def hand_telling(
             return f"{fault}<small>Nobody had acted in this hand yet.</small>"
         return fault + hand(events[at - 1], names)
 
-    return Telling(window=1, row=row, picture=picture, habits=habits, where=where)
+    return Telling(
+        window=1,
+        row=row,
+        picture=picture,
+        habits=habits,
+        where=where,
+        legend=f"betting: seat and {said}; the seat that acts first is player 0 of the hand",
+    )
 
 
 def _end(event: Event, seat: int, stake: int) -> str:

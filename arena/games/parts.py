@@ -183,6 +183,7 @@ class Telling:
       where: (event, seat) to the situations that this seat was in, in a word or two for each kind
         of situation; the kinds are the same for every event, and their labels are few.  What a
         seat won is added up by them.
+      legend: how to read a line of the table; "" where it says so itself.
     """
 
     window: int
@@ -190,6 +191,7 @@ class Telling:
     picture: Callable[[Sequence[Event], int, tuple[str, str], Forfeit | None], str]
     habits: Callable[[Sequence[Event], int], Habits]
     where: Callable[[Event, int], Mapping[str, str]]
+    legend: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -317,7 +317,8 @@ def _value(estimate: Estimate | None) -> float | None:
 
 _HELP = {
     "Could be": "Ranks that the noise leaves open, at 95 %. Provisional: not yet measured as "
-    "precisely as a rank takes, so it stands behind those that are.",
+    "precisely as a rank takes, so it stands where the low end of its interval puts it among "
+    "those that are.",
     "Band": "Rows of a band are not surely different from its best.",
     "AggScore": "PopReturn minus PopExpl.",
     "PopReturn": "Mean return over the evaluation population.",

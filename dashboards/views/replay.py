@@ -305,6 +305,7 @@ def _moves(stored: Stored, playing: str) -> None:
             with st.expander(f"All {step}s", icon=":material/list:"):
                 rows = [telling.row(event) for event in events]
                 st.dataframe(pa.Table.from_pylist(rows), hide_index=True)
+                st.caption(telling.legend)
 
 
 def _advance(playing: str, move: Callable[[], None]) -> None:

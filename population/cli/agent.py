@@ -10,6 +10,7 @@ from typing import Any
 import click
 from rich.console import Console
 
+from arena.cli.references import REF
 from arena.cli.session import (
     Session,
     game_option,
@@ -26,7 +27,7 @@ from arena.house.population import default_population
 from arena.kinds.asked import KIND, Asked
 from arena.local import Arena
 from arena.printed import estimated, marked
-from arena.tally import PlayReport
+from arena.tally import Pair, PlayReport
 from oracle.agent.agents import Agents, SilentModel
 from oracle.agent.answers import played_alone
 from oracle.agent.price import Estimate
@@ -45,6 +46,7 @@ from population.agents import (
     opponents_of,
     settings_for,
     submission_of,
+    wanted_of,
 )
 from population.cli.asking import asking_options
 from population.cli.running import spending_options
@@ -79,7 +81,8 @@ def agent_options(function: Callable[..., Any]) -> Callable[..., Any]:
         "--against",
         multiple=True,
         metavar="REF",
-        help="An opponent [default: the evaluation population].",
+        type=REF,
+        help="An opponent, of a mixture its members [default: the evaluation population].",
     )
     @click.option(
         "--matches",
@@ -155,7 +158,8 @@ def play(
     try:
         with session.arena(wall, new=True, asked=Asked(agents, asking.parallel)) as arena:
             version = arena.register(submission_of(settings, name), ours=True)
-            report = _report(arena, agents, game, version, dict.fromkeys(opponents, count))
+            wanted = wanted_of(arena, game, version.digest, opponents, count)
+            report = _report(arena, agents, game, version, wanted)
             known = measured(arena, game, [version.digest], default_population(game.name))
             scores = known.single(version.digest)
         spent, drawn = _account(agents, game, version)
@@ -186,14 +190,9 @@ def _agree(model: Model, price: Estimate, *, agreed: bool) -> None:
 
 
 def _report(
-    arena: Arena, agents: Agents, game: Game, version: PolicyVersion, matches: Mapping[str, int]
+    arena: Arena, agents: Agents, game: Game, version: PolicyVersion, wanted: Mapping[Pair, int]
 ) -> PlayReport:
-    """Plays an agent's matches, by opponent; where it has to stop, says what it came to."""
-    wanted = {
-        (version.digest, other): count
-        for other, count in matches.items()
-        if other != version.digest
-    }
+    """Plays an agent's matches; where it has to stop, says what it came to."""
     try:
         with (
             played_alone(arena.home.path, version.digest),

@@ -114,7 +114,14 @@ def test_nobody_is_asked_where_nobody_answers(opened: Opened) -> None:
     mixed = payload_of({agent: 0.5, arena.policy("house/AlwaysBet", "kuhn").digest: 0.5})
     arena.register(Submission("kuhn", "somebody/mixed", "mixture", mixed))
     others = len(arena.policies("kuhn")) - 2
-    assert arena.play("kuhn", 2).played == others * (others - 1)
+    report = arena.play("kuhn", 2)
+    assert report.played == others * (others - 1)
+    assert report.left_out == ("somebody/echo@1", "somebody/mixed@1")
+    assert arena.play("kuhn", 2, only=["house/AlwaysBet"]).left_out == report.left_out
+    assert not arena.play("kuhn", 2, only=["house/AlwaysBet", "house/Kuhn1950"]).left_out
+    for named in (["somebody/mixed"], ["somebody/mixed", "house/AlwaysBet"]):
+        with pytest.raises(UsageFault, match="csro agent"):
+            arena.play("kuhn", 2, only=named)
     assert server.calls == 0
     with_answers.play_pairs("rrps", {(version.digest, rock): 2})
     with pytest.raises(UsageFault, match="csro agent"):

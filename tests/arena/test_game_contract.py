@@ -399,6 +399,14 @@ def test_every_event_is_told_and_drawn(game: Game) -> None:
     for at in (1, 2, len(events) // 2, len(events)):
         text = looked_at(game.telling.picture(events, at, (HOSTILE, HOSTILE), None))
         assert str(at) in text and text.count(HOSTILE) == 2
+        # Seats are called what all else calls them; players of a hand, what observations do.
+        assert text.count("seat 0") >= 1 and text.count("seat 1") >= 1
+        if game.telling.window == 1:
+            first = events[at - 1]["betting"][0]
+            first = first if isinstance(first[0], int) else first[0]
+            roles = re.findall(r"player ([01]), (deals|acts first)", text)
+            assert sorted(roles) == [("0", "acts first"), ("1", "deals")]
+            assert roles[first[0]][0] == "0" and "player 0" in game.telling.legend
 
 
 @every_game

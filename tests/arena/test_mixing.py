@@ -5,8 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.mixing import through_members, with_mixtures
+from arena import Arena
+from arena.kinds.mixture import payload_of
+from arena.mixing import precision_of_members, through_members, with_mixtures
 from arena.payoffs import PayoffTable, Scatter
+from registry.values import Submission
 from tests.arena.simulated_returns import Played, pair_stats, round_robin
 
 A, B, C, D, MIX = "aa", "bb", "cc", "dd", "ff"
@@ -50,6 +53,19 @@ def test_a_mixture_of_one_is_that_one() -> None:
         assert np.allclose(array[4, 2:4], array[1, 2:4]), name
         assert np.allclose(array[2:4, 4], array[2:4, 1]), name
     assert np.allclose(mixed.half_stderr[:, 4, 2:4], table.half_stderr[:, 1, 2:4])
+
+
+@pytest.mark.parametrize("rare", [0.001, 1e-5])
+def test_against_its_own_heavy_member_a_mixture_counts_no_more_than_was_played(rare: float) -> None:
+    table = random_table()
+    mixed = with_mixtures(table, {MIX: {A: 1.0 - rare, B: rare}})
+    # Against A only B's 20 matches say anything; against C those of A say nearly all.
+    assert mixed.count[4, :3].tolist() == mixed.count[:3, 4].tolist() == [20, 20, 20]
+    assert mixed.half_count[:, 4, 0].tolist() == [10, 10]
+    assert mixed.mean[4, 0] == pytest.approx(rare * table.mean[1, 0])
+    outcomes = mixed.wins[4] + mixed.draws[4] + mixed.losses[4]
+    assert np.array_equal(outcomes, mixed.count[4])
+    assert 0 < mixed.deals[4, 0] <= 20
 
 
 def test_what_a_mixture_played_by_itself_counts_nowhere() -> None:
@@ -117,3 +133,24 @@ def test_members_play_in_the_place_of_a_mixture(count: int, weight: float) -> No
     assert all(number <= count for number in wanted.values())
     doubt = weight**2 / wanted[A, C] + (1.0 - weight) ** 2 / wanted[B, C]
     assert 1.0 / doubt >= count - 1e-6
+
+
+def test_members_are_as_precise_as_their_mixture_needs_them() -> None:
+    mixtures = {MIX: {A: 0.64, B: 0.36}}
+    found = precision_of_members([(MIX, C), (MIX, A), (C, B)], mixtures, 2.4)
+    assert found == pytest.approx({(A, C): 3.0, (B, C): 2.4, (B, A): 4.0})
+    errors = {pair: found[pair] for pair in ((A, C), (B, C))} | {(B, C): 4.0}
+    assert np.hypot(0.64 * errors[A, C], 0.36 * errors[B, C]) == pytest.approx(2.4)
+
+
+def test_what_a_mixture_played_by_itself_rates_nobody(arena: Arena) -> None:
+    house = arena.policies("kuhn", author="house")
+    arena.play("kuhn", 4, only=[one.ref for one in house])
+    before = {row.digest: row.trueskill for row in arena.leaderboard("kuhn").rows}
+    payload = payload_of({house[0].digest: 0.5, house[1].digest: 0.5})
+    mixture = arena.register(Submission("kuhn", "ada/mixed", "mixture", payload), ours=True)
+    arena.play_pairs("kuhn", {(mixture.digest, house[2].digest): 10})
+    after = {row.digest: row.trueskill for row in arena.leaderboard("kuhn").rows}
+    assert after.pop(mixture.digest) is None
+    assert after == before
+    assert before[house[2].digest] is not None

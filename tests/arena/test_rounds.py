@@ -3,6 +3,8 @@
 import pytest
 
 from arena.errors import UsageFault
+from arena.kinds.mixture import payload_of
+from registry.values import Submission
 
 PRECISION = 3.0
 HOUSE = ("house/CFR+", "house/AlwaysCall", "house/AlwaysFold")
@@ -35,6 +37,15 @@ def test_each_pair_plays_until_it_is_precise(arena):
     assert all(count % 2 == 0 for count in played)
     again = arena.play("leduc", 400, only=HOUSE, precision=PRECISION)
     assert (again.played, again.skipped, again.imprecise) == (0, report.played, 0)
+
+
+def test_a_precision_alone_has_room_to_be_reached(arena):
+    report = arena.play("leduc", only=HOUSE[:2], precision=5.0)
+    assert report.imprecise == 0
+    assert report.played > 16
+    found = arena.evaluate(HOUSE[2], "leduc", precision=5.0)
+    assert found.report.imprecise == 0
+    assert max(one.matches for one in found.scores.per_opponent) > 16
 
 
 def test_a_pair_that_spent_its_share_is_told(arena):
@@ -93,6 +104,32 @@ def test_games_without_deals_count_matches(arena):
     )
     assert report.imprecise == 0
     assert set(lengths(arena, "rrps").values()) <= {8, 12, 18, 27, 30}
+
+
+@pytest.fixture
+def mixed(arena):
+    """AlwaysFold with a ninth of CFR+, whose matches differ far more."""
+    fold, rare = (arena.policy(ref, "leduc").digest for ref in (HOUSE[2], HOUSE[0]))
+    payload = payload_of({fold: 8 / 9, rare: 1 / 9})
+    return arena.register(Submission("leduc", "ada/mixed", "mixture", payload), ours=True)
+
+
+def test_a_mixtures_members_play_as_far_as_its_mean_needs(arena, mixed):
+    rare, call = (arena.policy(ref, "leduc").digest for ref in HOUSE[:2])
+    report = arena.play("leduc", 2_000, only=[mixed.ref, HOUSE[1]], precision=PRECISION)
+    assert report.imprecise == 0
+    assert arena.payoffs("leduc", [mixed.digest, call]).stderr[0, 1] <= PRECISION
+    # Were each member to be as precise as the mixture, this one would have to play on.
+    assert PRECISION < arena.payoffs("leduc", [rare, call]).stderr[0, 1] <= 3.0 * PRECISION
+
+
+def test_a_mixture_that_spent_its_share_is_one_imprecise_pair(arena, mixed):
+    report = arena.play("leduc", 40, only=[mixed.ref, HOUSE[1]], precision=0.5)
+    assert report.imprecise == 1
+    fold, call, rare = (arena.policy(ref, "leduc").digest for ref in reversed(HOUSE))
+    assert arena.payoffs("leduc", [call, fold, rare]).count[0].tolist() == [0, 36, 6]
+    # It meets its own member with what its others do; the member's own part is known exactly.
+    assert arena.play("leduc", 400, only=[mixed.ref, HOUSE[0]], precision=10.0).imprecise == 0
 
 
 @pytest.mark.parametrize("precision", [0.0, -1.0, float("nan")])

@@ -5,11 +5,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.console import Console
 
-from arena.analysis.estimates import Estimate
+from arena.analysis.estimates import Estimate, Estimates
 from arena.analysis.leaderboard import Options, leaderboard
 from arena.analysis.metrics import evaluate
+from arena.analysis.ranks import ranks
 from arena.analysis.stakes import UNKNOWN, Stakes, doubted, stakes_of
 from arena.games import GAMES
 from arena.payoffs import PayoffTable
@@ -127,3 +130,58 @@ def test_who_is_barely_measured_stands_behind_the_measured_and_moves_nobody() ->
     assert [(r.rank_low, r.rank_high) for r in rows[:2]] == [
         (r.rank_low, r.rank_high) for r in alone
     ]
+
+
+def test_with_few_matches_the_strong_are_not_behind_the_weak_that_are_measured() -> None:
+    rng = np.random.default_rng(2)
+    population = ("aa", "bb")
+    returns = {
+        (name, member): list(mean + 4.0 * rng.standard_normal(40))
+        for name, mean in (("gg", 20.0), ("hh", -60.0), ("ii", -90.0))
+        for member in population
+    } | {("aa", "bb"): list(4.0 * rng.standard_normal(40))}
+    # Eight matches with each: ahead of hh and ii by any reading, and perhaps of gg.
+    returns |= {("yy", member): [0.0, 60.0] * 4 for member in population}
+    # Two, all over the place: nothing is sure; of one match not even an error is known.
+    returns |= {("zz", member): [-100.0, 190.0] for member in population}
+    returns |= {("zy", member): [150.0] for member in population}
+    names = ["gg", "hh", "ii", "yy", "zy", "zz"]
+    rows = leaderboard(
+        [_version(name) for name in names],
+        table_of(returns),
+        Population("p@1", population),
+        Options(stakes=KUHN),
+    )
+    assert [row.digest for row in rows if row.provisional] == ["yy", "zy", "zz"]
+    assert [row.digest for row in rows] == ["gg", "yy", "hh", "ii", "zy", "zz"]
+    assert [row.rank for row in rows] == [1, 2, 3, 4, 5, 6]
+    ranges = {row.digest: (row.rank_low, row.rank_high) for row in rows}
+    assert ranges["gg"] == (1, 1) and ranges["hh"] == (3, 3)
+    assert ranges["yy"][0] == 1
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([np.nan, *range(-5, 6)]), st.floats(0.0, 9.0), st.floats(0.0, 9.0)
+        ),
+        max_size=12,
+    ),
+    st.data(),
+)
+def test_ranges_hold_their_ranks_whoever_is_provisional(
+    rows: list[tuple[float, float, float]], data: st.DataObject
+) -> None:
+    value, below, above = np.array(rows).reshape(-1, 3).T
+    known = data.draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows)))
+    scores = Estimates(value, below, value - below, value + above, below)
+    found = ranks(scores, ~np.array(known, bool), [str(place) for place in range(len(rows))])
+    assert sorted(found) == np.flatnonzero(~np.isnan(value)).tolist()
+    assert [rank for rank, _, _ in found.values()] == list(range(1, len(found) + 1))
+    assert all(1 <= low <= rank <= high <= len(found) for rank, low, high in found.values())
+    measured = [value[row] for row in found if known[row]]
+    assert measured == sorted(measured, reverse=True)
+    order = list(found)
+    for place, row in enumerate(order):
+        behind = [value[other] for other in order[place:] if known[other]]
+        assert known[row] or all(other <= value[row] - below[row] for other in behind)

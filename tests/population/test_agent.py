@@ -19,9 +19,11 @@ from click.testing import CliRunner, Result
 from arena import Arena, game
 from arena.cli import main as arena_command
 from arena.house.population import Population
+from arena.kinds.mixture import payload_of
 from oracle.agent.answers import played_alone
 from population.agents import agent_rows
 from population.cli import main as csro_command
+from registry.values import Submission
 from tests.oracle.llm_server import LLMServer
 
 ROOT = Path(__file__).parents[2]
@@ -91,6 +93,28 @@ def test_it_plays_a_bot_and_a_program_and_is_an_entrant(home: Path, server: LLMS
         arena_command, ["replay", example, "--verify", "--home", str(home)]
     )
     assert refused.exit_code == 2 and "csro agent" in refused.output
+
+
+def test_against_a_mixture_it_meets_the_members_and_pays_for_no_match_that_counts_nowhere(
+    home: Path, server: LLMServer
+) -> None:
+    with Arena(home, sandbox="process", workers=1) as arena:
+        members = {
+            arena.policy(f"house/{name}", "kuhn").digest: weight
+            for name, weight in (("AlwaysBet", 0.75), ("AlwaysPass", 0.25))
+        }
+        arena.register(Submission("kuhn", "ada/mixed", "mixture", payload_of(members)))
+    words = ("--game", "kuhn", "--model", "openai:parrot", "--matches", "16", *FREE[:2])
+    priced = played(csro(home, "price", *words, "--against", "ada/mixed"))
+    assert priced["matches"] == 16
+    found = played(csro(home, "play", *words, "--against", "ada/mixed", "--yes"))
+    assert found["played"] == 16
+    with Arena(home, sandbox="process", workers=1) as arena:
+        digests = [arena.policy(one, "kuhn").digest for one in (found["ref"], "ada/mixed")]
+        table = arena.payoffs("kuhn", [*digests, *members])
+        assert table.count[0, 2:].tolist() == [12, 4]
+        assert table.count[0, 1] > 0
+        assert not arena.matches("kuhn", found["ref"], against="ada/mixed")
 
 
 def test_stored_matches_come_out_the_same_with_the_server_off(

@@ -60,5 +60,6 @@ TELLING = hand_telling(
     paid=lambda event: paid(event["betting"]),
     middle=lambda event: hands.betting([("", event["betting"])]),
     held=lambda event, seat: str(event["cards"][seat]),
+    said="action",
 )
 """How a match of repeated Kuhn poker is told and drawn."""

@@ -88,6 +88,11 @@ def held(event: Event, seat: int) -> str:
 
 
 TELLING = hand_telling(
-    row=row, habits=habits, paid=lambda event: paid(event["betting"]), middle=middle, held=held
+    row=row,
+    habits=habits,
+    paid=lambda event: paid(event["betting"]),
+    middle=middle,
+    held=held,
+    said="first letter of the action",
 )
 """How a match of repeated Leduc hold'em is told and drawn."""

@@ -35,13 +35,14 @@ def row(event: Event) -> dict[str, object]:
 def picture(
     events: Sequence[Event], at: int, names: tuple[str, str], forfeit: Forfeit | None = None
 ) -> str:
-    """The throws around number `at`, and the fault if it is among them."""
-    return (
-        f'<div style="font-size:.85rem">above: {in_html(names[0])}</div>'
-        '<div style="display:flex;flex-wrap:wrap;gap:2px;line-height:1">'
-        f"{strip(events, at, forfeit)}</div>"
-        f'<div style="font-size:.85rem">below: {in_html(names[1])}</div>'
+    """The throws around number `at`, seat 0 above, and the fault if it is among them."""
+    above, below = (
+        f'<div style="font-size:.85rem"><b style="color:{colours.SEATS[seat]}">seat {seat}</b> '
+        f"{in_html(name)}</div>"
+        for seat, name in enumerate(names)
     )
+    row = '<div style="display:flex;flex-wrap:wrap;gap:2px;line-height:1">'
+    return f"{above}{row}{strip(events, at, forfeit)}</div>{below}"
 
 
 def strip(events: Sequence[Event], at: int, forfeit: Forfeit | None) -> str:
