@@ -81,6 +81,14 @@ class Answers(SqliteJournal):
                 "insert or ignore into drawn_move values (?, ?, ?)", (self._scope, seat, move)
             )
 
+    def drawn_moves(self, seat: str) -> frozenset[int]:
+        """The moves of a seat that were drawn: they stay so, whatever a server would say now."""
+        with self._connected() as connection:
+            rows = connection.execute(
+                "select move from drawn_move where scope = ? and seat = ?", (self._scope, seat)
+            ).fetchall()
+        return frozenset(move for (move,) in rows)
+
     def drawn(self) -> int:
         """How many moves were drawn, those of unfinished matches included."""
         with self._connected() as connection:

@@ -22,7 +22,7 @@ from arena.house.population import Population
 from oracle.agent.answers import played_alone
 from population.agents import agent_rows
 from population.cli import main as csro_command
-from tests.oracle.llm_server import LLMServer
+from tests.oracle.llm_server import LLMServer, Step
 
 ROOT = Path(__file__).parents[2]
 
@@ -165,18 +165,34 @@ def test_killed_it_pays_again_for_no_answer_that_arrived(home: Path, server: LLM
 def test_unreadable_answers_are_asked_for_once_more_and_then_drawn(
     home: Path, server: LLMServer
 ) -> None:
-    server.reply = lambda prompt: "I would rather not say."
+    server.reply = lambda prompt: "R P" if "thrown yet" in prompt else "I would rather not say."
     one = ("--against", "house/rockbot", "--matches", "1")
     found = played(csro(home, "play", *SURE, *one, *FREE))
-    assert found["drawn_moves"] == 1000 and found["forfeits"] == 0
+    assert found["drawn_moves"] == 999 and found["forfeits"] == 0
     prompts = [one.prompt_text for one in server.charged]
     reminded = [text for text in prompts if "two letters" in text]
-    assert len(prompts) == 2 * len(reminded) == found["calls"]
+    assert len(prompts) == 1 + 2 * len(reminded) == found["calls"]
     with Arena(home, sandbox="process", workers=1) as arena:
         (row,) = arena.matches("rrps", found["ref"])
         assert abs(arena.match(row.id).result.returns[0]) < 150
     assert played(csro(home, "replay", row.id))["verified"]
-    assert played(csro(home, "play", *SURE, *one, *FREE))["drawn_moves"] == 1000
+    assert played(csro(home, "play", *SURE, *one, *FREE))["drawn_moves"] == 999
+
+
+def test_a_server_that_turns_everything_down_ends_it_and_one_question_does_not(
+    home: Path, server: LLMServer
+) -> None:
+    one = ("--against", "house/rockbot", "--matches", "1")
+    never = Step(status=400, message="this is against our rules")
+    server.then(never)
+    found = played(csro(home, "play", *SURE, *one, *FREE))
+    assert (found["played"], found["drawn_moves"], found["forfeits"]) == (1, 1, 0)
+    assert played(csro(home, "replay", matches_of(home, "rrps", found["ref"])[0]))["verified"]
+    server.then(*[never] * 9)
+    stopped = csro(home, "play", *SURE[:-1], "3", *one, *FREE)
+    assert stopped.exit_code == 1 and "against our rules" in stopped.output
+    assert "8 moves drawn at random" in stopped.output
+    assert played(csro(home, "play", *SURE[:-1], "3", *one, *FREE))["drawn_moves"] == 8
 
 
 def test_who_met_the_whole_population_is_told_the_scores(home: Path, server: LLMServer) -> None:
