@@ -12,7 +12,6 @@ from arena.kinds.asked import KIND
 from arena.seam import Tournament
 from oracle.agent.price import Estimate, estimate
 from oracle.agent.settings import AgentSettings, dialogue_of, settings_of
-from oracle.models.budget import Budget, Spent
 from oracle.models.catalogue import price_of
 from oracle.models.choice import check_asking, model_from, names_of
 from oracle.models.options import Asking, ServerOptions
@@ -91,11 +90,6 @@ def model_maker(asking: Asking, spending: Spending) -> Callable[[str], Model]:
         context_tokens=asking.context_tokens,
     )
     return lambda name: model_from(name, options)
-
-
-def budget_maker(spending: Spending) -> Callable[[Spent], Budget]:
-    """What makes a budget from what was spent before."""
-    return lambda spent: Budget(spending.max_cost, spending.max_calls, spending.max_tokens, spent)
 
 
 def opponents_of(arena: Tournament, game: Game, refs: Sequence[str]) -> list[str]:

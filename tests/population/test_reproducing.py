@@ -26,6 +26,7 @@ MODEL = "openai:local"
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[LLMServer]:
     """What answers for MODEL, never with a program."""
     with LLMServer(lambda prompt: "I would rather not.") as server:
+        server.count = lambda text: len(text) // 3
         monkeypatch.setenv("OPENAI_API_KEY", "k")
         monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
         yield server
@@ -88,7 +89,7 @@ def test_limits_hold_for_all_runs_together_and_the_tables_are_written_all_the_sa
     stopped = reproduce(home, "leduc", *words)
     assert stopped.exit_code == 1
     assert "spent on the other runs of these tables: 2 calls" in stopped.stderr
-    assert "the limit of 1 calls is reached" in stopped.stderr
+    assert "the limit of 3 calls is reached" in stopped.stderr  # as it was given
     assert _calls(runs) == 3
     with (home.parent / "tables" / "tables.csv").open() as file:
         rows = {line["method"]: line for line in csv.DictReader(file)}
@@ -96,6 +97,48 @@ def test_limits_hold_for_all_runs_together_and_the_tables_are_written_all_the_sa
     again = reproduce(home, "leduc", *words)
     assert again.exit_code == 1
     assert _calls(runs) == 3
+
+
+def test_a_call_of_unknown_price_elsewhere_ends_what_has_a_limit_on_cost(
+    server: LLMServer, home: Path
+) -> None:
+    zero_shot = choice_of("CSRO ZeroShot", MODEL)
+    assert zero_shot is not None
+    runs = Runs(home)
+    runs.start("before", run_of(game("leduc"), zero_shot, 1, iterations=1))
+    journal_of(runs, "before").store(Request("k01/a00", "?"), MODEL, Reply("no"))
+    stopped = reproduce(
+        home, "leduc", "--quick", "--model", MODEL, "--price", "1/1", "--max-cost", "9"
+    )
+    assert stopped.exit_code == 1
+    assert "the limit on cost cannot be kept" in stopped.stderr and not server.charged
+
+
+def test_what_is_finished_is_told_behind_a_stop_and_needs_no_server(
+    server: LLMServer, home: Path
+) -> None:
+    # The last of the paper's variants is finished already, under a name that somebody gave it.
+    words = ("--game", "leduc", "--model", MODEL, "--oracle", "zero-shot", "--iterations", "1")
+    tail = ("--seed", "1", "--name", "shot", "--price", "0/0", "--home", str(home))
+    done = CliRunner().invoke(main, ["run", *words, *tail])
+    assert done.exit_code == 0, done.stderr
+    runs = Runs(home)
+    model = ("--quick", "--model", MODEL, "--price", "0/0")
+    stopped = reproduce(home, "leduc", *model, "--max-calls", str(_calls(runs) + 1))
+    assert stopped.exit_code == 1 and "limit of" in stopped.stderr
+    assert (home.parent / "tables" / "shot.html").is_file()
+    # The variant behind the stop, which was never begun, has no empty record.
+    assert {one.config.oracle.name for one in runs.all()} == {"zero-shot", "linear", "alpha-evolve"}
+    assert [
+        one.config.oracle.model for one in runs.all() if one.config.oracle.name == "linear"
+    ] == ["grammar"]
+    all_of_it = reproduce(home, "leduc", *model, "--json")
+    assert all_of_it.exit_code == 0, all_of_it.stderr
+    server.closing.set()
+    server.shutdown()
+    without = reproduce(home, "leduc", *model, "--json")
+    assert without.exit_code == 0, without.stderr
+    assert json.loads(without.stdout) == json.loads(all_of_it.stdout)
 
 
 def test_nothing_is_played_before_the_model_was_tried(
