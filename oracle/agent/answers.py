@@ -7,16 +7,16 @@ with the server off.  Beside them stands which moves no answer named.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from arena.errors import ArenaError
 from oracle.models.journal import PATIENCE_SECONDS, SqliteJournal
+from registry.sqlite_file import held_alone
 
 FILE = "agents.sqlite"
 _DRAWN = """
@@ -102,8 +102,7 @@ class AgentBusy(ArenaError):
     """Another process plays this agent in this home: both would pay for the same answers."""
 
 
-@contextmanager
-def played_alone(folder: Path, digest: str) -> Iterator[None]:
+def played_alone(folder: Path, digest: str) -> AbstractContextManager[None]:
     """Keeps other processes from playing an agent meanwhile; ends with the process, however.
 
     Args:
@@ -114,14 +113,10 @@ def played_alone(folder: Path, digest: str) -> Iterator[None]:
       AgentBusy: one does already.
     """
     lock = folder / f"agent-{digest}.lock"
-    with open(lock, "w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise AgentBusy(
-                f"another process plays this agent (it holds {lock}); wait for it, or stop it"
-            ) from error
-        yield
+    return held_alone(
+        lock,
+        AgentBusy(f"another process plays this agent (it holds {lock}); wait for it, or stop it"),
+    )
 
 
 def seat_name(seed: int) -> str:
