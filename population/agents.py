@@ -62,7 +62,7 @@ def settings_for(
 
 def submission_of(settings: AgentSettings, name: str | None) -> Submission:
     """What is registered of an agent."""
-    bare = _NO_NAME.sub("-", settings.model.partition(":")[2]).strip("-")[:48]
+    bare = _NO_NAME.sub("-", settings.model.partition(":")[2])[:48].strip("-._+") or "model"
     return Submission(
         game=settings.game,
         name=name or f"{AUTHOR}/agent-{bare}",
@@ -111,10 +111,17 @@ def estimate_in(
     matches: int,
     model: Model,
 ) -> Estimate:
-    """What is still to be played against some opponents, and what it would take."""
+    """What is still to be played against some opponents, and what it would take.
+
+    Raises:
+      UsageFault: there is no opponent but the agent itself.
+    """
     digest = digest_of(game.name, KIND, settings.payload)
-    wanted = {(digest, other): matches for other in opponents if other != digest}
-    stored = arena.exact_payoffs(game, [digest, *dict.fromkeys(opponents)], wanted)
+    others = [other for other in dict.fromkeys(opponents) if other != digest]
+    if not others:
+        raise UsageFault("an agent does not play itself: name another opponent with --against")
+    wanted = {(digest, other): matches for other in others}
+    stored = arena.exact_payoffs(game, [digest, *others], wanted)
     missing = sum(wanted.values()) - int(stored.count[0].sum())
     return estimate(game, settings, missing, model.price)
 
@@ -158,7 +165,8 @@ def _row(game: Game, one: PolicyVersion, scores: Scores, published: PaperRow | N
     model = _model_of(game, one)
     method = published.method if published else f"{TITLE} {model}"
     note = "words of our own, and a model that chats" if published else ""
-    return Row(method, published, over_seeds([scores]), f"{one.ref}, by {model}", note)
+    how, digests = f"{one.ref}, by {model}", (one.digest,)
+    return Row(method, published, over_seeds([scores]), how, note, digests)
 
 
 def _not_run(game: Game, published: PaperRow, population: Population) -> Row:
@@ -166,7 +174,10 @@ def _not_run(game: Game, published: PaperRow, population: Population) -> Row:
     settings = AgentSettings(game.name, dialogue_of(game).version, model)
     matches = MATCHES * len(population.digests)
     price = estimate(game, settings, matches, price_of(model.partition(":")[2]))
-    how = f"csro agent play --game {game.name} --model openai:NAME --max-cost USD"
+    how = (
+        f"csro agent play --game {game.name} --model openai:NAME --price PROMPT/OUTPUT "
+        "--max-cost USD"
+    )
     return Row(published.method, published, None, how, f"not run: needs a model; {model}: {price}")
 
 

@@ -113,7 +113,7 @@ def price(
 ) -> None:
     """Says what it would take to play what is missing; asks, registers and stores nothing.
 
-    Takes the words of `play`, so that the same line can be priced first; limits change no price.
+    Takes what `play` takes about the agent, its opponents and its model; limits change no price.
     """
     model = model_maker(asking, spending)(settings.model)
     with session.practice() as arena:

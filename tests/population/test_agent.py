@@ -20,8 +20,11 @@ from arena import Arena, game
 from arena.cli import main as arena_command
 from arena.house.population import Population
 from oracle.agent.answers import played_alone
-from population.agents import agent_rows
+from oracle.agent.settings import AgentSettings
+from population.agents import agent_rows, submission_of
 from population.cli import main as csro_command
+from population.reproduction import brought_up_to_date
+from registry.naming import check_name
 from tests.oracle.llm_server import LLMServer, Step
 
 ROOT = Path(__file__).parents[2]
@@ -295,10 +298,45 @@ def test_it_fills_the_row_of_its_model_and_others_say_what_they_would_take(
     assert filled.ours.pop_return.value == pytest.approx(500, abs=1)
     lacking = by_method["LLM agent Chinchilla 70B"]
     assert lacking.ours is None and lacking.how.startswith("csro agent play --game rrps")
+    words = lacking.how.replace("NAME", "x").replace("PROMPT/OUTPUT", "1/1").replace("USD", "0")
+    reached = csro(home, *words.split()[2:])
+    assert reached.exit_code == 1 and "the limit of $0 is reached" in reached.output
     assert "32,000 model calls" in lacking.note
     own = by_method["LLM agent openai:parrot"]
     assert own.published is None and own.ours is not None and other in own.how
     assert len(rows) == 3
+    # It meets one of them more often afterwards, and both its mean and the noise change.
+    played(
+        csro(home, "play", *sure, "--model", "openai:parrot", *some[2:4], "--matches", "8", *FREE)
+    )
+    with Arena(home, sandbox="process", workers=1) as arena:
+        later = brought_up_to_date(own, arena, rrps, Population("two@1", "rrps", names, digests))
+    assert later.ours is not None and later.ours.against[1] != own.ours.against[1]
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        ("openai:gemma3:27b", "agent-gemma3-27b"),
+        ("openai:" + "a" * 47 + ":b", "agent-" + "a" * 47),
+        ("openai:::", "agent-model"),
+        ("openai:~/models/.x", "agent-models-.x"),
+    ],
+)
+def test_an_agent_without_a_name_is_called_after_its_model(model: str, name: str) -> None:
+    settings = AgentSettings("rrps", "rrps-1", model)
+    assert check_name(submission_of(settings, None).name) == f"csro/{name}"
+
+
+def test_it_does_not_play_itself(home: Path, server: LLMServer) -> None:
+    one = ("--against", "house/rockbot")
+    ref = played(csro(home, "play", *SURE, *one, "--matches", "1", *FREE))["ref"]
+    itself = ("--against", ref)
+    for words in (("play", *FREE), ("price",)):
+        alone = csro(home, words[0], *SURE, *words[1:], *itself)
+        assert alone.exit_code == 2 and "does not play itself" in alone.output
+    both = played(csro(home, "play", *SURE, *one, *itself, *one, "--matches", "2", *FREE))
+    assert (both["played"], both["skipped"]) == (1, 1)
 
 
 def test_a_match_without_an_agent_is_the_arenas_to_replay(home: Path) -> None:

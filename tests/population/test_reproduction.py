@@ -186,6 +186,21 @@ def test_returns_stand_opponent_by_opponent_beside_the_papers() -> None:
     assert {line["measured"] for line in lines} == {"paper", "here"}
 
 
+def test_two_models_of_one_row_are_told_apart() -> None:
+    published = next(row for row in methods("rrps") if row.method == "LLM agent Gemma 3 27B")
+    rows = [
+        Row(published.method, published, over_seeds([scores(mean)]), f"csro/{name}@1, by {name}")
+        for mean, name in ((10.0, "gemma3:27b"), (20.0, "gemma3:27b-it-q4"))
+    ]
+    lines = csv.DictReader(drawn.returns_table(rows, FIELD).splitlines())
+    means = {line["how"]: line["mean"] for line in lines if line["measured"] == "here"}
+    assert means == {rows[0].how: "10.0", rows[1].how: "20.0"}
+    page = drawn.page(RRPS, FIELD, rows, [])
+    for row in rows:
+        assert page.count(f"here ({row.how})") == 1 + 43 + 2  # heading, cells and a bar
+    assert f"here ({rows[0].how})" not in drawn.page(RRPS, FIELD, rows[:1], [])
+
+
 @pytest.mark.parametrize("name", sorted(GAMES))
 def test_published_returns_are_of_the_whole_population_and_mean_what_the_tables_say(
     name: str,
