@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import shlex
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,8 +14,17 @@ import pytest
 from click.testing import CliRunner, Result
 
 from arena import game
+from oracle.models.options import Asking
 from oracle.models.protocol import Reply, Request
 from population.cli import main
+from population.config import (
+    CUSTOM,
+    Measuring,
+    OracleChoice,
+    RunConfig,
+    command_of,
+    default_measuring,
+)
 from population.oracles import journal_of
 from population.reproduction import choice_of, run_of
 from population.runs import Runs
@@ -139,6 +150,38 @@ def test_what_is_finished_is_told_behind_a_stop_and_needs_no_server(
     without = reproduce(home, "leduc", *model, "--json")
     assert without.exit_code == 0, without.stderr
     assert json.loads(without.stdout) == json.loads(all_of_it.stdout)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        RunConfig("rrps", OracleChoice("linear", MODEL, "description", "all", 3), 2, 7),
+        RunConfig(
+            "leduc",
+            OracleChoice("best-of-n", MODEL, drafts=3, asking=Asking(0.5, 900, "low")),
+            solver="uniform",
+            initial="starter/leduc",
+            matches=Measuring(6, 10),
+            hidden_share=0.25,
+        ),
+    ],
+    ids=["usual", "all told"],
+)
+def test_the_command_of_a_run_starts_the_same_run(
+    server: LLMServer, home: Path, config: RunConfig
+) -> None:
+    wanted = replace(config, matches=default_measuring("rrps")) if config.seed else config
+    words = shlex.split(command_of(wanted))
+    nothing = ("--price", "0/0", "--max-calls", "0", "--name", "r", "--home", str(home))
+    assert words[0] == "csro"
+    stopped = CliRunner().invoke(main, [*words[1:], *nothing])
+    assert "the limit of 0 calls is reached" in stopped.stderr
+    assert Runs(home).get("r").config == wanted
+
+
+def test_no_command_starts_what_was_a_script_of_somebodys_own() -> None:
+    assert command_of(RunConfig("rrps", OracleChoice("mine", CUSTOM))) == ""
+    assert command_of(RunConfig("rrps", afresh=False)) == ""
 
 
 def test_nothing_is_played_before_the_model_was_tried(

@@ -20,14 +20,13 @@ from arena.house.population import default_population
 from oracle.context import parse_filter, parse_input
 from oracle.models.options import Asking
 from population.cli import main
-from population.config import Measuring, OracleChoice, RunConfig
+from population.config import Measuring, OracleChoice, RunConfig, command_of
 from population.paper import against, methods, variants
 from population.report import reproduction as drawn
 from population.reproduction import (
     Row,
     calls_at_most,
     choice_of,
-    command,
     fills,
     over_seeds,
     own_rows,
@@ -69,7 +68,7 @@ def test_every_csro_row_of_the_paper_is_a_run_that_can_be_asked_for(name: str) -
         assert choice is not None, row.method
         parse_input(choice.opponents)
         parse_filter(choice.shown)
-        words = [*command(name, choice, 3).split()[1:], "--dry-run"]
+        words = [*command_of(run_of(game(name), choice, 3)).split()[1:], "--dry-run"]
         shown = CliRunner().invoke(main, words)
         assert shown.exit_code == 0, shown.stderr
     told = {row.method for row in rows_to_run(game(name))}
