@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -117,9 +118,13 @@ def _spent(path: str, name: str, moment: int) -> Spent:
 
 def spent(record: RunRecord) -> Spent:
     """What a run's model calls took; they go on between the ends of iterations."""
+    return _spent(str(data.home().path), record.name, _moment(record))
+
+
+def _moment(record: RunRecord) -> int:
+    """Changes as often as a run's calls are looked at anew; those of a finished one stay."""
     over = record.state is RunState.FINISHED
-    moment = -1 if over else int(time.monotonic() / data.SECONDS)
-    return _spent(str(data.home().path), record.name, moment)
+    return -1 if over else int(time.monotonic() / data.SECONDS)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
@@ -219,6 +224,31 @@ def exploits(target: str) -> tuple[KeptExploit, ...]:
     return _exploits(str(data.home().path), target)
 
 
-def calls(name: str) -> tuple[Call, ...]:
-    """The model calls of a run, prompts and replies included."""
-    return journal_of(Runs(data.home().path), name).calls()
+def calls(name: str, prefix: str = "") -> tuple[Call, ...]:
+    """The model calls of a run whose key begins like that, prompts and replies included."""
+    return journal_of(Runs(data.home().path), name).calls(prefix)
+
+
+def calls_of(name: str, key: str) -> tuple[Call, ...]:
+    """The calls of one key, in order: a question may have been asked in several forms."""
+    return tuple(call for call in calls(name, key) if call.request.key == key)
+
+
+@st.cache_resource(max_entries=512, show_spinner=False)
+def _having(
+    path: str, name: str, words: frozenset[str], moment: int
+) -> tuple[tuple[str, int], ...]:
+    found, seen = list[tuple[str, int]](), Counter[str]()
+    for call in calls(name):
+        key = call.request.key
+        said = f"{key} {call.request.system} {call.sent} {call.reply.text}".lower()
+        if all(word in said for word in words):
+            found.append((key, seen[key]))
+        seen[key] += 1
+    return tuple(found)
+
+
+def calls_having(record: RunRecord, words: str) -> tuple[tuple[str, int], ...]:
+    """Which calls of a run have all of these words, by key and place among those of the key."""
+    wanted = frozenset(words.lower().split())
+    return _having(str(data.home().path), record.name, wanted, _moment(record))

@@ -7,13 +7,13 @@ several servers of one home one works, and the others take in and show.
 
 from __future__ import annotations
 
-import fcntl
 import threading
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import IO, Protocol
+from typing import Protocol
 
 from arena.errors import ArenaError
 from arena.home import Home
@@ -26,6 +26,7 @@ from dashboards.slices import Playing, Slices
 from dashboards.tickets import Entry, Event, Stage, Ticket, Tickets
 from dashboards.turns import in_order
 from registry import RegistryError
+from registry.sqlite_file import held_alone
 from sandbox.choose import WallChoice
 from sandbox.errors import SandboxError
 
@@ -37,6 +38,10 @@ REST_SECONDS = 30.0
 LOOK_SECONDS = 2.0
 """Between two looks at what other servers of this home took in."""
 _KNOWN = (ArenaError, RegistryError, SandboxError, StoreError)
+
+
+class _Held(Exception):
+    """Another server of this home works on its submissions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +180,8 @@ class SubmissionQueue:
         self._opening = self._look()
         if not self._opening.open:
             return
-        with open(self._arena.home.path / LOCK, "w") as lock:
-            if not self._alone(lock):
+        with ExitStack() as until_over:
+            if not self._alone(until_over):
                 return
             for ticket in self._tickets.unfinished():
                 self._tickets.change(ticket, self._now(), "the server was started again")
@@ -193,12 +198,12 @@ class SubmissionQueue:
         except SandboxError as error:
             return Opening(False, "", str(error))
 
-    def _alone(self, lock: IO[str]) -> bool:
-        """Waits until no other server works on this home's submissions."""
+    def _alone(self, until_over: ExitStack) -> bool:
+        """Waits until no other server works on this home's submissions, and holds the lock then."""
         while not self._stopped.is_set():
             try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
+                until_over.enter_context(held_alone(self._arena.home.path / LOCK, _Held()))
+            except _Held:
                 self._stopped.wait(LOOK_SECONDS)
             else:
                 return True

@@ -21,7 +21,7 @@ from pathlib import Path
 from arena.errors import ArenaError
 from arena.rejection import Rejection
 from registry import RegistryUnavailable
-from registry.sqlite_file import check_files, make_private
+from registry.sqlite_file import check_private
 
 FILE = "submissions.sqlite"
 VERSION = 1
@@ -181,9 +181,7 @@ class Tickets:
         """
         self.path = folder / FILE
         try:
-            check_files(self.path)
-            if not self.path.exists():
-                make_private(self.path)
+            check_private(self.path)
         except RegistryUnavailable as error:
             raise TicketsUnusable(f"the file of tickets cannot be used: {error}") from error
         with self._connection() as connection:

@@ -14,7 +14,6 @@ from arena.seam import Tournament
 from arena.tally import Pair
 from oracle.agent.price import Estimate, estimate
 from oracle.agent.settings import AgentSettings, dialogue_of, settings_of
-from oracle.models.budget import Budget, Spent
 from oracle.models.catalogue import price_of
 from oracle.models.choice import check_asking, model_from, names_of
 from oracle.models.options import Asking, ServerOptions
@@ -65,7 +64,7 @@ def settings_for(
 
 def submission_of(settings: AgentSettings, name: str | None) -> Submission:
     """What is registered of an agent."""
-    bare = _NO_NAME.sub("-", settings.model.partition(":")[2]).strip("-")[:48]
+    bare = _NO_NAME.sub("-", settings.model.partition(":")[2])[:48].strip("-._+") or "model"
     return Submission(
         game=settings.game,
         name=name or f"{AUTHOR}/agent-{bare}",
@@ -93,11 +92,6 @@ def model_maker(asking: Asking, spending: Spending) -> Callable[[str], Model]:
         context_tokens=asking.context_tokens,
     )
     return lambda name: model_from(name, options)
-
-
-def budget_maker(spending: Spending) -> Callable[[Spent], Budget]:
-    """What makes a budget from what was spent before."""
-    return lambda spent: Budget(spending.max_cost, spending.max_calls, spending.max_tokens, spent)
 
 
 def opponents_of(arena: Tournament, game: Game, refs: Sequence[str]) -> list[str]:
@@ -131,10 +125,16 @@ def estimate_in(
     matches: int,
     model: Model,
 ) -> Estimate:
-    """What is still to be played against some opponents, and what it would take."""
+    """What is still to be played against some opponents, and what it would take.
+
+    Raises:
+      UsageFault: there is no opponent but the agent itself.
+    """
     digest = digest_of(game.name, KIND, settings.payload)
     wanted = wanted_of(arena, game, digest, opponents, matches)
     others = sorted({other for pair in wanted for other in pair} - {digest})
+    if not others:
+        raise UsageFault("an agent does not play itself: name another opponent with --against")
     stored = arena.exact_payoffs(game, [digest, *others], wanted)
     missing = sum(wanted.values()) - int(stored.count[0].sum())
     return estimate(game, settings, missing, model.price)
@@ -179,7 +179,8 @@ def _row(game: Game, one: PolicyVersion, scores: Scores, published: PaperRow | N
     model = _model_of(game, one)
     method = published.method if published else f"{TITLE} {model}"
     note = "words of our own, and a model that chats" if published else ""
-    return Row(method, published, over_seeds([scores]), f"{one.ref}, by {model}", note)
+    how, digests = f"{one.ref}, by {model}", (one.digest,)
+    return Row(method, published, over_seeds([scores]), how, note, digests)
 
 
 def _not_run(game: Game, published: PaperRow, population: Population) -> Row:
@@ -187,7 +188,10 @@ def _not_run(game: Game, published: PaperRow, population: Population) -> Row:
     settings = AgentSettings(game.name, dialogue_of(game).version, model)
     matches = MATCHES * len(population.digests)
     price = estimate(game, settings, matches, price_of(model.partition(":")[2]))
-    how = f"csro agent play --game {game.name} --model openai:NAME --max-cost USD"
+    how = (
+        f"csro agent play --game {game.name} --model openai:NAME --price PROMPT/OUTPUT "
+        "--max-cost USD"
+    )
     return Row(published.method, published, None, how, f"not run: needs a model; {model}: {price}")
 
 

@@ -53,6 +53,11 @@ class Tree:
     columns: int
     left: int
 
+    @property
+    def tried(self) -> list[Tried]:
+        """All that has a cell, in the order in which it was tried."""
+        return sorted(self.cells.values(), key=lambda one: (one.k, one.attempt.number))
+
 
 def tree_of(iterations: Sequence[Iteration]) -> Tree:
     """Lays out the attempts of some iterations.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
+from shlex import quote
 from typing import Any
 
 from arena.analysis.meta_strategy import DEFAULT_SOLVER, SOLVERS
@@ -219,6 +220,44 @@ class RunConfig:
             seed=0,
             oracle=replace(oracle, **{name: getattr(usual, name) for name in idle}),
         )
+
+
+def command_of(config: RunConfig) -> str:
+    """What starts a run like that; "" where no command does.
+
+    Prices, limits and the pace at which a model is asked change no run and are left out.
+    """
+    oracle, usual = config.oracle, default_measuring(config.game)
+    if oracle.custom or not (config.afresh and config.frugal):
+        return ""  # its author's own script; a program of before
+    asking, idle = oracle.asking, oracle.idle_options()
+    options: dict[str, object] = {"--game": config.game, "--model": oracle.model}
+    options["--oracle"] = oracle.name
+    told: dict[str, dict[str, object]] = {
+        "opponents": {"--opponents": oracle.opponents},
+        "shown": {"--filter": oracle.shown},
+        "refinements": {"--refinements": oracle.refinements},
+        "drafts": {"--drafts": oracle.drafts},
+        "asking": {
+            "--temperature": asking.temperature,
+            "--max-output-tokens": asking.max_output_tokens,
+            "--thinking": asking.thinking,
+        },
+    }
+    for name, words in told.items():
+        if name not in idle:
+            options.update(words)
+    options |= {"--iterations": config.iterations, "--seed": config.seed}
+    rare = (
+        ("--meta-solver", config.solver, DEFAULT_SOLVER),
+        ("--initial", config.initial, ""),
+        ("--payoff-matches", config.matches.payoff, usual.payoff),
+        ("--evaluation-matches", config.matches.evaluation, usual.evaluation),
+        ("--hidden-share", config.hidden_share, 0.0),
+    )
+    options |= {name: value for name, value, default in rare if value != default}
+    said = [f"{name} {quote(str(one))}" for name, one in options.items() if one is not None]
+    return " ".join(["csro run", *said])
 
 
 def check_run_name(name: str) -> str:

@@ -22,7 +22,7 @@ from oracle.grammar.search import GrammarOracle
 from oracle.grammar.starts import STARTS, Start
 from oracle.grammar_writer import GrammarWriter
 from oracle.linear_refinement import LinearRefinement
-from oracle.models.budget import Budget, Spent
+from oracle.models.budget import NOTHING, Budget, Spent
 from oracle.models.catalogue import default_model
 from oracle.models.choice import (
     check_access,
@@ -84,16 +84,6 @@ class Spending:
     max_calls: int | None = None
     max_tokens: int | None = None
     price: str | None = None
-
-    def without(self, spent: Spent) -> Spending:
-        """What is left of these limits where something was spent already."""
-        cost, calls, tokens = self.max_cost, self.max_calls, self.max_tokens
-        return replace(
-            self,
-            max_cost=None if cost is None else max(0.0, cost - spent.known_cost),
-            max_calls=None if calls is None else max(0, calls - spent.calls),
-            max_tokens=None if tokens is None else max(0, tokens - spent.tokens),
-        )
 
 
 class Authorship:
@@ -264,7 +254,7 @@ def check_model(choice: OracleChoice, spending: Spending) -> tuple[str, ...]:
     models = _models_of(choice, spending)
     found: list[str] = []
     for model in models:
-        _budget(spending, Spent()).check(model)
+        budget_of(spending, NOTHING).check(model)
         check_access(model)
         told = f"{model.name}: " if len(models) > 1 else ""
         found += [f"{told}{remark}" for remark in remarks(model)]
@@ -301,12 +291,17 @@ def _models_of(choice: OracleChoice, spending: Spending) -> list[Model]:
     ]
 
 
-def _budget(spending: Spending, spent: Spent) -> Budget:
+def budget_of(spending: Spending, spent: Spent) -> Budget:
+    """The limits, with what counts already."""
     return Budget(spending.max_cost, spending.max_calls, spending.max_tokens, spent)
 
 
 def workshop(
-    runs: Runs, record: RunRecord, spending: Spending, model: Model | None = None
+    runs: Runs,
+    record: RunRecord,
+    spending: Spending,
+    model: Model | None = None,
+    elsewhere: Spent = NOTHING,
 ) -> Workshop:
     """Makes the oracle of a run.
 
@@ -315,6 +310,7 @@ def workshop(
       record: what it was told.
       spending: limits.
       model: what to ask; by default the one that the run's configuration names.
+      elsewhere: what other runs spent of the same limits.
 
     Raises:
       UsageFault: the model, an option or a limit makes no sense.
@@ -330,7 +326,7 @@ def workshop(
         by_grammar = Authorship(grammar, {**provenance, "model": choice.model})
         return Workshop(oracle_of(choice, by_grammar, racing), by_grammar)
     journal = journal_of(runs, record.name)
-    budget = _budget(spending, Spent.on(call.reply for call in journal.calls()))
+    budget = budget_of(spending, journal.spent() + elsewhere)
     models = [model] if model else _models_of(choice, spending)
     journaled = [JournaledModel(one, journal, budget) for one in models]
     asked = journaled[0] if len(models) == 1 else _team(runs, record, journaled, journal)

@@ -23,7 +23,7 @@ from arena.seam import Tournament
 from arena.submission import prepare
 from oracle.alpha_evolve import Evolution
 from population.comparison import title_of
-from population.config import OracleChoice, RunConfig, default_measuring
+from population.config import OracleChoice, RunConfig, command_of, default_measuring
 from population.matches import Matches
 from population.members import AUTHOR
 from population.paper import PaperRow, methods, variants
@@ -222,15 +222,6 @@ def run_of(game: Game, choice: OracleChoice, seed: int, iterations: int = ITERAT
     return RunConfig(game.name, choice, iterations, seed, matches=default_measuring(game.name))
 
 
-def command(game: str, choice: OracleChoice, seed: int) -> str:
-    """What starts a run of a row."""
-    words = ["csro run", f"--game {game}", f"--model {choice.model}", f"--oracle {choice.name}"]
-    words += [f"--opponents {choice.opponents}", f"--filter {choice.shown}"]
-    if "refinements" not in choice.idle_options():
-        words.append(f"--refinements {choice.refinements}")
-    return " ".join([*words, f"--iterations {ITERATIONS}", f"--seed {seed}"])
-
-
 def variant_rows(
     game: Game,
     published: PaperRow,
@@ -259,7 +250,8 @@ def variant_rows(
     asked = choice_of(published.method, model)
     assert asked is not None  # rows_to_run has no other
     note = f"not run: needs a model; {price}"
-    return [Row(published.method, published, None, command(game.name, asked, FIRST_SEED), note)]
+    how = command_of(run_of(game, asked, FIRST_SEED))
+    return [Row(published.method, published, None, how, note)]
 
 
 def by_variant(

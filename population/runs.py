@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import wraps
@@ -29,7 +29,7 @@ from population.errors import RunBusy, RunExists, RunsUnusable, UnknownRun
 from population.records import Effort, Iteration, RunRecord, RunState, Sigma
 from population.schema import VERSION, AttemptRow, IterationRow, RunRow, prepare
 from registry import RegistryUnavailable
-from registry.sqlite_file import check_files, patiently
+from registry.sqlite_file import check_private, held_alone, patiently
 
 FILE = "runs.sqlite"
 MARK = ".mark"
@@ -92,7 +92,7 @@ class Runs:
         self._folder = folder
         _must_be_there(self.path)
         try:
-            check_files(self.path)
+            check_private(self.path)
         except RegistryUnavailable as error:
             raise RunsUnusable(f"the file of runs cannot be used: {error}") from error
         self.engine = _engine(self.path)
@@ -261,23 +261,18 @@ class Runs:
         with Session(self.engine) as session:
             return session.exec(wanted.where(col(IterationRow.run) == name)).one()
 
-    @contextmanager
-    def working_on(self, name: str) -> Iterator[None]:
+    def working_on(self, name: str) -> AbstractContextManager[None]:
         """Keeps other processes from working on the same run.
 
         Raises:
           RunBusy: another process does.
         """
         lock = self.lock(name)
-        with open(lock, "w") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                raise RunBusy(
-                    f"another process is working on the run {name!r} (it holds {lock}); "
-                    "wait for it, or start a run of another name"
-                ) from error
-            yield
+        busy = RunBusy(
+            f"another process is working on the run {name!r} (it holds {lock}); "
+            "wait for it, or start a run of another name"
+        )
+        return held_alone(lock, busy)
 
     def lock(self, name: str) -> Path:
         """The file that is locked while somebody works on a run; opening it for that dates it."""

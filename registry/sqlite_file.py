@@ -1,5 +1,7 @@
 """An SQLite file as a file: who may read it, and what must be true of it before it is opened.
 
+And a lock beside it, for work on what it holds that takes longer than a transaction.
+
 A home may come from anywhere.  SQLite itself trusts what lies in a database's folder more than we
 do: it waits for a named pipe in the place of its log for ever, and deletes the file that a
 doctored journal names.  So a folder's files are looked at first, and the tables before they are
@@ -8,12 +10,13 @@ queried.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import sqlite3
 import stat
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -116,6 +119,18 @@ def make_private(path: Path) -> None:
         ) from error
 
 
+def check_private(path: Path) -> None:
+    """Checks the files of a database, makes an empty one where there is none, for its owner alone.
+
+    Raises:
+      RegistryUnavailable: they are something else, or it cannot be made.
+    """
+    check_files(path)
+    if not path.exists():
+        make_private(path)
+    hide_from_others(path)
+
+
 def hide_from_others(path: Path) -> None:
     """Takes from an existing file, and from its log, what everybody may do with them.
 
@@ -156,6 +171,25 @@ def check_tables(connection: sa.Connection, where: str, version_table: str) -> N
             f"the file {where} is the database of another program (it has the table "
             f"{foreign[0][:80]!r} and none of a registry's): give another path"
         )
+
+
+@contextmanager
+def held_alone(lock: Path, busy: Exception) -> Iterator[None]:
+    """Holds a lock file, which is made where there is none; ends with the process, however.
+
+    Args:
+      lock: the file.
+      busy: what is raised where another process holds it.
+
+    Raises:
+      OSError: the file cannot be opened.
+    """
+    with open(lock, "w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise busy from error
+        yield
 
 
 def patiently(attempt: Callable[[], object], seconds: float) -> None:

@@ -83,7 +83,7 @@ def _table(facts: RunFacts, iterations: Sequence[Iteration]) -> None:
 def _tree(facts: RunFacts, iterations: Sequence[Iteration]) -> None:
     """The tree, a box for who cannot point, and the attempt that is chosen."""
     tree = tree_of(iterations)
-    names = [one.name for one in sorted(tree.cells.values(), key=lambda one: one.name)]
+    names = [one.name for one in tree.tried]
 
     def open_one(row: int, column: int) -> None:
         if (row, column) in tree.cells:
@@ -157,7 +157,5 @@ def _call_of(facts: RunFacts, tried: Tried) -> Call | None:
     """The model call that wrote it, the last one where it was asked again."""
     if not tried.attempt.call:
         return None
-    found = [
-        call for call in run_data.calls(facts.record.name) if call.request.key == tried.attempt.call
-    ]
+    found = run_data.calls_of(facts.record.name, tried.attempt.call)
     return found[-1] if found else None

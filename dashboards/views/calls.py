@@ -81,27 +81,23 @@ def search(records: Sequence[RunRecord]) -> None:
     navigate.keep("calls", "calls_search", words)
     if not words.strip():
         return
-    wanted = words.lower().split()
-    every = ((record.name, call) for record in records for call in run_data.calls(record.name))
-    having = ((run, call) for run, call in every if all(word in _said(call) for word in wanted))
-    found = list(islice(having, MOST_FOUND))
+    every = (
+        (record.name, *one) for record in records for one in run_data.calls_having(record, words)
+    )
+    found = list(islice(every, MOST_FOUND))
     if not found:
         st.info("No call of these runs has all of these words.")
         return
-    st.caption(
-        f"{len(found)} calls" if len(found) < MOST_FOUND else f"The first {len(found)} calls"
-    )
-    place = st.selectbox(
+    number = f"{len(found)} call{'s' if len(found) > 1 else ''}"
+    st.caption(number if len(found) < MOST_FOUND else f"The first {number}")
+    chosen = st.selectbox(
         "Call",
-        range(len(found)),
-        format_func=lambda one: f"{found[one][0]}: {found[one][1].request.key}",
-        key="calls_found",
+        found,
+        format_func=lambda one: f"{one[0]}: {one[1]}" + (f", {one[2] + 1}" if one[2] else ""),
+        key=f"calls_found_{' '.join(sorted(words.lower().split()))}",  # other words, other calls
     )
-    prompt_and_reply(found[place or 0][1])
-
-
-def _said(call: Call) -> str:
-    return f"{call.request.key} {call.request.system} {call.sent} {call.reply.text}".lower()
+    run, key, place = chosen or found[0]
+    prompt_and_reply(run_data.calls_of(run, key)[place])
 
 
 def _every(found: Sequence[Call]) -> None:

@@ -21,6 +21,7 @@ from dashboards.text import in_code, in_markdown
 from dashboards.tiles import tiles
 from dashboards.views import attempts, calls
 from oracle.grammar.starts import STARTS
+from population.config import command_of
 from population.figures import over_iterations, sigma_area
 from population.paper import reference_lines
 from population.records import Iteration, RunRecord
@@ -196,6 +197,10 @@ def _configuration(facts: RunFacts) -> None:
         "Options that do nothing for this oracle are left out. Runs that differ in nothing but "
         "their seed are one variant."
     )
+    command = command_of(facts.record.config)
+    if command:
+        st.markdown("**To run the same** elsewhere")
+        st.code(shown(command), language="bash", wrap_lines=True)
 
 
 def _against_population(facts: RunFacts) -> None:

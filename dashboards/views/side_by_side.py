@@ -13,6 +13,7 @@ from registry import shown
 
 _WHOLE = 1_000_000
 """Lines around a change: all of them."""
+_REMEMBERED_SECONDS = 600.0
 _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 _CELL = "padding:0 .5rem;white-space:pre-wrap;overflow-wrap:anywhere;vertical-align:top"
 _NUMBER = "padding:0 .4rem;text-align:right;opacity:.75;vertical-align:top;user-select:none"
@@ -60,6 +61,12 @@ def paired(changes: str) -> list[tuple[Line, Line, bool]]:
     return rows
 
 
+@st.cache_resource(max_entries=64, ttl=_REMEMBERED_SECONDS, show_spinner=False)
+def _changes(before: str, after: str, names: tuple[str, str]) -> str | None:
+    """A child finds it out, which takes long for what is drawn again at each click."""
+    return difference(before, after, names, context=_WHOLE)
+
+
 def side_by_side(before: str, after: str, names: tuple[str, str], *, height: int = 560) -> None:
     """Draws both texts, aligned, with differing lines marked.
 
@@ -69,12 +76,15 @@ def side_by_side(before: str, after: str, names: tuple[str, str], *, height: int
       names: of both.
       height: of what can be scrolled, in pixels.
     """
-    changes = difference(shown(before), shown(after), names, context=_WHOLE)
+    if before == after:
+        st.info("They are the same, character by character.")
+        return
+    changes = _changes(shown(before), shown(after), names)
     if changes is None:
         st.info("They differ in too many places to be compared line by line.")
         return
     if not changes:
-        st.info("They are the same, character by character.")
+        st.info("All lines are the same: the end of the last one differs, or the kind of a space.")
         return
     rows = paired(changes)
     differing = sum(differs for _, _, differs in rows)

@@ -13,12 +13,14 @@ from oracle.agent.answers import Answers, seat_name
 from oracle.agent.player import AgentPlayer
 from oracle.agent.settings import AgentSettings, settings_of, spoken
 from oracle.models.budget import Budget, Spent
-from oracle.models.errors import TranscriptExhausted
+from oracle.models.errors import ModelRefuses, PromptRefused, TranscriptExhausted
 from oracle.models.journal import JournaledModel
 from oracle.models.prices import FREE, Price
 from oracle.models.protocol import Model, Reply, Request
 from registry import digest_of
 
+MOVES_TO_TRY = 50
+"""Of a session; where no answer names one of them, no match would be the model's."""
 FEWEST_LINES = 6
 """What is asked at the end, and a reminder, are among the lines and must not be cut off."""
 
@@ -54,13 +56,39 @@ def shorter(question: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+class _Attempts:
+    """The first moves of a session, of all its matches: whether the model can play at all."""
+
+    def __init__(self, model: str) -> None:
+        self._model, self._named, self._drawn = model, False, 0
+        self._lock = threading.Lock()
+
+    def count(self, named: bool) -> None:
+        """Counts a move.
+
+        Raises:
+          ModelRefuses: so many had to be drawn, and none was named.
+        """
+        with self._lock:
+            self._named |= named
+            self._drawn += not named
+            hopeless = not self._named and self._drawn >= MOVES_TO_TRY
+        if hopeless:
+            raise ModelRefuses(
+                f"no answer of {self._model} named any of the first {MOVES_TO_TRY} moves, which "
+                "were drawn at random: see what it says, and whether it has room to say it "
+                "(--max-output-tokens, --thinking)"
+            )
+
+
 @dataclass(frozen=True, slots=True)
 class _Agent:
-    """One version: its settings, its model and its answers."""
+    """One version: its settings, its model, its answers, and how it begins."""
 
     settings: AgentSettings
     model: JournaledModel
     answers: Answers
+    attempts: _Attempts
 
 
 class Agents:
@@ -96,8 +124,11 @@ class Agents:
         agent = self._agent(game, payload)
         settings, answers = agent.settings, agent.answers
         dialogue, seat = spoken(game, settings), seat_name(seed)
+        drawn = answers.drawn_moves(seat)
 
-        def ask(question: str, move: int, number: int) -> str:
+        def ask(question: str, move: int, number: int) -> str | None:
+            if move in drawn:
+                return None
             # Where answers vary, each move of each match has one of its own, the same in a replay.
             place = "any" if settings.certain else f"{seat}/{move}"
             request = Request(
@@ -109,13 +140,20 @@ class Agents:
                 thinking=settings.thinking,
                 shorter=shorter(question),
             )
-            reply = agent.model.generate(request)
+            try:
+                reply = agent.model.generate(request)
+            except PromptRefused:  # no reply is kept: the note of the move stands for it
+                return None
             return "" if reply.failure else reply.text
 
-        def lost(move: int) -> None:
-            answers.note_drawn(seat, move)
+        def heard(move: int, named: bool) -> None:
+            if move in drawn:
+                return
+            if not named:
+                answers.note_drawn(seat, move)
+            agent.attempts.count(named)
 
-        return AgentPlayer(dialogue, settings.history, ask, seed, lost)
+        return AgentPlayer(dialogue, settings.history, ask, seed, heard)
 
     def spent(self, game: Game, payload: str) -> Spent:
         """What was spent on an agent in all."""
@@ -139,5 +177,6 @@ class Agents:
                 answers = Answers(self._folder, digest_of(game.name, KIND, payload))
                 budget = self._budget(answers.spent())
                 model = JournaledModel(self._model(settings.model), answers, budget)
-                self._agents[payload] = _Agent(settings, model, answers)
+                attempts = _Attempts(model.name)
+                self._agents[payload] = _Agent(settings, model, answers, attempts)
             return self._agents[payload]

@@ -7,16 +7,16 @@ with the server off.  Beside them stands which moves no answer named.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from arena.errors import ArenaError
 from oracle.models.journal import PATIENCE_SECONDS, SqliteJournal
+from registry.sqlite_file import held_alone
 
 FILE = "agents.sqlite"
 _DRAWN = """
@@ -81,6 +81,14 @@ class Answers(SqliteJournal):
                 "insert or ignore into drawn_move values (?, ?, ?)", (self._scope, seat, move)
             )
 
+    def drawn_moves(self, seat: str) -> frozenset[int]:
+        """The moves of a seat that were drawn: they stay so, whatever a server would say now."""
+        with self._connected() as connection:
+            rows = connection.execute(
+                "select move from drawn_move where scope = ? and seat = ?", (self._scope, seat)
+            ).fetchall()
+        return frozenset(move for (move,) in rows)
+
     def drawn(self) -> int:
         """How many moves were drawn, those of unfinished matches included."""
         with self._connected() as connection:
@@ -94,8 +102,7 @@ class AgentBusy(ArenaError):
     """Another process plays this agent in this home: both would pay for the same answers."""
 
 
-@contextmanager
-def played_alone(folder: Path, digest: str) -> Iterator[None]:
+def played_alone(folder: Path, digest: str) -> AbstractContextManager[None]:
     """Keeps other processes from playing an agent meanwhile; ends with the process, however.
 
     Args:
@@ -106,14 +113,10 @@ def played_alone(folder: Path, digest: str) -> Iterator[None]:
       AgentBusy: one does already.
     """
     lock = folder / f"agent-{digest}.lock"
-    with open(lock, "w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise AgentBusy(
-                f"another process plays this agent (it holds {lock}); wait for it, or stop it"
-            ) from error
-        yield
+    return held_alone(
+        lock,
+        AgentBusy(f"another process plays this agent (it holds {lock}); wait for it, or stop it"),
+    )
 
 
 def seat_name(seed: int) -> str:

@@ -12,8 +12,11 @@ from arena.games.parts import Dialogue
 TRIES = 2
 """Times that a move is asked for; the second time with a reminder of how to answer."""
 
-Ask = Callable[[str, int, int], str]
-"""(question, number of the move, number of the try) to an answer; "" where there is none."""
+Ask = Callable[[str, int, int], str | None]
+"""(question, number of the move, number of the try) to an answer: "" where nothing was said, None
+where asking again is of no use."""
+Heard = Callable[[int, bool], None]
+"""Told of each move, by its number, whether an answer named it."""
 
 
 class AgentPlayer:
@@ -28,7 +31,7 @@ class AgentPlayer:
         history: int,
         ask: Ask,
         seed: int,
-        lost: Callable[[int], None] = lambda move: None,
+        heard: Heard = lambda move, named: None,
     ) -> None:
         """Sits down.
 
@@ -37,9 +40,9 @@ class AgentPlayer:
           history: lines of the past that a question shows at most.
           ask: answers.
           seed: of the moves that no answer named.
-          lost: told the number of such a move.
+          heard: told of each move.
         """
-        self._dialogue, self._ask, self._lost = dialogue, ask, lost
+        self._dialogue, self._ask, self._heard = dialogue, ask, heard
         self._lines: deque[str] = deque(maxlen=history)
         self._rng = random.Random(seed)
         self._move = 0
@@ -58,10 +61,14 @@ class AgentPlayer:
         move, self._move = self._move, self._move + 1
         for number in range(TRIES):
             asked = f"{question}\n\n{self._dialogue.again}" if number else question
-            action = self._dialogue.read(self._ask(asked, move, number), obs)
+            answer = self._ask(asked, move, number)
+            if answer is None:
+                break
+            action = self._dialogue.read(answer, obs)
             if action is not None:
+                self._heard(move, True)
                 return action
-        self._lost(move)
+        self._heard(move, False)
         return self._rng.choice(self._dialogue.legal(obs))
 
     def _remember(self, obs: Mapping[str, Any]) -> None:

@@ -23,7 +23,8 @@ class Estimate:
 
     Attributes:
       matches: to be played.
-      calls: of the model; fewer where questions repeat and one answer holds for all.
+      calls: of the model, one a move; fewer where questions repeat and one answer holds for all,
+        and up to twice as many where answers name no move.
       prompt_tokens: of a question, on average.
       cost: US dollars of all calls, without thinking; None where the price is not known.
     """
@@ -36,8 +37,9 @@ class Estimate:
     def __str__(self) -> str:
         cost = "of unknown price" if self.cost is None else f"about ${self.cost:,.2f} at list price"
         return (
-            f"{self.matches:,} matches, about {self.calls:,} model calls, {cost} (questions of "
-            f"{self.prompt_tokens:,} tokens, answers of {TOKENS_AN_ANSWER}; thinking comes on top)"
+            f"{self.matches:,} matches, about {self.calls:,} model calls, up to twice as many "
+            f"where answers name no move; {cost} (questions of {self.prompt_tokens:,} tokens, "
+            f"answers of {TOKENS_AN_ANSWER}; thinking and second calls come on top)"
         )
 
 

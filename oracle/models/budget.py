@@ -52,6 +52,17 @@ class Spent:
             longest=max(self.longest, tokens or 0),
         )
 
+    def __add__(self, other: Spent) -> Spent:
+        return Spent(
+            calls=self.calls + other.calls,
+            tokens=self.tokens + other.tokens,
+            known_cost=self.known_cost + other.known_cost,
+            unpriced=self.unpriced + other.unpriced,
+            unmeasured=self.unmeasured + other.unmeasured,
+            dearest=max(self.dearest, other.dearest),
+            longest=max(self.longest, other.longest),
+        )
+
     @classmethod
     def on(cls, replies: Iterable[Reply]) -> Spent:
         """What these replies came to."""
@@ -65,6 +76,10 @@ class Spent:
         if self.unpriced:
             cost += f" and {self.unpriced} calls of unknown cost"
         return f"{self.calls} calls, {self.tokens:,} tokens, {cost}"
+
+
+NOTHING = Spent()
+"""No call at all."""
 
 
 class Budget:

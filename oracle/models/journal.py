@@ -17,7 +17,8 @@ from oracle.models.errors import JournalUnusable, ModelRefuses, PromptRefused
 from oracle.models.prices import Price
 from oracle.models.protocol import Model, Reply, Request
 from oracle.models.recorded import RecordedModel
-from registry.sqlite_file import patiently
+from registry import RegistryUnavailable
+from registry.sqlite_file import check_private, patiently
 
 REFUSALS_IN_A_ROW = 9
 """So many questions that nothing answers end the session: three drafts, each asked three times."""
@@ -192,6 +193,10 @@ class SqliteJournal:
         """
         self.path = path
         self._scope = scope
+        try:
+            check_private(path)
+        except RegistryUnavailable as error:
+            raise JournalUnusable(f"the file of model calls cannot be used: {error}") from error
         with self._connected() as connection:
             (mode,) = connection.execute("pragma journal_mode").fetchone()
             if mode != "wal":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 import click
@@ -32,14 +32,13 @@ from oracle.agent.agents import Agents, SilentModel
 from oracle.agent.answers import played_alone
 from oracle.agent.price import Estimate
 from oracle.agent.settings import HISTORY, AgentSettings, dialogue_of
-from oracle.models.budget import Spent
+from oracle.models.budget import NOTHING, Spent
 from oracle.models.choice import check_access, model_from, remarks
 from oracle.models.errors import BudgetSpent, ModelError
 from oracle.models.options import Asking
 from oracle.models.protocol import Model
 from population.agents import (
     MATCHES,
-    budget_maker,
     estimate_in,
     model_maker,
     must_be_agreed,
@@ -50,7 +49,7 @@ from population.agents import (
 )
 from population.cli.asking import asking_options
 from population.cli.running import spending_options
-from population.oracles import Spending
+from population.oracles import Spending, budget_of
 from population.scores import Scores, measured
 from registry.values import PolicyVersion
 from sandbox.choose import WallChoice
@@ -117,7 +116,7 @@ def price(
 ) -> None:
     """Says what it would take to play what is missing; asks, registers and stores nothing.
 
-    Takes the words of `play`, so that the same line can be priced first; limits change no price.
+    Takes what `play` takes about the agent, its opponents and its model; limits change no price.
     """
     model = model_maker(asking, spending)(settings.model)
     with session.practice() as arena:
@@ -149,8 +148,9 @@ def play(
     or let it reach a limit, and the same command goes on without asking or paying again.
     """
     make = model_maker(asking, spending)
-    agents, model = Agents(session.home_path, make, budget_maker(spending)), make(settings.model)
-    budget_maker(spending)(Spent()).check(model)
+    agents = Agents(session.home_path, make, partial(budget_of, spending))
+    model = make(settings.model)
+    budget_of(spending, NOTHING).check(model)
     with session.practice() as arena:  # nothing is stored before somebody agreed
         opponents = opponents_of(arena, game, against)
         price = estimate_in(arena, game, settings, opponents, count, model)

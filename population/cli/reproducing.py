@@ -31,7 +31,7 @@ from arena.local import Arena
 from arena.printed import estimated, marked
 from oracle.grammar.genome import GRAMMARS
 from oracle.grammar.starts import STARTS, Start
-from oracle.models.budget import Spent
+from oracle.models.budget import NOTHING, Spent
 from oracle.models.catalogue import price_of
 from oracle.models.errors import BudgetSpent, ModelError
 from population.agents import agent_rows, is_agents
@@ -61,7 +61,7 @@ from population.reproduction import (
     run_of,
     variant_rows,
 )
-from population.runs import Runs
+from population.runs import Runs, had_runs
 from population.scores import measured
 from sandbox.choose import WallChoice
 
@@ -129,7 +129,7 @@ def reproduce(
     count = count or (QUICK_MATCHES if quick else MATCHES)
     numbers = range(FIRST_SEED, FIRST_SEED + seeds)
     wanted = _configurations(game, model, numbers, quick)
-    check_models(wanted, spending)
+    check_models(_unfinished(session.home_path, wanted), spending)
     folder = out or Path(f"reproduced-{game.name}")
     with session.arena(wall, workers, new=True) as arena:
         runs = Runs(session.home_path)
@@ -199,38 +199,56 @@ def _finished(
       Those that are finished, and why there are no more; None where all are.
     """
     found: list[RunRecord] = []
+    stopped: ArenaError | None = None
     for config in wanted:
-        record = _begun(runs, config)
-        if record.state is not RunState.FINISHED:
+        record = _known(runs, config)
+        if record is None or record.state is not RunState.FINISHED:
+            if stopped is not None:
+                continue  # those behind it may be finished
+            record = record or runs.start(_free_name(runs, config), config)
             try:
-                left = _left(spending, runs, wanted, record)
-                ready(arena, config.oracle, left)
-                go_on(runs, record, arena, left)
+                ready(arena, config.oracle, spending)
+                go_on(runs, record, arena, spending, _elsewhere(runs, wanted, record))
             except (BudgetSpent, ModelError) as stop:
-                return found, stop
+                stopped = stop
+                continue
         found.append(runs.get(record.name))
-    return found, None
+    return found, stopped
 
 
-def _begun(runs: Runs, config: RunConfig) -> RunRecord:
-    """The run of that configuration, wherever it was left before."""
-    same = [one.name for one in runs.all(config.game) if one.config == config]
-    return runs.start(same[0] if same else _free_name(runs, config), config)
+def _known(runs: Runs, config: RunConfig) -> RunRecord | None:
+    """The run of that configuration, a finished one first, wherever it was left; None: never begun.
+
+    Several have one where `csro run` was given names.
+    """
+    same = [one for one in runs.all(config.game) if one.config == config]
+    return min(same, key=lambda one: one.state is not RunState.FINISHED, default=None)
 
 
-def _left(
-    spending: Spending, runs: Runs, wanted: Sequence[RunConfig], record: RunRecord
-) -> Spending:
-    """What a run may spend of limits that it shares with all others that are wanted."""
+def _unfinished(folder: Path, wanted: Sequence[RunConfig]) -> list[RunConfig]:
+    """Those of the configurations that have no finished run in a home's folder."""
+    if not had_runs(folder):
+        return list(wanted)
+    runs = Runs(folder)
+    known = {config: _known(runs, config) for config in wanted}
+    return [
+        config
+        for config, record in known.items()
+        if record is None or record.state is not RunState.FINISHED
+    ]
+
+
+def _elsewhere(runs: Runs, wanted: Sequence[RunConfig], record: RunRecord) -> Spent:
+    """What all others that are wanted spent of the limits that a run shares with them."""
     others = [
-        one.name
+        journal_of(runs, one.name).spent()
         for one in runs.all(record.config.game)
         if one.config in wanted and one.name != record.name
     ]
-    spent = Spent.on(call.reply for name in others for call in journal_of(runs, name).calls())
+    spent = sum(others, NOTHING)
     if spent.calls:
         notice(f"spent on the other runs of these tables: {spent}")
-    return spending.without(spent)
+    return spent
 
 
 def _free_name(runs: Runs, config: RunConfig) -> str:

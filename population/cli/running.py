@@ -29,6 +29,7 @@ from arena.games import game as game_named
 from arena.games.protocol import Game
 from arena.local import Arena
 from oracle.grammar.starts import STARTS
+from oracle.models.budget import NOTHING, Spent
 from oracle.models.choice import names_of
 from oracle.models.options import Asking
 from population.cli.asking import (
@@ -299,14 +300,17 @@ def work(session: Session, runs: Runs, record: RunRecord, arena: Arena, spending
 
 
 def go_on(
-    runs: Runs, record: RunRecord, arena: Arena, spending: Spending
+    runs: Runs, record: RunRecord, arena: Arena, spending: Spending, elsewhere: Spent = NOTHING
 ) -> tuple[Result, Mapping[str, int]]:
-    """Runs or resumes, with progress on stderr; says what the matches ran behind."""
+    """Runs or resumes, with progress on stderr; says what the matches ran behind.
+
+    What others spent `elsewhere` counts against the same limits.
+    """
     with at_work(runs, record.name), bars(record) as watcher:
         config = record.config
         matches = Matches(arena, game_named(config.game), config.vouched, watcher.plays)
         log = Logbook(record.name, config.iterations, runs, matches, watcher)
-        shop = workshop(runs, record, spending)
+        shop = workshop(runs, record, spending, elsewhere=elsewhere)
         lineage_of = shop.authorship.lineage_of
         try:
             result = Csro(record.name, config, shop.oracle, lineage_of, matches, log).run()

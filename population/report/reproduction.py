@@ -36,16 +36,25 @@ class Returns:
       method: what it is called.
       paper: whether the figures are the paper's, with its own ±; else ours, with 95 % intervals.
       against: opponent to mean return.
+      how: what was run here; several may stand for one method.
+      alone: whether nothing else was run here for the method.
     """
 
     method: str
     paper: bool
     against: dict[str, Estimate]
+    how: str = ""
+    alone: bool = True
 
     @property
     def whose(self) -> str:
         """Who measured it."""
         return "paper" if self.paper else "here"
+
+    @property
+    def title(self) -> str:
+        """What tells it from all others."""
+        return f"{self.method}, {self.whose}" + ("" if self.alone else f" ({self.how})")
 
     def mean(self, opponent: str) -> str:
         """A cell's number; "" where there is none."""
@@ -57,7 +66,7 @@ class Returns:
         found = self.against[opponent]
         error = f"± {found.stderr:.1f}" if self.paper and found.stderr else ""
         doubt = error if self.paper else interval(found)
-        return f"{self.method}, {self.whose}, against {opponent} {doubt}".rstrip()
+        return f"{self.title}, against {opponent} {doubt}".rstrip()
 
     def shade(self, opponent: str, largest: float) -> str:
         """A cell's ground: the more is won or lost, the stronger its colour."""
@@ -80,11 +89,22 @@ def returns_of(rows: Sequence[Row], population: Population) -> list[Returns]:
         for method, figures in published.items()
     ]
     ours = [
-        Returns(row.method, False, dict(zip(names, row.ours.against, strict=True)))
+        Returns(
+            row.method,
+            False,
+            dict(zip(names, row.ours.against, strict=True)),
+            row.how,
+            _alone(row, rows),
+        )
         for row in rows
         if row.ours is not None
     ]
     return [*theirs, *ours]
+
+
+def _alone(row: Row, rows: Sequence[Row]) -> bool:
+    """Whether no other row was run here for the same method."""
+    return sum(one.method == row.method and one.ours is not None for one in rows) < 2
 
 
 def returns_table(rows: Sequence[Row], population: Population) -> str:
@@ -94,10 +114,11 @@ def returns_table(rows: Sequence[Row], population: Population) -> str:
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("method", "measured", "opponent", "mean", "low", "high"))
+    writer.writerow(("method", "measured", "opponent", "mean", "low", "high", "how"))
     for one in returns_of(rows, population):
         for name, mean in one.against.items():
-            writer.writerow((one.method, one.whose, name, mean.value, mean.low, mean.high))
+            figures = (mean.value, mean.low, mean.high)
+            writer.writerow((one.method, one.whose, name, *figures, one.how))
     return text.getvalue()
 
 
@@ -143,7 +164,8 @@ def bars(rows: Sequence[Row]) -> str:
             told = _as_estimate(row.published.agg_score)
             lines.append(Line(f"{row.method}, paper (±)", told, colours.GREY))
         if row.ours is not None:
-            lines.append(Line(f"{row.method}, here", row.ours.agg_score))
+            which = "" if _alone(row, rows) else f" ({row.how})"
+            lines.append(Line(f"{row.method}, here{which}", row.ours.agg_score))
     return intervals(lines, "AggScore a match (here 95 %; the paper's own ±)") if lines else ""
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from streamlit.testing.v1 import AppTest
 
 from arena.analysis.estimates import Estimate
 from arena.analysis.leaderboard import Row
@@ -314,3 +315,23 @@ def test_settings_survive_the_environment() -> None:
     assert Settings.from_environment({}).submitting is Submitting.GVISOR
     with pytest.raises(ValueError):
         Settings.from_environment({"ARENA_SUBMITTING": "everybody"})
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ("a\nb\n", "a\nb\n", "the same, character by character"),
+        ("a\nb\n", "a\nb", "the end of the last one differs"),
+        ("a b\n", "a\u00a0b\n", "the kind of a space"),
+        ("a\r\nb\n", "a\nb\n", "1 of 2 lines differ"),
+    ],
+)
+def test_texts_are_called_the_same_where_they_are(before: str, after: str, told: str) -> None:
+    def page(before: str, after: str) -> None:
+        from dashboards.views.side_by_side import side_by_side
+
+        side_by_side(before, after, ("one", "other"))
+
+    app = AppTest.from_function(page, default_timeout=60, args=(before, after)).run()
+    assert not app.exception
+    assert told in "".join(str(one.value) for one in (*app.info, *app.caption))

@@ -16,6 +16,7 @@ from arena.analysis.estimates import Estimate
 from arena.home import open_home
 from dashboards.comparing import over_seeds, published, variants
 from dashboards.liveness import Phase, ago, liveness_of, phase_of
+from oracle.models.protocol import Reply, Request
 from population.comparison import our_rows
 from population.oracles import journal_of
 from population.paper import reference_lines
@@ -136,6 +137,28 @@ def test_model_calls_are_shown_with_tokens_and_cost(page: Page, runs_home: Path)
     assert call.request.prompt.strip() in texts
     assert any(text.startswith(HOSTILE) for text in texts)
     assert "csro resume asked" in said(app)
+
+
+def test_a_search_counts_its_calls_and_begins_anew_with_other_words(
+    page: Page, runs_home: Path, tmp_path: Path
+) -> None:
+    home = Path(shutil.copytree(runs_home, tmp_path / "home"))
+    for run, replies in (("s1", ("one apple", "two apples")), ("s2", ("a pear, an apple",))):
+        journal = journal_of(Runs(home), run)
+        for form, text in enumerate(replies):  # one key, asked in two forms
+            request = Request("k01/a00", f"form {form}", "You play.")
+            journal.store(request, "m", Reply(text, prompt_tokens=1, output_tokens=1))
+    app = page(home, "runs", calls="APPLE")
+    assert "3 calls" in said(app)
+    box = app.selectbox(key="calls_found_apple")
+    assert box.options == ["s2: k01/a00", "s1: k01/a00", "s1: k01/a00, 2"]
+    box.set_value(("s1", "k01/a00", 1)).run()
+    assert "two apples" in said(app) and "form 1" in said(app)
+    app.text_input(key="calls_search").set_value("pear apple").run()
+    assert not app.exception
+    assert "1 call" in said(app).splitlines() and "a pear, an apple" in said(app)
+    app.text_input(key="calls_search").set_value("nowhere-found").run()
+    assert "No call of these runs" in said(app)
 
 
 @pytest.mark.parametrize("part", ["Meta-strategy", "Payoffs", "Refinement", "Model calls"])

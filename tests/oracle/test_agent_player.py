@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,11 +12,11 @@ import pytest
 from arena.errors import UsageFault
 from arena.games import GAMES
 from arena.games import game as game_named
-from oracle.agent.agents import Agents, SilentModel, shorter
+from oracle.agent.agents import MOVES_TO_TRY, Agents, SilentModel, shorter
 from oracle.agent.player import AgentPlayer
 from oracle.agent.price import estimate
 from oracle.agent.settings import AgentSettings, dialogue_of, settings_of
-from oracle.models.errors import TranscriptExhausted
+from oracle.models.errors import ModelRefuses, PromptRefused, TranscriptExhausted
 from oracle.models.prices import Price
 from oracle.models.protocol import Finish, Reply, Request
 from oracle.models.scripted import ScriptedModel
@@ -57,7 +57,10 @@ def test_without_an_answer_it_reminds_once_and_then_draws_by_its_seed() -> None:
             asked.append(question)
             return "R P" if move == 1 else "?"
 
-        player = AgentPlayer(WORDS, 2, ask, seed, lost.append)
+        def heard(move: int, named: bool) -> None:
+            lost.extend([] if named else [move])
+
+        player = AgentPlayer(WORDS, 2, ask, seed, heard)
         moves = [player.act(observed(THROWS[0] if move else None)) for move in range(40)]
         return moves, lost, asked
 
@@ -145,6 +148,78 @@ def test_what_was_withheld_is_no_answer(tmp_path: Path) -> None:
     agents.close()
 
 
+def turned_down(request: Request) -> str:
+    """A server that will not hear of two draws in a row."""
+    if request.prompt.startswith("P P\nP P"):
+        raise PromptRefused("the server answered 400: never")
+    return "R R"
+
+
+def played_out(agents: Agents, throws: Sequence[tuple[str, str]], seed: int = 1) -> list[str]:
+    player = agents(RRPS, SETTINGS.payload, seed)
+    return [player.act(observed(one)) for one in (None, *throws)]
+
+
+def test_a_refused_question_costs_its_move_alone_and_is_not_asked_again(tmp_path: Path) -> None:
+    model = scripted(turned_down)
+    agents = Agents(tmp_path, lambda name: model)
+    draws = [THROWS[1]] * 2
+    moves = played_out(agents, draws)
+    # Refused once, without a reminder: "R R" is answered by paper, and the last throw is drawn.
+    assert moves[:2] == ["PAPER", "PAPER"] and len(model.requests) == 3
+    assert agents.drawn(RRPS, SETTINGS.payload) == 1
+    assert agents.spent(RRPS, SETTINGS.payload).calls == 2
+    agents.close()
+    again = Agents(tmp_path, lambda name: model)
+    assert played_out(again, draws) == moves and len(model.requests) == 3
+    # Another match has the same question: its move is a note of its own.
+    played_out(again, draws, seed=2)
+    assert len(model.requests) == 4 and again.drawn(RRPS, SETTINGS.payload) == 2
+    again.close()
+    assert played_out(Agents(tmp_path, SilentModel), draws) == moves
+
+
+def test_after_nine_refusals_in_a_row_it_ends_and_the_next_session_gets_further(
+    tmp_path: Path,
+) -> None:
+    model = scripted(turned_down)
+    draws = [THROWS[1]] * 20
+    for session, asked in enumerate((2 + 9, 9), start=1):
+        agents = Agents(tmp_path, lambda name: model)
+        with pytest.raises(ModelRefuses, match="none of the last 9 questions"):
+            played_out(agents, draws)
+        assert agents.drawn(RRPS, SETTINGS.payload) == 8 * session
+        agents.close()
+        assert len(model.requests) == asked
+        model.requests.clear()
+    agents = Agents(tmp_path, lambda name: model)
+    assert len(played_out(agents, draws)) == 21
+    assert len(model.requests) == 3 and agents.drawn(RRPS, SETTINGS.payload) == 19
+    agents.close()
+
+
+def test_a_model_that_never_names_a_move_is_not_asked_for_a_whole_match(tmp_path: Path) -> None:
+    model = scripted(lambda request: "I would rather not say.")
+    agents = Agents(tmp_path, lambda name: model)
+    with pytest.raises(ModelRefuses, match=f"any of the first {MOVES_TO_TRY} moves"):
+        played_out(agents, [(throw, "ROCK") for throw in RRPS.actions * 20])
+    assert agents.drawn(RRPS, SETTINGS.payload) == MOVES_TO_TRY
+    agents.close()
+    # Its kept answers are played again all the same.
+    silent = Agents(tmp_path, SilentModel)
+    player = silent(RRPS, SETTINGS.payload, 1)
+    again = [player.act(observed(("PAPER", "ROCK"))) for _ in range(MOVES_TO_TRY)]
+    assert len(again) == MOVES_TO_TRY
+
+
+def test_one_named_move_is_enough_to_go_on(tmp_path: Path) -> None:
+    model = scripted(lambda request: "R R" if "thrown yet" in request.prompt else "Hm.")
+    agents = Agents(tmp_path, lambda name: model)
+    played_out(agents, [THROWS[0]] * 2 * MOVES_TO_TRY)
+    assert agents.drawn(RRPS, SETTINGS.payload) == 2 * MOVES_TO_TRY
+    agents.close()
+
+
 def test_settings_are_the_payload_and_changed_words_are_refused(tmp_path: Path) -> None:
     assert settings_of(RRPS, SETTINGS.payload) == SETTINGS
     assert replace(SETTINGS, history=3).payload != SETTINGS.payload
@@ -166,5 +241,6 @@ def test_a_price_counts_the_questions_of_a_match(game) -> None:
     assert game.length <= one.calls <= 4 * game.length and many.cost is None
     assert many.calls == pytest.approx(688 * one.calls, rel=0.01)
     assert one.cost == pytest.approx(one.calls * (one.prompt_tokens + 8) / 1e6)
-    longer = estimate(game, replace(settings, history=10**6), 1, None)
-    assert longer.prompt_tokens >= one.prompt_tokens
+    assert f"{one.calls:,} model calls, up to twice as many" in str(one)
+    little = estimate(game, replace(settings, history=1), 1, None)
+    assert little.prompt_tokens < one.prompt_tokens / 2 and little.calls == one.calls

@@ -1,5 +1,7 @@
 """A reply that arrived is kept before anyone sees it, and never paid for again."""
 
+import os
+import stat
 import subprocess
 import sys
 import time
@@ -204,3 +206,18 @@ def test_a_file_that_is_no_database_is_refused(tmp_path):
     path.write_text("not a database, but long enough to look like something" * 40)
     with pytest.raises(JournalUnusable, match=r"journal\.sqlite"):
         SqliteJournal(path)
+
+
+def test_what_was_paid_for_is_its_owners_alone(tmp_path):
+    path = tmp_path / "calls.sqlite"
+    SqliteJournal(path).store(ASKED, "m", REPLY)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    path.chmod(0o664)  # as an earlier program left it
+    SqliteJournal(path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o660
+
+
+def test_what_is_no_ordinary_file_is_refused_instead_of_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "calls.sqlite")
+    with pytest.raises(JournalUnusable, match="named pipe"):
+        SqliteJournal(tmp_path / "calls.sqlite")

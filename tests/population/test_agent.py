@@ -21,10 +21,13 @@ from arena.cli import main as arena_command
 from arena.house.population import Population
 from arena.kinds.mixture import payload_of
 from oracle.agent.answers import played_alone
-from population.agents import agent_rows
+from oracle.agent.settings import AgentSettings
+from population.agents import agent_rows, submission_of
 from population.cli import main as csro_command
+from population.reproduction import brought_up_to_date
+from registry.naming import check_name
 from registry.values import Submission
-from tests.oracle.llm_server import LLMServer
+from tests.oracle.llm_server import LLMServer, Step
 
 ROOT = Path(__file__).parents[2]
 
@@ -189,18 +192,34 @@ def test_killed_it_pays_again_for_no_answer_that_arrived(home: Path, server: LLM
 def test_unreadable_answers_are_asked_for_once_more_and_then_drawn(
     home: Path, server: LLMServer
 ) -> None:
-    server.reply = lambda prompt: "I would rather not say."
+    server.reply = lambda prompt: "R P" if "thrown yet" in prompt else "I would rather not say."
     one = ("--against", "house/rockbot", "--matches", "1")
     found = played(csro(home, "play", *SURE, *one, *FREE))
-    assert found["drawn_moves"] == 1000 and found["forfeits"] == 0
+    assert found["drawn_moves"] == 999 and found["forfeits"] == 0
     prompts = [one.prompt_text for one in server.charged]
     reminded = [text for text in prompts if "two letters" in text]
-    assert len(prompts) == 2 * len(reminded) == found["calls"]
+    assert len(prompts) == 1 + 2 * len(reminded) == found["calls"]
     with Arena(home, sandbox="process", workers=1) as arena:
         (row,) = arena.matches("rrps", found["ref"])
         assert abs(arena.match(row.id).result.returns[0]) < 150
     assert played(csro(home, "replay", row.id))["verified"]
-    assert played(csro(home, "play", *SURE, *one, *FREE))["drawn_moves"] == 1000
+    assert played(csro(home, "play", *SURE, *one, *FREE))["drawn_moves"] == 999
+
+
+def test_a_server_that_turns_everything_down_ends_it_and_one_question_does_not(
+    home: Path, server: LLMServer
+) -> None:
+    one = ("--against", "house/rockbot", "--matches", "1")
+    never = Step(status=400, message="this is against our rules")
+    server.then(never)
+    found = played(csro(home, "play", *SURE, *one, *FREE))
+    assert (found["played"], found["drawn_moves"], found["forfeits"]) == (1, 1, 0)
+    assert played(csro(home, "replay", matches_of(home, "rrps", found["ref"])[0]))["verified"]
+    server.then(*[never] * 9)
+    stopped = csro(home, "play", *SURE[:-1], "3", *one, *FREE)
+    assert stopped.exit_code == 1 and "against our rules" in stopped.output
+    assert "8 moves drawn at random" in stopped.output
+    assert played(csro(home, "play", *SURE[:-1], "3", *one, *FREE))["drawn_moves"] == 8
 
 
 def test_who_met_the_whole_population_is_told_the_scores(home: Path, server: LLMServer) -> None:
@@ -303,10 +322,45 @@ def test_it_fills_the_row_of_its_model_and_others_say_what_they_would_take(
     assert filled.ours.pop_return.value == pytest.approx(500, abs=1)
     lacking = by_method["LLM agent Chinchilla 70B"]
     assert lacking.ours is None and lacking.how.startswith("csro agent play --game rrps")
+    words = lacking.how.replace("NAME", "x").replace("PROMPT/OUTPUT", "1/1").replace("USD", "0")
+    reached = csro(home, *words.split()[2:])
+    assert reached.exit_code == 1 and "the limit of $0 is reached" in reached.output
     assert "32,000 model calls" in lacking.note
     own = by_method["LLM agent openai:parrot"]
     assert own.published is None and own.ours is not None and other in own.how
     assert len(rows) == 3
+    # It meets one of them more often afterwards, and both its mean and the noise change.
+    played(
+        csro(home, "play", *sure, "--model", "openai:parrot", *some[2:4], "--matches", "8", *FREE)
+    )
+    with Arena(home, sandbox="process", workers=1) as arena:
+        later = brought_up_to_date(own, arena, rrps, Population("two@1", "rrps", names, digests))
+    assert later.ours is not None and later.ours.against[1] != own.ours.against[1]
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        ("openai:gemma3:27b", "agent-gemma3-27b"),
+        ("openai:" + "a" * 47 + ":b", "agent-" + "a" * 47),
+        ("openai:::", "agent-model"),
+        ("openai:~/models/.x", "agent-models-.x"),
+    ],
+)
+def test_an_agent_without_a_name_is_called_after_its_model(model: str, name: str) -> None:
+    settings = AgentSettings("rrps", "rrps-1", model)
+    assert check_name(submission_of(settings, None).name) == f"csro/{name}"
+
+
+def test_it_does_not_play_itself(home: Path, server: LLMServer) -> None:
+    one = ("--against", "house/rockbot")
+    ref = played(csro(home, "play", *SURE, *one, "--matches", "1", *FREE))["ref"]
+    itself = ("--against", ref)
+    for words in (("play", *FREE), ("price",)):
+        alone = csro(home, words[0], *SURE, *words[1:], *itself)
+        assert alone.exit_code == 2 and "does not play itself" in alone.output
+    both = played(csro(home, "play", *SURE, *one, *itself, *one, "--matches", "2", *FREE))
+    assert (both["played"], both["skipped"]) == (1, 1)
 
 
 def test_a_match_without_an_agent_is_the_arenas_to_replay(home: Path) -> None:

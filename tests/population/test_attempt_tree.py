@@ -37,6 +37,15 @@ def test_a_child_of_an_earlier_iteration_hangs_on_it() -> None:
     assert tree.edges == (((0, 0), (0, 1)),)
 
 
+def test_attempts_are_listed_in_the_order_in_which_they_were_tried() -> None:
+    tried = [attempt(number, "d0" if number else "aa") for number in range(12)]
+    listed = tree_of([iteration(9, *tried), iteration(10, attempt(0, "d1"))]).tried
+    assert [(one.k, one.attempt.number) for one in listed] == [
+        *((9, n) for n in range(12)),
+        (10, 0),
+    ]
+
+
 @given(st.lists(st.integers(-1, 30), min_size=1, max_size=MOST_ATTEMPTS + 9))
 def test_every_attempt_has_a_cell_of_its_own(parents: list[int]) -> None:
     tried = [

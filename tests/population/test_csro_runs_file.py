@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 from pathlib import Path
 
 import pytest
@@ -78,3 +79,12 @@ def test_what_is_no_file_is_refused_and_not_waited_for(tmp_path: Path, ending: s
     os.mkfifo(tmp_path / f"{FILE}{ending}")
     with pytest.raises(RunsUnusable, match="is a named pipe"):
         Runs(tmp_path)
+
+
+def test_the_file_of_runs_is_its_owners_alone(tmp_path: Path) -> None:
+    Runs(tmp_path)
+    file = tmp_path / FILE
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    file.chmod(0o644)  # as an earlier program left it
+    Runs(tmp_path)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import shlex
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,8 +14,17 @@ import pytest
 from click.testing import CliRunner, Result
 
 from arena import game
+from oracle.models.options import Asking
 from oracle.models.protocol import Reply, Request
 from population.cli import main
+from population.config import (
+    CUSTOM,
+    Measuring,
+    OracleChoice,
+    RunConfig,
+    command_of,
+    default_measuring,
+)
 from population.oracles import journal_of
 from population.reproduction import choice_of, run_of
 from population.runs import Runs
@@ -26,6 +37,7 @@ MODEL = "openai:local"
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[LLMServer]:
     """What answers for MODEL, never with a program."""
     with LLMServer(lambda prompt: "I would rather not.") as server:
+        server.count = lambda text: len(text) // 3
         monkeypatch.setenv("OPENAI_API_KEY", "k")
         monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
         yield server
@@ -88,7 +100,7 @@ def test_limits_hold_for_all_runs_together_and_the_tables_are_written_all_the_sa
     stopped = reproduce(home, "leduc", *words)
     assert stopped.exit_code == 1
     assert "spent on the other runs of these tables: 2 calls" in stopped.stderr
-    assert "the limit of 1 calls is reached" in stopped.stderr
+    assert "the limit of 3 calls is reached" in stopped.stderr  # as it was given
     assert _calls(runs) == 3
     with (home.parent / "tables" / "tables.csv").open() as file:
         rows = {line["method"]: line for line in csv.DictReader(file)}
@@ -96,6 +108,80 @@ def test_limits_hold_for_all_runs_together_and_the_tables_are_written_all_the_sa
     again = reproduce(home, "leduc", *words)
     assert again.exit_code == 1
     assert _calls(runs) == 3
+
+
+def test_a_call_of_unknown_price_elsewhere_ends_what_has_a_limit_on_cost(
+    server: LLMServer, home: Path
+) -> None:
+    zero_shot = choice_of("CSRO ZeroShot", MODEL)
+    assert zero_shot is not None
+    runs = Runs(home)
+    runs.start("before", run_of(game("leduc"), zero_shot, 1, iterations=1))
+    journal_of(runs, "before").store(Request("k01/a00", "?"), MODEL, Reply("no"))
+    stopped = reproduce(
+        home, "leduc", "--quick", "--model", MODEL, "--price", "1/1", "--max-cost", "9"
+    )
+    assert stopped.exit_code == 1
+    assert "the limit on cost cannot be kept" in stopped.stderr and not server.charged
+
+
+def test_what_is_finished_is_told_behind_a_stop_and_needs_no_server(
+    server: LLMServer, home: Path
+) -> None:
+    # The last of the paper's variants is finished already, under a name that somebody gave it.
+    words = ("--game", "leduc", "--model", MODEL, "--oracle", "zero-shot", "--iterations", "1")
+    tail = ("--seed", "1", "--name", "shot", "--price", "0/0", "--home", str(home))
+    done = CliRunner().invoke(main, ["run", *words, *tail])
+    assert done.exit_code == 0, done.stderr
+    runs = Runs(home)
+    model = ("--quick", "--model", MODEL, "--price", "0/0")
+    stopped = reproduce(home, "leduc", *model, "--max-calls", str(_calls(runs) + 1))
+    assert stopped.exit_code == 1 and "limit of" in stopped.stderr
+    assert (home.parent / "tables" / "shot.html").is_file()
+    # The variant behind the stop, which was never begun, has no empty record.
+    assert {one.config.oracle.name for one in runs.all()} == {"zero-shot", "linear", "alpha-evolve"}
+    assert [
+        one.config.oracle.model for one in runs.all() if one.config.oracle.name == "linear"
+    ] == ["grammar"]
+    all_of_it = reproduce(home, "leduc", *model, "--json")
+    assert all_of_it.exit_code == 0, all_of_it.stderr
+    server.closing.set()
+    server.shutdown()
+    without = reproduce(home, "leduc", *model, "--json")
+    assert without.exit_code == 0, without.stderr
+    assert json.loads(without.stdout) == json.loads(all_of_it.stdout)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        RunConfig("rrps", OracleChoice("linear", MODEL, "description", "all", 3), 2, 7),
+        RunConfig(
+            "leduc",
+            OracleChoice("best-of-n", MODEL, drafts=3, asking=Asking(0.5, 900, "low")),
+            solver="uniform",
+            initial="starter/leduc",
+            matches=Measuring(6, 10),
+            hidden_share=0.25,
+        ),
+    ],
+    ids=["usual", "all told"],
+)
+def test_the_command_of_a_run_starts_the_same_run(
+    server: LLMServer, home: Path, config: RunConfig
+) -> None:
+    wanted = replace(config, matches=default_measuring("rrps")) if config.seed else config
+    words = shlex.split(command_of(wanted))
+    nothing = ("--price", "0/0", "--max-calls", "0", "--name", "r", "--home", str(home))
+    assert words[0] == "csro"
+    stopped = CliRunner().invoke(main, [*words[1:], *nothing])
+    assert "the limit of 0 calls is reached" in stopped.stderr
+    assert Runs(home).get("r").config == wanted
+
+
+def test_no_command_starts_what_was_a_script_of_somebodys_own() -> None:
+    assert command_of(RunConfig("rrps", OracleChoice("mine", CUSTOM))) == ""
+    assert command_of(RunConfig("rrps", afresh=False)) == ""
 
 
 def test_nothing_is_played_before_the_model_was_tried(

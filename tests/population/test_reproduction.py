@@ -20,14 +20,13 @@ from arena.house.population import default_population
 from oracle.context import parse_filter, parse_input
 from oracle.models.options import Asking
 from population.cli import main
-from population.config import Measuring, OracleChoice, RunConfig
+from population.config import Measuring, OracleChoice, RunConfig, command_of
 from population.paper import against, methods, variants
 from population.report import reproduction as drawn
 from population.reproduction import (
     Row,
     calls_at_most,
     choice_of,
-    command,
     fills,
     over_seeds,
     own_rows,
@@ -69,7 +68,7 @@ def test_every_csro_row_of_the_paper_is_a_run_that_can_be_asked_for(name: str) -
         assert choice is not None, row.method
         parse_input(choice.opponents)
         parse_filter(choice.shown)
-        words = [*command(name, choice, 3).split()[1:], "--dry-run"]
+        words = [*command_of(run_of(game(name), choice, 3)).split()[1:], "--dry-run"]
         shown = CliRunner().invoke(main, words)
         assert shown.exit_code == 0, shown.stderr
     told = {row.method for row in rows_to_run(game(name))}
@@ -184,6 +183,21 @@ def test_returns_stand_opponent_by_opponent_beside_the_papers() -> None:
     lines = list(csv.DictReader(drawn.returns_table([row], FIELD).splitlines()))
     assert len(lines) == 5 * 43
     assert {line["measured"] for line in lines} == {"paper", "here"}
+
+
+def test_two_models_of_one_row_are_told_apart() -> None:
+    published = next(row for row in methods("rrps") if row.method == "LLM agent Gemma 3 27B")
+    rows = [
+        Row(published.method, published, over_seeds([scores(mean)]), f"csro/{name}@1, by {name}")
+        for mean, name in ((10.0, "gemma3:27b"), (20.0, "gemma3:27b-it-q4"))
+    ]
+    lines = csv.DictReader(drawn.returns_table(rows, FIELD).splitlines())
+    means = {line["how"]: line["mean"] for line in lines if line["measured"] == "here"}
+    assert means == {rows[0].how: "10.0", rows[1].how: "20.0"}
+    page = drawn.page(RRPS, FIELD, rows, [])
+    for row in rows:
+        assert page.count(f"here ({row.how})") == 1 + 43 + 2  # heading, cells and a bar
+    assert f"here ({rows[0].how})" not in drawn.page(RRPS, FIELD, rows[:1], [])
 
 
 @pytest.mark.parametrize("name", sorted(GAMES))
