@@ -13,7 +13,6 @@ from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv
 from numpy.typing import NDArray
 
@@ -46,14 +45,12 @@ class Scatter:
     @classmethod
     def of_pairs(cls, pair_stats: pa.Table) -> Scatter:
         """From all that `MatchStore.pair_stats` returned, both halves of a pair together."""
-        met = pair_stats.filter(pc.not_equal(*(_text(pair_stats, side) for side in _SIDES)))
-        sums = met.group_by(list(_SIDES)).aggregate([(name, "sum") for name in _SUMS])
-        whole = {name: sums.column(f"{name}_sum").to_numpy().astype(float) for name in _SUMS}
+        digests = sorted({name for side in _SIDES for name in _listed(pair_stats.column(side))})
+        low, high = (_places(pair_stats.column(side), digests) for side in _SIDES)
+        half = pair_stats.column("half").to_numpy()
+        _, rows = _rows_of_pairs(low, high, half, len(digests))
+        whole = {name: _gather(pair_stats, name, rows).sum(axis=0) for name in _SUMS}
         return cls.of(_mean_and_error(whole)[1], whole["deals"])
-
-
-def _text(pair_stats: pa.Table, side: str) -> pa.ChunkedArray:
-    return pair_stats.column(side).cast(pa.string())
 
 
 _SIDES = ("low", "high")
@@ -144,6 +141,8 @@ class PayoffTable(Printed):
         Raises:
           ValueError: one of them is not in this table.
         """
+        if tuple(digests) == self.digests:
+            return self
         index = self.index()
         unknown = [digest for digest in digests if digest not in index]
         if unknown:
@@ -309,14 +308,26 @@ class _Square:
         return matrix.reshape(*upper.shape[:-1], self._n, self._n)
 
 
+def _encoded(column: pa.ChunkedArray) -> list[pa.DictionaryArray]:
+    """The chunks of a column of digests, each with its dictionary."""
+    return [
+        chunk if pa.types.is_dictionary(chunk.type) else chunk.dictionary_encode()
+        for chunk in column.chunks
+    ]
+
+
+def _listed(column: pa.ChunkedArray) -> set[str]:
+    """The digests that a column's dictionaries name."""
+    return {digest for chunk in _encoded(column) for digest in chunk.dictionary.to_pylist()}
+
+
 def _places(column: pa.ChunkedArray, digests: Sequence[str]) -> NDArray[np.intp]:
     """Position of each digest of a column among `digests`, -1 where it is not among them."""
     index = {digest: place for place, digest in enumerate(digests)}
     places = [np.zeros(0, dtype=np.intp)]
-    for chunk in column.chunks:
-        encoded = chunk if pa.types.is_dictionary(chunk.type) else chunk.dictionary_encode()
-        known = [index.get(digest, -1) for digest in encoded.dictionary.to_pylist()]
-        places.append(np.array(known, dtype=np.intp)[encoded.indices.to_numpy()])
+    for chunk in _encoded(column):
+        known = [index.get(digest, -1) for digest in chunk.dictionary.to_pylist()]
+        places.append(np.array(known, dtype=np.intp)[chunk.indices.to_numpy()])
     return np.concatenate(places)
 
 

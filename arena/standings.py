@@ -18,7 +18,7 @@ from arena.analysis.leaderboard import (
     leaderboard,
     nash_exploitability,
 )
-from arena.analysis.ratings import Rating, repetitions_to_rate, true_skill
+from arena.analysis.ratings import MAX_MATCHES, Rating, repetitions_to_rate, true_skill
 from arena.analysis.stakes import stakes_of
 from arena.figures.intervals import Line, intervals
 from arena.figures.text import number
@@ -66,7 +66,7 @@ def exact_payoffs(
 
 
 def ratings(home: Home, game: Game, table: PayoffTable) -> dict[str, Rating]:
-    """TrueSkill ratings from the matches among the table's policies.
+    """TrueSkill ratings from the matches among the table's policies, `MAX_MATCHES` at most.
 
     Mixtures have none.  What one is worth follows from its members' mean returns, and wins and
     losses are no such thing; what it played under its own name counts nowhere, for its opponents
@@ -81,7 +81,7 @@ def ratings(home: Home, game: Game, table: PayoffTable) -> dict[str, Rating]:
     inside = pc.and_(
         *(pc.is_in(returns.column(side).cast(pa.string()), members) for side in ("low", "high"))
     )
-    return true_skill(returns.filter(inside))
+    return true_skill(returns.filter(inside).slice(0, MAX_MATCHES))
 
 
 DRAWN = 30

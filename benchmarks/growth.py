@@ -39,8 +39,8 @@ SPREAD = 220.0
 
 MATCHES = """
     insert into matches
-    select uuid(), pair, repetition, 0, 'completed', null, '', ''::blob, 'native', 4000, 1000, 1000,
-           now()::timestamp, 1, 1
+    select uuid(), pair, repetition, floor(random() * 401) - 200, 'completed', null, '', ''::blob,
+           'native', 4000, 1000, 1000, now()::timestamp, 1, 1
     from listed, range(?) as r(repetition)
 """
 

@@ -18,7 +18,7 @@ import trueskill
 from numpy.typing import NDArray
 
 MAX_MATCHES = 500_000
-"""How many matches are rated at most, unless one a pair is more; a second or two."""
+"""How many matches are rated at most; a second or two."""
 _FARTHEST = 30.0
 """Beyond so many standard deviations the normal distribution is out of reach of a float."""
 _NORMAL = NormalDist()
@@ -48,8 +48,9 @@ def repetitions_to_rate(counts: NDArray[np.integer], max_matches: int = MAX_MATC
       max_matches: the bound.
 
     Returns:
-      The largest number that keeps the bound, at least 1 (one match a pair is always rated, so
-      2,000 policies mean two million matches); None where everything fits.
+      The largest number that keeps the bound, at least 1; None where everything fits.  Where one
+      match a pair is too many (more than 1,000 policies), rate the first of them by id: a sample
+      in which each policy has hundreds.
     """
     pairs = np.triu(counts, k=1)
     if int(pairs.sum()) <= max_matches:
@@ -149,7 +150,9 @@ def _fold(
         if outcome == 0:
             v, w = env.v_draw(lead, margin / spread), env.w_draw(lead, margin / spread)
         else:
-            v, w = env.v_win(lead, margin / spread), env.w_win(lead, margin / spread)
+            beyond = lead - margin / spread
+            v = _pdf(beyond) / _cdf(beyond)
+            w = v * (v + beyond)
         mu[winner] += variance_winner / spread * v
         mu[loser] -= variance_loser / spread * v
         variance[winner] = variance_winner * (1.0 - variance_winner / total * w)
