@@ -102,7 +102,9 @@ def _hand(nodes: npt.NDArray[Any], views: npt.NDArray[Any]) -> npt.NDArray[np.fl
 
 def asks(messages: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
     """Messages (n, 6) to (n,); the last one of a match tells an outcome and asks for nothing."""
-    return (messages[:, 0] != t.IDLE) & ((messages[:, 0] & t.ACT) > 0)
+    carries = messages[:, 0]
+    asked: npt.NDArray[np.bool_] = (carries != t.IDLE) & ((carries & t.ACT) > 0)
+    return asked
 
 
 def see(messages: npt.NDArray[np.uint8]) -> npt.NDArray[np.float64]:
@@ -223,7 +225,8 @@ class Hands:
             self._ended[matches, seat, 1] = _views(cards, end, player)
             shown = np.where(_FOLDED[end], t.HIDDEN, cards[:, 1 - player])
             self._ended[matches, seat, 2] = shown
-        won = _WON[end, cards[:, 0], cards[:, 1], cards[:, 2]] * np.where(flip == 0, 1.0, -1.0)
+        chips = _WON[end, cards[:, 0], cards[:, 1], cards[:, 2]]
+        won: npt.NDArray[np.float64] = np.where(flip == 0, chips, -chips)
         self._hand[matches] += 1
         self._node[matches] = 0
         self._flip[matches] ^= 1

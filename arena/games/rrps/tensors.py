@@ -34,7 +34,8 @@ LEARNING = Learning(
 
 def asks(messages: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
     """Messages (n, 1) to (n,)."""
-    return messages[:, 0] != IDLE
+    asked: npt.NDArray[np.bool_] = messages[:, 0] != IDLE
+    return asked
 
 
 def see(messages: npt.NDArray[np.uint8]) -> npt.NDArray[np.float64]:
