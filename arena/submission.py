@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from arena.games.protocol import Game
+from arena.kinds.neural import KIND as NEURAL
+from arena.kinds.neural import described, payload_of
 from arena.rejection import Rejection, RejectionKind
 from arena.source_check import (
     MAX_BYTES,
@@ -31,6 +33,7 @@ __all__ = [
     "as_source",
     "check_source",
     "prepare",
+    "prepare_network",
     "read_source",
 ]
 
@@ -137,6 +140,41 @@ def prepare(
         provenance=dict(provenance or {}),
         parents=parents,
         code_digest=reading.code_digest,
+    )
+    check_submission(submission)
+    return submission
+
+
+def prepare_network(
+    game: Game,
+    data: bytes,
+    *,
+    name: str,
+    description: str = "",
+    labels: Mapping[str, str] | None = None,
+    provenance: Mapping[str, object] | None = None,
+    parents: tuple[Parent, ...] = (),
+    status: Status = Status.QUALIFIED,
+) -> Submission | Rejection:
+    """The same for a file of weights (`arena.kinds.neural`): checks it to the last byte.
+
+    Raises:
+      MalformedName, MalformedSubmission: as for `prepare`.
+    """
+    try:
+        payload = payload_of(game, data)
+    except ValueError as error:
+        return Rejection(RejectionKind.BAD_WEIGHTS, str(error))
+    submission = Submission(
+        game=game.name,
+        name=name,
+        kind=NEURAL,
+        payload=payload,
+        status=status,
+        description=description or f"A network: {described(game, payload)}.",
+        labels=dict(labels or {}),
+        provenance=dict(provenance or {}),
+        parents=parents,
     )
     check_submission(submission)
     return submission

@@ -131,6 +131,17 @@ def payload_of(game: Game, data: bytes) -> str:
     return json.dumps({_FIELD: text}, separators=(",", ":"))
 
 
+def uniform_payload(game: Game) -> str:
+    """The smallest network: every legal action is as likely.
+
+    Raises:
+      ValueError: no neural policies play the game.
+    """
+    architecture = architecture_of(game, (1,))
+    zeros = {name: np.zeros(shape, dtype="<i2") for name, shape in architecture.shapes.items()}
+    return payload_of(game, written(WeightsFile(architecture.header, zeros)))
+
+
 def _units(name: str, array: npt.NDArray[Any]) -> npt.NDArray[np.int16]:
     """Weights in units, checked."""
     if array.dtype != np.dtype("<f4"):
