@@ -17,7 +17,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypedDict
 
 import numpy as np
 
@@ -25,7 +24,7 @@ from arena.kinds.neural import KIND as NEURAL
 from arena.kinds.neural import file_of
 from arena.payoffs import PayoffTable
 from arena.rejection import Rejection, RejectionKind
-from arena.submission import prepare, prepare_network
+from arena.submission import prepare
 from arena.tally import Pair
 from arena.values import SELECTING, short
 from oracle.values import Against, Failure, Rejected, Score, Task
@@ -75,16 +74,6 @@ def shares(support: Mapping[str, float], total: int, effort: float = 1.0) -> dic
         digest: max(LEAST_MATCHES, 2 * math.ceil(effort * total * weight / whole / 2.0))
         for digest, weight in support.items()
     }
-
-
-class _Told(TypedDict):
-    """What is registered about a candidate beside its content."""
-
-    name: str
-    labels: Mapping[str, str]
-    provenance: Mapping[str, object]
-    parents: tuple[Parent, ...]
-    status: Status
 
 
 class Evaluator:
@@ -183,17 +172,14 @@ class Evaluator:
         parents = [Parent(one.digest, "responds-to") for one in self._task.opponents]
         if lineage.parent:
             parents.append(Parent(lineage.parent, "made-from"))
-        told: _Told = {
-            "name": self._name,
-            "labels": {"iteration": self._task.key},
-            "provenance": lineage.provenance,
-            "parents": tuple(parents),
-            "status": Status.CANDIDATE,
-        }
-        prepared = (
-            prepare_network(self._matches.game, file_of(source), **told)
-            if self._task.kind == NEURAL
-            else prepare(self._matches.game, source, **told)
+        prepared = prepare(
+            self._matches.game,
+            file_of(source) if self._task.kind == NEURAL else source,
+            name=self._name,
+            labels={"iteration": self._task.key},
+            provenance=lineage.provenance,
+            parents=tuple(parents),
+            status=Status.CANDIDATE,
         )
         if isinstance(prepared, Rejection):
             return _failure(prepared)

@@ -36,6 +36,9 @@ _REACH = 8
 """Beyond that the curves are flat to within 2**-11."""
 _FAR = 16
 """Policies never take an action whose logit is so far below the best; e**-16 is 1e-7."""
+_BLOCK = 2**18
+"""Products in one call of BLAS.  OpenBLAS shares larger ones among threads, which wait for each
+other busily: beside other workers on the same cores that took ten times as long as one thread."""
 _BITS = 128
 _LIKELY = 2.0**30
 """Weight of the likeliest action in a draw."""
@@ -54,8 +57,13 @@ class Layer:
     bias: Floats
 
     def __call__(self, rows: Floats) -> Floats:
-        """Rows (n, inputs) to (n, outputs), exactly."""
-        found: Floats = rows @ self.weight.T + self.bias
+        """Rows (n, inputs) to (n, outputs), exactly; in blocks of outputs, see `_BLOCK`."""
+        found = np.empty((len(rows), len(self.bias)))
+        block = max(1, _BLOCK // max(1, rows.size))
+        for first in range(0, len(self.bias), block):
+            some = slice(first, first + block)
+            np.matmul(rows, self.weight[some].T, out=found[:, some])
+        found += self.bias
         return found
 
 

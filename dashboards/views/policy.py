@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Literal
 
 import pyarrow as pa
@@ -14,6 +13,7 @@ from arena.figures.text import interval, number
 from arena.games.protocol import Game
 from arena.kinds.mixture import weights_of
 from arena.listings import also
+from arena.readable import readable
 from arena.source_check import docstring_of
 from arena.values import short
 from dashboards import data, navigate, run_data, theme
@@ -231,11 +231,12 @@ def _source(game: Game, version: PolicyVersion) -> None:
     )
     other = _compared(game, version)
     if other is None:
-        language = "python" if python else "json"
-        st.code(shown(_shown(version)), language=language, line_numbers=True)
+        languages = {"python": "python", "neural": None}
+        language = languages.get(version.kind, "json")
+        st.code(shown(readable(version)), language=language, line_numbers=True)
         return
     _scores_of_both(game, other, version)
-    side_by_side(_shown(other), _shown(version), (other.ref, version.ref))
+    side_by_side(readable(other), readable(version), (other.ref, version.ref))
 
 
 def _compared(game: Game, version: PolicyVersion) -> PolicyVersion | None:
@@ -276,16 +277,6 @@ def _scores_of_both(game: Game, other: PolicyVersion, version: PolicyVersion) ->
             }
         )
     st.dataframe(pa.Table.from_pylist(rows), hide_index=True, placeholder="-")
-
-
-def _shown(version: PolicyVersion) -> str:
-    """Source as it is; JSON with line breaks."""
-    if version.kind == "python":
-        return version.payload
-    try:
-        return json.dumps(json.loads(version.payload), indent=1)
-    except ValueError:
-        return version.payload
 
 
 def _ancestors(version: PolicyVersion) -> list[tuple[str, PolicyVersion]]:

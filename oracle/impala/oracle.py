@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
@@ -61,6 +62,10 @@ class Impala:
         Raises:
           UsageFault: an opponent is of a kind that networks are not trained against.
         """
+        with _threads(self._training.threads):
+            return self._respond(task, evaluate)
+
+    def _respond(self, task: Task, evaluate: Evaluate) -> Response:
         learner, episodes = self._learner(task)
         training, curve = self._training, _Curve(episodes)
         found: list[tuple[str, Attempt]] = []
@@ -111,9 +116,19 @@ class Impala:
             "training_seed": str(task.seed),
             "decisions": learner.decisions,
             "returns": [list(point) for point in curve.points],
-            "trained_with": f"PyTorch {torch.__version__}, {torch.get_num_threads()} threads, "
-            f"{platform.machine()}",
+            "trained_with": f"PyTorch {torch.__version__} on {platform.machine()}",
         }
+
+
+@contextmanager
+def _threads(number: int) -> Iterator[None]:
+    """So many threads for PyTorch meanwhile: in the whole process, which knows no other way."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(number)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 class _Curve:

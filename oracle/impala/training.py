@@ -37,6 +37,8 @@ class Training:
       checkpoints: how often the network is scored in the arena on the way, the end included; the
         best of these is the answer.
       device: of PyTorch, such as "cpu" or "cuda".
+      threads: of PyTorch on a CPU.  Networks this small gain little from a second one, and on cores
+        that others use as well two threads were thirty times slower than one.
     """
 
     learning_rate: float
@@ -51,6 +53,7 @@ class Training:
     baseline_cost: float = 0.5
     checkpoints: int = 4
     device: str = "cpu"
+    threads: int = 1
 
     def __post_init__(self) -> None:
         least = {
@@ -58,6 +61,7 @@ class Training:
             "batch": self.batch,
             "steps": self.steps,
             "checkpoints": self.checkpoints,
+            "threads": self.threads,
             "environments": self.environments,
         }
         for name, value in least.items():
