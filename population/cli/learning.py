@@ -46,8 +46,17 @@ def chosen(
     """The oracle that the options mean.
 
     Raises:
-      UsageFault: some of them do not go together.
+      click.UsageError: some of them do not go together.
     """
+    try:
+        return _chosen(game, name, model, training, **told)
+    except UsageFault as error:  # options are read outside of what answers for a command
+        raise click.UsageError(str(error)) from error
+
+
+def _chosen(
+    game: Game | None, name: str, model: str | None, training: Mapping[str, Any], **told: Any
+) -> OracleChoice:
     if name == TRAINER:
         if model is not None:
             raise UsageFault(f"the oracle {TRAINER} trains a network: leave out --model")
