@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from arena import Arena
 from arena.errors import UsageFault
 from arena.games import GAMES
+from arena.house.population import default_population
 from arena.readable import readable
 from oracle.impala.training import usual_training
 from population.cli import main
@@ -19,11 +20,13 @@ from population.config import NETWORK, TRAINER, Measuring, OracleChoice, RunConf
 from population.csro import Csro, Result
 from population.logbook import Logbook
 from population.matches import Matches
+from population.network_rows import network_rows
 from population.oracles import Spending, workshop
 from population.records import Iteration
 from population.report.facts import gather
 from population.report.page import page as run_page
 from population.runs import Runs
+from population.scores import measure
 from tests.oracle.torch_or_skip import need_torch
 from tests.population.small_run import Silent, told
 
@@ -124,3 +127,20 @@ def test_an_oracle_that_trains_says_how_and_no_other_does() -> None:
     assert RunConfig.from_document(json.loads(json.dumps(CONFIG.to_document()))) == CONFIG
     assert "training" not in RunConfig("rrps").to_document()["oracle"]
     assert "2,560 decisions" in CONFIG.variant and "Trained with" in CONFIG.described()
+
+
+def test_the_papers_row_says_how_it_is_run_until_it_was(arena: Arena) -> None:
+    need_torch()
+    game, runs = GAMES["rrps"], Runs(arena.home.path)
+    (row,) = network_rows(game, [])
+    assert row.ours is None and row.how.startswith("csro run --game rrps --oracle impala")
+    assert row.published is not None and row.published.agg_score.mean == -532.1
+    run(arena, "row", replace(CONFIG, iterations=1), Silent())
+    record, population = runs.get("row"), default_population("rrps")
+    assert record.final is not None
+    wanted = dict.fromkeys(record.final.weights, 2)
+    known = measure(Matches(arena, game), wanted, population)
+    (row,) = network_rows(game, [(record, known)])
+    assert row.ours is not None and row.ours.pop_return.value < 300
+    assert "2,560 decisions" in row.how and "seeds 3" in row.how
+    assert network_rows(GAMES["kuhn"], []) == []
