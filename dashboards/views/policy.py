@@ -12,6 +12,8 @@ from arena.conduct import conduct_of, in_words
 from arena.figures.text import interval, number
 from arena.games.protocol import Game
 from arena.kinds.mixture import weights_of
+from arena.kinds.neural import KIND as NEURAL
+from arena.kinds.neural import file_of
 from arena.listings import also
 from arena.readable import readable
 from arena.source_check import docstring_of
@@ -220,23 +222,31 @@ def _source(game: Game, version: PolicyVersion) -> None:
         docstring = docstring_of(version.payload, game.contract.class_name)
     if docstring:
         st.text(shown(docstring))
-    python = version.kind == "python"
+    content, ending, mime = _file(version)
     st.download_button(
         "Download",
-        version.payload,
-        file_name=f"{version.ref.replace('/', '-').replace('@', '-')}.{'py' if python else 'json'}",
-        mime="text/x-python" if python else "application/json",
+        content,
+        file_name=f"{version.ref.replace('/', '-').replace('@', '-')}.{ending}",
+        mime=mime,
         icon=":material/download:",
         on_click="ignore",
     )
     other = _compared(game, version)
     if other is None:
-        languages = {"python": "python", "neural": None}
-        language = languages.get(version.kind, "json")
+        language = {"python": "python", NEURAL: None}.get(version.kind, "json")
         st.code(shown(readable(version)), language=language, line_numbers=True)
         return
     _scores_of_both(game, other, version)
     side_by_side(readable(other), readable(version), (other.ref, version.ref))
+
+
+def _file(version: PolicyVersion) -> tuple[str | bytes, str, str]:
+    """A version's content as its author would hand it in, the name's ending, and its type."""
+    if version.kind == "python":
+        return version.payload, "py", "text/x-python"
+    if version.kind == NEURAL:
+        return file_of(version.payload), "safetensors", "application/octet-stream"
+    return version.payload, "json", "application/json"
 
 
 def _compared(game: Game, version: PolicyVersion) -> PolicyVersion | None:
