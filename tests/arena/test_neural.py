@@ -8,13 +8,16 @@ import json
 import math
 import os
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from arena import Arena
 from arena.bouts import BoutHandler
+from arena.cli import main
 from arena.enrol import Enrolled
 from arena.games import GAMES, Game
 from arena.kinds import exact_network
@@ -32,6 +35,7 @@ from arena.kinds.neural import (
 )
 from arena.kinds.weights_file import MOST_BYTES, WeightsFile, read, written
 from arena.plan import Bout, Job, Player, Route
+from arena.rejection import Rejection
 from arena.values import Match
 from registry.values import Submission
 from tests.arena.at_the_table import at_random, play
@@ -284,3 +288,29 @@ def test_the_safetensors_library_reads_and_writes_the_same_files() -> None:
     }
     again = library.save(dict(theirs), metadata=dict(ours.header))
     assert payload_of(RRPS, again) == payload_of(RRPS, GOOD)
+
+
+def test_a_file_is_handed_in_like_a_program(home: Path, tmp_path: Path) -> None:
+    """By the command, and a bad one is a rejection that leaves nothing behind."""
+
+    def arena_command(*words: str) -> Any:
+        return CliRunner().invoke(main, [*words, "--home", str(home)])
+
+    good, bad = tmp_path / "net.safetensors", tmp_path / "bad.safetensors"
+    good.write_bytes(GOOD)
+    bad.write_bytes(GOOD[:-1])
+    told = ["--game", "rrps", "--name", "ada/net"]
+    refused = arena_command("submit", str(bad), *told)
+    assert refused.exit_code == 1 and "bad-weights" in refused.output
+    assert arena_command("submit", str(tmp_path / "no.safetensors"), *told).exit_code == 1
+    assert "ada/net" not in arena_command("list", "--game", "rrps").output
+    assert arena_command("check", str(good), "--game", "rrps").exit_code == 0
+    taken = arena_command("submit", str(good), *told)
+    assert taken.exit_code == 0, taken.output
+    assert "ada/net@1" in arena_command("list", "--kind", "neural").output
+    shown = arena_command("show", "ada/net", "--game", "rrps", "--source").output
+    assert "LSTM 8" in shown and "safetensors" not in shown
+    with Arena(home) as arena:
+        assert isinstance(arena.submit(GOOD, "rrps", "bob/same"), Enrolled)
+        assert isinstance(arena.submit(GOOD, "leduc", "bob/other"), Rejection)
+        assert isinstance(arena.submit(GOOD, "kuhn", "bob/other"), Rejection)

@@ -144,3 +144,16 @@ def test_the_papers_row_says_how_it_is_run_until_it_was(arena: Arena) -> None:
     assert row.ours is not None and row.ours.pop_return.value < 300
     assert "2,560 decisions" in row.how and "seeds 3" in row.how
     assert network_rows(GAMES["kuhn"], []) == []
+
+
+def test_a_network_can_be_asked_how_far_a_policy_is_exploited(home: Path) -> None:
+    """It is trained against the bot itself, and its gain comes from matches of the arena."""
+    need_torch()
+    options = ["--game", "rrps", "--oracle", "impala", "--steps", "60000", "--checkpoints", "1"]
+    options += ["--evaluation-matches", "4", "--matches", "4", "--workers", "1", "--json"]
+    result = CliRunner().invoke(main, ["exploit", "house/rockbot", *options, "--home", str(home)])
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert found["exploited"] and found["gain"]["value"] > 100
+    code, said = csro("exploit", "starter/rrps", *options, home=home)
+    assert code == 2 and "kind python" in said
