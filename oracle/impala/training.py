@@ -29,13 +29,13 @@ class Training:
       entropy_cost: weight of the entropy.
       batch: unrolls in a gradient step.
       max_gradient_norm: longer gradients are scaled down to it.
-      steps: decisions of the learner in all.
+      steps: decisions of the learner in all, about: turns of a match that waits count as well.
       environments: matches that are played at once; a multiple of `batch`.  Each part of them is
         a gradient step, so the policy that acted is up to so many steps old: V-trace corrects that.
       discount: of what is won a decision later.
       baseline_cost: weight of the value's squared error.
       checkpoints: how often the network is scored in the arena on the way, the end included; the
-        best of these is the answer.
+        best of these is the answer.  Each is kept as a version, of 0.5 to 2 MB.
       device: of PyTorch, such as "cpu" or "cuda".
       threads: of PyTorch on a CPU.  Networks this small gain little from a second one, and on cores
         that others use as well two threads were thirty times slower than one.
@@ -51,7 +51,7 @@ class Training:
     environments: int = 64
     discount: float = 0.99
     baseline_cost: float = 0.5
-    checkpoints: int = 4
+    checkpoints: int = 1
     device: str = "cpu"
     threads: int = 1
 
@@ -108,7 +108,7 @@ def check_opponent(ref: str, kind: str) -> None:
 
 
 def usual_training(
-    game: Game, *, steps: int = STEPS, checkpoints: int = 4, device: str = "cpu"
+    game: Game, *, steps: int = STEPS, checkpoints: int = 1, device: str = "cpu"
 ) -> Training:
     """The published settings of a game, with four parts to a round of matches.
 

@@ -26,7 +26,7 @@ _TRAINING = (
     click.option(
         "--checkpoints",
         type=click.IntRange(1),
-        help=f"Of {TRAINER}: how often it is scored on the way; the best joins [default: 4].",
+        help=f"Of {TRAINER}: how often it is scored on the way; the best joins [default: 1].",
     ),
     click.option(
         "--device",
