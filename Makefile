@@ -9,7 +9,7 @@ MATCHES ?= 8
 # Processes that run tests; those that measure time ("alone") come after them, one by one.
 TEST_WORKERS ?= auto
 
-.PHONY: demo test lint docs setup setup-dev lock clean
+.PHONY: demo test lint docs setup setup-dev setup-rl lock clean
 
 demo: setup
 	$(BIN)/python -m arena.demo --home $(HOME_DIR) --matches $(MATCHES)
@@ -30,6 +30,7 @@ docs: setup-dev
 
 setup: $(VENV)/.run-ready
 setup-dev: $(VENV)/.dev-ready
+setup-rl: $(VENV)/.rl-ready
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11")'
@@ -44,6 +45,11 @@ $(VENV)/.dev-ready: $(BIN)/python requirements-dev.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $(VENV)/.run-ready $@
+
+# PyTorch, for training networks and for the tests of that; they are skipped without it.
+$(VENV)/.rl-ready: $(VENV)/.dev-ready requirements-rl.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-rl.txt
+	touch $@
 
 # Pins every dependency with its hashes.  The lock names no index: pip uses the one it is set up for.
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \

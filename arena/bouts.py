@@ -11,12 +11,17 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+import numpy as np
+import numpy.typing as npt
+
 from arena.games import game as game_named
 from arena.games.protocol import Game, Seat
 from arena.kinds import native
 from arena.kinds.asked import KIND as ASKED
 from arena.kinds.asked import Asked, refuse_unanswered
 from arena.kinds.host import host_policy
+from arena.kinds.neural import KIND as NEURAL
+from arena.kinds.neural import NeuralCrew
 from arena.plan import Bout, Job, Player, Route
 from arena.store.values import LOCKSTEP
 from arena.values import Result, Termination
@@ -88,7 +93,7 @@ class BoutHandler:
             return Played(tuple(_play_native(game, job)), job.bouts)
         if job.route is Route.INLINE:
             return Played(tuple(_play_inline(game, bout, job) for bout in job.bouts), job.bouts)
-        if job.route is Route.ASKED:
+        if job.route in (Route.ASKED, Route.LOCKSTEP):
             return Played(tuple(_play_in_lockstep(game, job, self.asked)), job.bouts)
         self._wall = self._wall or open_wall(job.wall)
         try:
@@ -157,10 +162,9 @@ def _play_inline(game: Game, bout: Bout, job: Job) -> Result:
 
 
 def _play_in_lockstep(game: Game, job: Job, asked: Asked | None) -> Iterator[Result]:
-    """Trusted policies meet at one table, and whoever is asked answers for all matches at once.
+    """Trusted policies meet at one table; who is asked, or a network, answers all matches at once.
 
-    Nobody's processor time is measured: it is the answers that take time, and they come from
-    elsewhere.
+    Nobody's processor time is measured: answers come from elsewhere, or for many matches together.
     """
     started = time.perf_counter()
     table = game.table([bout.deal_seed for bout in job.bouts])
@@ -198,9 +202,29 @@ def _externals(game: Game, job: Job, asked: Asked | None = None) -> Callable[[by
         for number in (0, 1)
         if job.players[bout.players[number]].kind != "python"
     ]
-    replies = [_seat(game, bout, number, job.players, asked).reply for _, bout, number in seats]
+    replies = [
+        _silent if kind == NEURAL else _seat(game, bout, number, job.players, asked).reply
+        for kind, bout, number in seats
+    ]
     if not replies:
         return None
+    answer = _one_by_one(replies, seats, asked)
+    if all(kind != NEURAL for kind, _, _ in seats):
+        return answer
+    return _with_crews(answer, _crews(game, job, seats))
+
+
+def _silent(message: bytes) -> int:
+    """Stands where a crew answers."""
+    return NONE
+
+
+def _one_by_one(
+    replies: Sequence[Callable[[bytes], int]],
+    seats: Sequence[tuple[str, Bout, int]],
+    asked: Asked | None,
+) -> Callable[[bytes], bytes]:
+    """Answers a tick seat by seat, but for those that are waited for together."""
     if asked is not None and any(kind == ASKED for kind, _, _ in seats):
         slow = [place for place, (kind, _, _) in enumerate(seats) if kind == ASKED]
         return _together(replies, frozenset(slow), asked)
@@ -216,6 +240,43 @@ def _externals(game: Game, job: Job, asked: Asked | None = None) -> Callable[[by
             NONE if messages[at] == IDLE else reply(messages[at : at + size])
             for reply, at in zip(replies, range(0, len(messages), size), strict=True)
         )
+
+    return answer
+
+
+def _crews(
+    game: Game, job: Job, seats: Sequence[tuple[str, Bout, int]]
+) -> list[tuple[npt.NDArray[np.intp], NeuralCrew]]:
+    """For each network that sits down, its places among the seats, and who plays there."""
+    places: dict[str, list[int]] = {}
+    for place, (kind, bout, number) in enumerate(seats):
+        if kind == NEURAL:
+            places.setdefault(bout.players[number], []).append(place)
+    return [
+        (
+            np.array(own, dtype=np.intp),
+            NeuralCrew(
+                game,
+                job.players[digest].payload,
+                [seats[place][1].seat_seeds[seats[place][2]] for place in own],
+            ),
+        )
+        for digest, own in places.items()
+    ]
+
+
+def _with_crews(
+    others: Callable[[bytes], bytes],
+    crews: Sequence[tuple[npt.NDArray[np.intp], NeuralCrew]],
+) -> Callable[[bytes], bytes]:
+    """Answers a tick where networks sit in some seats, each for all of its matches at once."""
+
+    def answer(messages: bytes) -> bytes:
+        said = np.frombuffer(others(messages), dtype=np.uint8).copy()
+        told = np.frombuffer(messages, dtype=np.uint8).reshape(len(said), -1)
+        for places, crew in crews:
+            said[places] = crew.replies(told[places])
+        return said.tobytes()
 
     return answer
 

@@ -102,7 +102,9 @@ class Arena(Record):
 
     # Who takes part.
 
-    def check(self, source: str, game: Game | str, judge: Judge | None = None) -> Rejection | None:
+    def check(
+        self, source: str | bytes, game: Game | str, judge: Judge | None = None
+    ) -> Rejection | None:
         """What `submit` would object to, None where nothing; registers and stores nothing."""
         prepared = prepare(game_of(game), source, name="check/check")
         if isinstance(prepared, Rejection):
@@ -138,7 +140,7 @@ class Arena(Record):
 
     def submit(
         self,
-        source: str,
+        source: str | bytes,
         game: Game | str,
         name: str,
         *,
@@ -147,7 +149,9 @@ class Arena(Record):
         provenance: Mapping[str, object] | None = None,
         judge: Judge | None = None,
     ) -> Enrolled | Rejection:
-        """Checks a policy's source, lets it play its trial, and registers it as "author/name".
+        """Checks a policy, lets it play its trial, and registers it as "author/name".
+
+        It is a program's source, or the bytes of a file of weights (`arena.kinds.neural`).
 
         Raises:
           MalformedName: it is no name, a reserved one, or reads like another author's.

@@ -3,7 +3,8 @@
 How a match is played follows from who sits down:
 
 * two native bots meet in the engine's own loop ("native");
-* trusted kinds meet at the game's table in the worker's process ("inline");
+* trusted kinds meet at the game's table in the worker's process ("inline"), many matches in
+  lockstep where one of them is a network ("lockstep");
 * where one of them is asked for its moves (`arena.kinds.asked`), many such matches are played in
   lockstep, in the process that has the answers ("asked");
 * as soon as one seat is a Python policy, the match goes into a sandbox block ("box"), and a
@@ -19,9 +20,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from arena.kinds.asked import KIND as ASKED
+from arena.kinds.neural import KIND as NEURAL
 from arena.seeds import Seeds
 from arena.values import Match
 from sandbox.choose import WallChoice
@@ -49,6 +51,7 @@ class Route(enum.StrEnum):
 
     NATIVE = "native"
     INLINE = "inline"
+    LOCKSTEP = "lockstep"
     ASKED = "asked"
     BOX = "box"
 
@@ -110,6 +113,8 @@ def route_of(kinds: tuple[str, str]) -> Route:
         return Route.BOX
     if ASKED in kinds:
         return Route.ASKED
+    if NEURAL in kinds:
+        return Route.LOCKSTEP
     return Route.NATIVE if kinds == ("native", "native") else Route.INLINE
 
 
@@ -139,6 +144,19 @@ def box_job(
     chosen = tuple(bouts)
     present = {digest: players[digest] for bout in chosen for digest in bout.players}
     return Job(Route.BOX, game, chosen, present, shared, audit)
+
+
+def trial_job(game: str, bouts: Iterable[Bout], players: Mapping[str, Player]) -> Job:
+    """A job of matches that are played in one go, whoever sits down in them.
+
+    In the sandbox, unless all of them are between networks and others that the arena plays itself.
+    """
+    chosen = tuple(bouts)
+    kinds = {players[digest].kind for bout in chosen for digest in bout.players}
+    job = box_job(game, chosen, players)
+    if NEURAL in kinds and not kinds & {"python", ASKED}:
+        return replace(job, route=Route.LOCKSTEP)
+    return job
 
 
 class _Blocks:
@@ -200,6 +218,7 @@ def jobs(
     sizes = {
         Route.NATIVE: NATIVE_BATCH,
         Route.INLINE: INLINE_BATCH,
+        Route.LOCKSTEP: INLINE_BATCH,
         Route.ASKED: min(block_matches, BLOCK_MATCHES),
     }
     waiting: dict[Route, list[Bout]] = {route: [] for route in sizes}

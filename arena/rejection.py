@@ -25,6 +25,8 @@ class RejectionKind(enum.StrEnum):
     """Its expressions or statements are nested deeper than Python can compile."""
     TOO_COSTLY = "too-costly"
     """To read it takes more processor time than a source may take."""
+    BAD_WEIGHTS = "bad-weights"
+    """Its file of weights is not of the format, or not of a network that plays the game."""
     CLASS_MISSING = "class-missing"
     """It does not define the class that the game asks for."""
     METHOD_MISSING = "method-missing"

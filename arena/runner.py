@@ -21,7 +21,7 @@ from arena.executors import Executor, Workers, open_executor
 from arena.games.protocol import Game
 from arena.home import Home
 from arena.kinds.asked import Asked, refuse_unanswered
-from arena.plan import Bout, Job, Player, Route, block_size, bout_of, box_job, jobs
+from arena.plan import Bout, Job, Player, Route, block_size, bout_of, jobs, trial_job
 from arena.players import members_of, resolver
 from arena.schedule import Schedule
 from arena.tally import PlayReport, Request, Tally
@@ -158,7 +158,7 @@ class Runner:
         for _, players in trials.values():
             refuse_unanswered((one.kind for one in players.values()), self.asked)
         first = {bouts[0].match: name for name, (bouts, _) in trials.items()}
-        stream = (box_job(game.name, bouts, players) for bouts, players in trials.values())
+        stream = (trial_job(game.name, bouts, players) for bouts, players in trials.values())
         answers = self._run(stream, MATCHES_A_WORKER * len(trials), here=len(trials) <= SMALL)
         return {first[played.results[0].match]: played.results for played in answers}
 

@@ -43,7 +43,7 @@ class Tournament(Protocol):
 
     def authors(self) -> tuple[Author, ...]: ...
 
-    def check(self, source: str, game: Game | str) -> Rejection | None: ...
+    def check(self, source: str | bytes, game: Game | str) -> Rejection | None: ...
 
     def practise(
         self,
@@ -57,7 +57,7 @@ class Tournament(Protocol):
 
     def submit(
         self,
-        source: str,
+        source: str | bytes,
         game: Game | str,
         name: str,
         *,

@@ -14,6 +14,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from arena.games.protocol import Game
+from arena.kinds.neural import KIND as NEURAL
+from arena.kinds.neural import described, payload_of
+from arena.kinds.weights_file import MOST_BYTES
 from arena.rejection import Rejection, RejectionKind
 from arena.source_check import (
     MAX_BYTES,
@@ -31,7 +34,9 @@ __all__ = [
     "as_source",
     "check_source",
     "prepare",
+    "prepare_network",
     "read_source",
+    "read_weights",
 ]
 
 _SUMMARY_CHARS = 300
@@ -67,6 +72,22 @@ def read_source(path: Path, *, max_bytes: int = MAX_BYTES) -> Source | Rejection
         os.close(descriptor)
 
 
+def read_weights(path: Path) -> bytes | Rejection:
+    """Reads a file of weights; what is in it is checked by `prepare_network`."""
+    try:
+        if not path.is_file():
+            return _cannot_read(path, OSError(errno.ENOENT, "no ordinary file"))
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+    except (OSError, ValueError) as error:
+        return _cannot_read(path, error)
+    if len(data) > MOST_BYTES:
+        return Rejection(
+            RejectionKind.TOO_LARGE, f"{path} has more than {MOST_BYTES:,} bytes of weights"
+        )
+    return data
+
+
 def read_stream(stream: BinaryIO, *, max_bytes: int = MAX_BYTES) -> Source | Rejection:
     """The same from what is piped in, up to its end."""
     try:
@@ -88,7 +109,7 @@ def as_source(text: str, *, max_bytes: int = MAX_BYTES) -> Source | Rejection:
 
 def prepare(
     game: Game,
-    path_or_text: Path | str,
+    path_or_text: Path | str | bytes,
     *,
     name: str,
     description: str = "",
@@ -101,7 +122,8 @@ def prepare(
 
     Args:
       game: what it plays.
-      path_or_text: a `Path` is read; a `str` is the source itself.
+      path_or_text: a `Path` is read; a `str` is the source itself; `bytes` are a file with the
+        weights of a network, of which `prepare_network` says more.
       name: "author/name".
       description: by default the first paragraph of the class's docstring.
       labels: key-value pairs to find it by.
@@ -117,6 +139,17 @@ def prepare(
       MalformedSubmission: the description, labels, provenance or parents cannot be stored.
       SandboxUnavailable: the process that reads sources cannot be started.
     """
+    if isinstance(path_or_text, bytes):
+        return prepare_network(
+            game,
+            path_or_text,
+            name=name,
+            description=description,
+            labels=labels,
+            provenance=provenance,
+            parents=parents,
+            status=status,
+        )
     if isinstance(path_or_text, Path):
         source = read_source(path_or_text)
     else:
@@ -137,6 +170,41 @@ def prepare(
         provenance=dict(provenance or {}),
         parents=parents,
         code_digest=reading.code_digest,
+    )
+    check_submission(submission)
+    return submission
+
+
+def prepare_network(
+    game: Game,
+    data: bytes,
+    *,
+    name: str,
+    description: str = "",
+    labels: Mapping[str, str] | None = None,
+    provenance: Mapping[str, object] | None = None,
+    parents: tuple[Parent, ...] = (),
+    status: Status = Status.QUALIFIED,
+) -> Submission | Rejection:
+    """The same for a file of weights (`arena.kinds.neural`): checks it to the last byte.
+
+    Raises:
+      MalformedName, MalformedSubmission: as for `prepare`.
+    """
+    try:
+        payload = payload_of(game, data)
+    except ValueError as error:
+        return Rejection(RejectionKind.BAD_WEIGHTS, str(error))
+    submission = Submission(
+        game=game.name,
+        name=name,
+        kind=NEURAL,
+        payload=payload,
+        status=status,
+        description=description or f"A network: {described(game, payload)}.",
+        labels=dict(labels or {}),
+        provenance=dict(provenance or {}),
+        parents=parents,
     )
     check_submission(submission)
     return submission

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from arena.games.protocol import Game
+from arena.submission import KIND
 
 if TYPE_CHECKING:
     from oracle.insight import Told
@@ -47,12 +48,14 @@ class Opponent:
       ref: its label.
       source: its program.
       weight: its probability in the meta-strategy, after filtering as it was before.
+      kind: of the policy; a program, or another kind whose payload stands in `source`.
     """
 
     digest: str
     ref: str
     source: str
     weight: float
+    kind: str = KIND
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +130,7 @@ class Task:
         a filter that wants k members fills up with.  Nothing is scored against them.
       hidden: programs that candidates meet as well and that nobody who writes one is shown.
       hidden_share: of a score that comes from these, in equal parts; 0 where there are none.
+      kind: of the policies that answer it: programs, or another kind by their payloads.
       incumbent: the program to improve on, as the paper's prompt shows it ("" for none).
       seed: of every random choice of the oracle.
       key: names the task within its run ("k03"); calls are stored under it.
@@ -140,6 +144,7 @@ class Task:
     others: tuple[Opponent, ...] = ()
     hidden: tuple[Opponent, ...] = ()
     hidden_share: float = 0.0
+    kind: str = KIND
 
     @property
     def weights(self) -> dict[str, float]:

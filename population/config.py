@@ -13,9 +13,14 @@ from arena.errors import UsageFault
 from arena.games import game as game_named
 from arena.values import SELECTING
 from oracle.grammar.starts import STARTS
+from oracle.impala.training import Training
 from oracle.models.options import Asking
 
 ORACLES = ("zero-shot", "best-of-n", "linear", "alpha-evolve")
+TRAINER = "impala"
+"""The oracle whose answers are networks that it trains, instead of programs."""
+NETWORK = "network"
+"""In the place of the model, where networks are trained."""
 CUSTOM = "custom"
 """In the place of the model: the oracle is its author's own, and its name is its identity."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,47}")
@@ -27,15 +32,16 @@ class OracleChoice:
     """Which oracle answers, and what it is shown.
 
     Attributes:
-      name: one of `ORACLES`; of an oracle of somebody's own, its identity.
+      name: one of `ORACLES`, or `TRAINER`; of an oracle of somebody's own, its identity.
       model: what writes the programs, such as "grammar", "grammar:plain" or
-        "gemini:gemini-3.8-flash"; `CUSTOM`.
+        "gemini:gemini-3.8-flash"; `NETWORK`; `CUSTOM`.
       opponents: what of the opponents is shown: "none", "code" or "description".
       shown: which opponents are shown: "all", "top-k:5" or "min-support:0.05".
       refinements: M, the most refinements of one candidate (linear); for alpha-evolve, the
         number of generations.
       drafts: N, candidates of best-of-n.
       asking: how a model is asked.
+      training: how networks are trained; None for oracles that write programs.
     """
 
     name: str = "linear"
@@ -45,10 +51,14 @@ class OracleChoice:
     refinements: int = 10
     drafts: int = 10
     asking: Asking = field(default_factory=Asking)
+    training: Training | None = None
 
     def __post_init__(self) -> None:
-        if self.name not in ORACLES and not self.custom:
-            raise UsageFault(f"no oracle is called {self.name!r}; there are {', '.join(ORACLES)}")
+        names = (*ORACLES, TRAINER)
+        if self.name not in names and not self.custom:
+            raise UsageFault(f"no oracle is called {self.name!r}; there are {', '.join(names)}")
+        if self.trains != (self.training is not None) or self.trains != (self.model == NETWORK):
+            raise UsageFault(f"the oracle {TRAINER} trains a {NETWORK}, and no other oracle does")
         _at_least(0, refinements=self.refinements)
         _at_least(1, drafts=self.drafts)
 
@@ -58,15 +68,22 @@ class OracleChoice:
         return self.model == CUSTOM
 
     @property
+    def trains(self) -> bool:
+        """Whether its answers are networks."""
+        return self.name == TRAINER and not self.custom
+
+    @property
     def writes_with_a_model(self) -> bool:
         """Whether a language model that we know of writes the programs."""
-        return self.model not in STARTS and not self.custom
+        return self.model not in STARTS and not self.custom and not self.trains
 
     def idle_options(self) -> tuple[str, ...]:
         """Names of the fields that do nothing for this oracle."""
         idle = [] if self.name == "best-of-n" and not self.custom else ["drafts"]
-        if self.name in ("zero-shot", "best-of-n") or self.custom:
+        if self.name in ("zero-shot", "best-of-n", TRAINER) or self.custom:
             idle.append("refinements")
+        if not self.trains:
+            idle.append("training")
         if not self.writes_with_a_model:
             idle += ["opponents", "shown", "asking"]
         return tuple(idle)
@@ -134,10 +151,15 @@ class RunConfig:
         _at_least(1, iterations=self.iterations)
         if not 0.0 <= self.hidden_share < 1.0:
             raise UsageFault(f"hidden_share is {self.hidden_share}; it must be in [0, 1)")
+        if self.hidden_share and self.oracle.trains:
+            raise UsageFault("hidden opponents are altered programs: networks are not trained so")
 
     def to_document(self) -> dict[str, Any]:
         """As plain JSON values."""
-        return asdict(self)
+        document = asdict(self)
+        if self.oracle.training is None:
+            del document["oracle"]["training"]  # as runs of before have it
+        return document
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> RunConfig:
@@ -145,7 +167,10 @@ class RunConfig:
         fields = dict(document)
         told = dict(fields.pop("oracle"))
         asking = Asking(**told.pop("asking", {}))  # runs of before have none
-        oracle = OracleChoice(**told, asking=asking)
+        training = told.pop("training", None)
+        if training is not None:
+            training = Training(**{**training, "hidden": tuple(training["hidden"])})
+        oracle = OracleChoice(**told, asking=asking, training=training)
         matches, afresh = Measuring(**fields.pop("matches")), fields.pop("afresh", False)
         frugal = fields.pop("frugal", not oracle.writes_with_a_model)
         return cls(oracle=oracle, matches=matches, afresh=afresh, frugal=frugal, **fields)
@@ -168,6 +193,8 @@ class RunConfig:
             return f"{oracle.name}, {CUSTOM}"
         rounds = {"linear": f"M {oracle.refinements}", "best-of-n": f"N {oracle.drafts}"}
         rounds["alpha-evolve"] = rounds["linear"]
+        if oracle.training is not None:
+            rounds[TRAINER] = f"{oracle.training.steps:,} decisions"
         parts = [oracle.name, rounds.get(oracle.name, ""), oracle.model]
         if oracle.writes_with_a_model:
             parts += [oracle.opponents, oracle.shown, str(oracle.asking)]
@@ -185,6 +212,7 @@ class RunConfig:
             "Opponents as": oracle.opponents,
             "Opponents shown": oracle.shown,
             "Asked with": str(oracle.asking) or "the model's defaults",
+            "Trained with": str(oracle.training),
             "Iterations (K)": str(self.iterations),
             "Seed": str(self.seed),
             "Meta-solver": self.solver,
@@ -203,6 +231,7 @@ class RunConfig:
             "opponents": ("Opponents as",),
             "shown": ("Opponents shown",),
             "asking": ("Asked with", "Ends early"),
+            "training": ("Trained with",),
         }
         left_out = {title for name in idle for title in names[name]}
         return {title: value for title, value in told.items() if title not in left_out}

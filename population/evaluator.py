@@ -20,6 +20,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from arena.kinds.neural import KIND as NEURAL
+from arena.kinds.neural import file_of
 from arena.payoffs import PayoffTable
 from arena.rejection import Rejection, RejectionKind
 from arena.submission import prepare
@@ -172,7 +174,7 @@ class Evaluator:
             parents.append(Parent(lineage.parent, "made-from"))
         prepared = prepare(
             self._matches.game,
-            source,
+            file_of(source) if self._task.kind == NEURAL else source,
             name=self._name,
             labels={"iteration": self._task.key},
             provenance=lineage.provenance,

@@ -70,7 +70,7 @@ def run_csro(
         )
     config = RunConfig(played.name, choice, iterations, seed, solver, initial, budget)
     if initial:
-        named_initial(arena, played, initial)  # before anything is stored under the run's name
+        named_initial(arena, played, initial, choice)  # before anything is stored
     runs, lineage = Runs(arena.home.path), Lineage({"run": name, "oracle": choice.name})
     runs.start(name, config)
     with at_work(runs, name):

@@ -12,10 +12,13 @@ from dataclasses import dataclass
 from arena.errors import ArenaError, UsageFault
 from arena.games.protocol import Game
 from arena.kinds.mixture import payload_of
+from arena.kinds.neural import KIND as NEURAL
+from arena.kinds.neural import file_of, uniform_payload
 from arena.seam import Tournament
-from arena.submission import KIND, Rejection, prepare
+from arena.submission import KIND, Rejection, prepare, prepare_network
+from oracle.impala.training import check_opponent
 from oracle.values import Opponent, Task
-from population.config import RunConfig
+from population.config import OracleChoice, RunConfig
 from population.records import Sigma
 from population.seeds import seed_of
 from registry import AliasProtected, digest_of
@@ -35,12 +38,14 @@ class Member:
       digest: its identity.
       label: "initial", or the iteration in which it joined, "k03"; the same in every run that is
         told the same, whatever the run is called.
-      source: its program.
+      source: its program, or the payload of another kind.
+      kind: of the policy.
     """
 
     digest: str
     label: str
     source: str
+    kind: str = KIND
 
 
 def label_of(k: int) -> str:
@@ -61,27 +66,31 @@ def initial_member(arena: Tournament, game: Game, config: RunConfig) -> Member:
       UnknownPolicy: there is none of that name.
     """
     if config.initial:
-        return named_initial(arena, game, config.initial)
-    (entered,) = arena.enter(game, [_built_in(game)], ours=True)
+        return named_initial(arena, game, config.initial, config.oracle)
+    first = _uniform(game) if config.oracle.trains else _built_in(game)
+    (entered,) = arena.enter(game, [first], ours=True)
     if isinstance(entered, Rejection):
         raise AssertionError(f"{game.name}: {entered.message}")
-    return Member(entered.version.digest, "initial", entered.version.payload)
+    version = entered.version
+    return Member(version.digest, "initial", version.payload, version.kind)
 
 
-def named_initial(arena: Tournament, game: Game, ref: str) -> Member:
+def named_initial(arena: Tournament, game: Game, ref: str, oracle: OracleChoice) -> Member:
     """A registered policy as the one that a run starts from; registers and stores nothing.
 
     Raises:
-      UsageFault: it is no program.
+      UsageFault: it is of a kind that the oracle cannot answer.
       UnknownPolicy: there is none of that name.
     """
     version = arena.policy(ref, game)
-    if version.kind != KIND:
+    if oracle.trains:
+        check_opponent(version.ref, version.kind)
+    elif version.kind != KIND:
         raise UsageFault(
             f"{version.ref} is of kind {version.kind}: a run starts from a program, because "
             "oracles read their opponents' source; name a version of kind python"
         )
-    return Member(version.digest, "initial", version.payload)
+    return Member(version.digest, "initial", version.payload, version.kind)
 
 
 def built_in_initial(game: Game) -> Member:
@@ -103,18 +112,31 @@ def _built_in(game: Game) -> Submission:
     return prepared
 
 
+def _uniform(game: Game) -> Submission:
+    """A network that plays every legal action as often: PSRO's usual first policy."""
+    prepared = prepare_network(
+        game,
+        file_of(uniform_payload(game)),
+        name=f"{AUTHOR}/uniform",
+        description="Every legal action is as likely.",
+        provenance={"author": "Policy Arena", "licence": "Apache-2.0"},
+    )
+    if isinstance(prepared, Rejection):  # weights of 0
+        raise AssertionError(f"{game.name}: {prepared.message}")
+    return prepared
+
+
 def accept(arena: Tournament, run: str, digest: str, k: int) -> Member:
     """Makes the candidate that joins an entrant of the arena."""
     version = arena.admit(digest, f"joined in {run}, iteration {k}")
-    return Member(digest, label_of(k), version.payload)
+    return Member(digest, label_of(k), version.payload, version.kind)
 
 
 def task_of(game: Game, config: RunConfig, members: Sequence[Member], sigma: Sigma, k: int) -> Task:
     """The question of iteration k: what beats sigma?"""
     by_digest = {member.digest: member for member in members}
     opponents = tuple(
-        Opponent(digest, by_digest[digest].label, by_digest[digest].source, weight)
-        for digest, weight in sigma.support.items()
+        _opponent(by_digest[digest], weight) for digest, weight in sigma.support.items()
     )
     return Task(
         game=game,
@@ -123,11 +145,14 @@ def task_of(game: Game, config: RunConfig, members: Sequence[Member], sigma: Sig
         seed=seed_of(config.seed, game.name, label_of(k)),
         key=label_of(k),
         others=tuple(
-            Opponent(one.digest, one.label, one.source, 0.0)
-            for one in reversed(members)
-            if one.digest not in sigma.support
+            _opponent(one, 0.0) for one in reversed(members) if one.digest not in sigma.support
         ),
+        kind=NEURAL if config.oracle.trains else KIND,
     )
+
+
+def _opponent(member: Member, weight: float) -> Opponent:
+    return Opponent(member.digest, member.label, member.source, weight, member.kind)
 
 
 class MixtureRefused(ArenaError):

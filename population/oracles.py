@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol
 
 from arena.errors import UsageFault
 from arena.games import game as game_named
@@ -48,6 +48,7 @@ from population.evaluator import Lineage
 from population.members import Member, task_of
 from population.records import RunRecord, Sigma
 from population.runs import Runs
+from population.training import check_game, check_training, trainer
 
 GRAMMAR_WIDTH = 2
 """Programs that the grammar offers in each step of linear refinement: they cost nothing."""
@@ -145,12 +146,20 @@ class Authorship:
             return self._lineages.get(source, Lineage(self._provenance))
 
 
+class Origins(Protocol):
+    """What can tell where an oracle's answers come from."""
+
+    def lineage_of(self, source: str) -> Lineage:
+        """What is registered about an answer."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Workshop:
-    """An oracle, and what it can tell about its programs."""
+    """An oracle, and what it can tell about its answers."""
 
     oracle: Oracle
-    authorship: Authorship
+    authorship: Origins
     model: Model | None = None
 
     def close(self) -> None:
@@ -227,8 +236,10 @@ def check_writer(config: RunConfig) -> None:
     """Finds out whether what is to write the programs can write any of this game.
 
     Raises:
-      UsageFault: it is the grammar, which knows other games.
+      UsageFault: it is the grammar, which knows other games, or no networks play it.
     """
+    if config.oracle.trains:
+        check_game(game_named(config.game))
     if config.oracle.model in STARTS and config.game not in GRAMMARS:
         raise UsageFault(
             f"the grammar writes programs of {' and '.join(GRAMMARS)}, not of {config.game}: "
@@ -247,6 +258,8 @@ def check_model(choice: OracleChoice, spending: Spending) -> tuple[str, ...]:
       ModelError: its server cannot be reached, or does not know the key or the model.
     """
     _refuse_custom(choice)
+    if choice.training is not None:
+        return (check_training(choice.training),)
     writer_options(choice)
     check_asking(choice.model, choice.asking)
     if choice.model in STARTS:
@@ -318,6 +331,8 @@ def workshop(
     choice = record.config.oracle
     check_writer(record.config)
     _refuse_custom(choice)
+    if choice.training is not None:
+        return Workshop(*trainer(record.name, choice.training))
     options = writer_options(choice)
     racing = EarlyStop() if record.config.afresh else None  # runs of before play all in full
     provenance: dict[str, object] = {"run": record.name, "oracle": choice.name}

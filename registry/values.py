@@ -37,7 +37,7 @@ class Submission:
     Attributes:
       game: name of the game.
       name: "author/name".
-      kind: "native", "tabular", "python", "mixture" or "llm".
+      kind: "native", "tabular", "neural", "python", "mixture" or "llm".
       payload: the canonical text of the policy (source, or JSON).
       status: qualified or candidate.
       description: one line or more, in the author's words (never trusted as markup).

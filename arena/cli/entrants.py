@@ -73,9 +73,9 @@ def submit(
 ) -> None:
     """Checks a policy FILE, tries it in the sandbox, and registers it as a new version.
 
-    A FILE of - is what is piped in.
+    A FILE of - is what is piped in; one named .safetensors has the weights of a network.
     """
-    source = read(session, file)
+    source = read_policy(session, file)
     with session.arena(wall, new=True) as arena:
         notice(f"sandbox: {arena.wall}")
         outcome = arena.submit(source, game, name, description=description, labels=labels)
@@ -83,6 +83,21 @@ def submit(
         rejected(session, outcome)
     else:
         _taken(session, outcome, game)
+
+
+def read_policy(session: Session, file: Path) -> str | bytes:
+    """A policy from a file: its source, or the weights of a network in one named .safetensors.
+
+    Ends the command where there is none to be read.
+    """
+    if file.suffix != ".safetensors":
+        return read(session, file)
+    from arena.submission import read_weights
+
+    weights = read_weights(file)
+    if isinstance(weights, Rejection):
+        rejected(session, weights)
+    return weights
 
 
 def read(session: Session, file: Path) -> str:
@@ -142,7 +157,7 @@ def _taken(session: Session, outcome: Enrolled, game: Game) -> None:
 @session_options
 def check(session: Session, file: Path, game: Game, wall: WallChoice) -> None:
     """Runs the checks of `submit` on a FILE (- is what is piped in) and stores nothing."""
-    source = read(session, file)
+    source = read_policy(session, file)
     with session.practice(wall) as arena:
         notice(f"sandbox: {arena.wall}")
         failed = arena.check(source, game)
@@ -171,7 +186,7 @@ def _summary(version: PolicyVersion) -> dict[str, Any]:
 @click.command(name="list")
 @optional_game
 @click.option("--author", metavar="NAME", help="Only this author's.")
-@click.option("--kind", metavar="KIND", help="native, tabular, python, mixture, llm.")
+@click.option("--kind", metavar="KIND", help="native, tabular, neural, python, mixture, llm.")
 @click.option("--status", type=click.Choice([s.value for s in Status]), help="Only these.")
 @click.option("--label", "labels", multiple=True, callback=_labels, metavar="K=V", help="Label.")
 @click.option("--search", "text", metavar="TEXT", help="In names and descriptions.")
@@ -229,7 +244,11 @@ def show(session: Session, ref: str, game: Game | None, source: bool) -> None:
 
                 out.print(coloured(shown(version.payload)), soft_wrap=True)
             else:
-                click.echo(version.payload, nl=not version.payload.endswith("\n"))
+                from arena.kinds.neural import KIND as NEURAL
+                from arena.readable import readable
+
+                text = readable(version) if version.kind == NEURAL else version.payload
+                click.echo(text, nl=not text.endswith("\n"))
             return
         for key, value in (*_facts(version), *in_words(conduct).items()):
             out.print(f"[bold]{key:12}[/] {plain(value)}")

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 Event = Mapping[str, Any]
 """One throw or hand of a match, in the game's own words; JSON values and tuples of them."""
@@ -298,3 +302,83 @@ class InformationStates:
     engine: str
     in_engine: Callable[[Any], str]
     hands: int
+
+
+class Field(Protocol):
+    """Many matches as arrays, each at its own pace, for learning: the same play as the table's.
+
+    Match m has row m of everything.  Nobody forfeits here: replies are legal actions.
+    """
+
+    @property
+    def messages(self) -> npt.NDArray[np.uint8]:
+        """(matches, 2, MESSAGE_BYTES): what the table would say to both seats of each match."""
+        ...
+
+    @property
+    def over(self) -> npt.NDArray[np.bool_]:
+        """(matches,): whether a match is over; it then waits for `begin`."""
+        ...
+
+    def begin(self, matches: npt.NDArray[np.intp], deal_seeds: Sequence[int]) -> None:
+        """Begins new matches in these rows, one for each seed."""
+        ...
+
+    def advance(
+        self, matches: npt.NDArray[np.intp], replies: npt.NDArray[np.uint8]
+    ) -> npt.NDArray[np.float64]:
+        """Takes the replies (n, 2) of n matches; seats that are not asked may reply anything.
+
+        Returns:
+          (n,) what seat 0 won by that, in the game's unit.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Learning:
+    """Settings that published searches found best for a learner with networks in this game.
+
+    Attributes:
+      learning_rate: of the gradient steps.
+      hidden: widths of the network's hidden layers.
+      unroll: decisions in a row that one gradient goes through.
+      entropy_cost: weight of the policy's entropy in the loss.
+      batch: unrolls in a gradient step.
+      max_gradient_norm: longer gradients are scaled down to it.
+    """
+
+    learning_rate: float
+    hidden: tuple[int, ...]
+    unroll: int
+    entropy_cost: float
+    batch: int
+    max_gradient_norm: float
+
+
+@dataclass(frozen=True, slots=True)
+class Tensors:
+    """A game as numbers: what a network sees of it, and matches as arrays to learn from.
+
+    Attributes:
+      version: names this encoding; has a number that rises whenever it changes.
+      size: numbers in an observation.
+      asks: messages (n, MESSAGE_BYTES) to whether each asks for an action, (n,).
+      see: messages (n, MESSAGE_BYTES) to observations (n, size).  Every number is a multiple of
+        1/16 between -1 and 1, so that networks of kind neural compute with them exactly.
+      legal: messages (n, MESSAGE_BYTES) that ask for an action to the actions that the rules allow,
+        (n, actions).
+      author: from a function that answers messages with the numbers of actions to a policy behind
+        the author contract, for one match: the inverse of a seat.
+      field: from a number of matches to a `Field` of them, in which none has begun.
+      learning: see `Learning`.
+    """
+
+    version: str
+    size: int
+    asks: Callable[[npt.NDArray[np.uint8]], npt.NDArray[np.bool_]]
+    see: Callable[[npt.NDArray[np.uint8]], npt.NDArray[np.float64]]
+    legal: Callable[[npt.NDArray[np.uint8]], npt.NDArray[np.bool_]]
+    author: Callable[[Callable[[bytes], int]], Any]
+    field: Callable[[int], Field]
+    learning: Learning

@@ -36,6 +36,7 @@ from arena.games.parts import (
     Starter,
     Stationary,
     Telling,
+    Tensors,
 )
 from registry.values import Submission
 
@@ -254,4 +255,9 @@ class Game(Protocol):
     @property
     def bots(self) -> NativeBots | None:
         """None where the engine has no bots; then no policy of kind native plays the game."""
+        ...
+
+    @property
+    def tensors(self) -> Tensors | None:
+        """None where nobody wrote them; then no policy of kind neural plays the game."""
         ...

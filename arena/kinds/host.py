@@ -8,11 +8,12 @@ from typing import Any
 
 from arena.games.protocol import Game
 from arena.kinds.native import native_policy
+from arena.kinds.neural import neural_policy
 from arena.kinds.protocol import PolicyFactory
 from arena.kinds.tabular import tabular_policy
 
 FACTORIES: Mapping[str, PolicyFactory] = MappingProxyType(
-    {"native": native_policy, "tabular": tabular_policy}
+    {"native": native_policy, "neural": neural_policy, "tabular": tabular_policy}
 )
 """Kind to what makes its instances."""
 

@@ -8,6 +8,7 @@ import pyarrow as pa
 import streamlit as st
 
 from arena.figures.text import number, signed
+from arena.readable import readable
 from dashboards import data, navigate, run_data, theme
 from dashboards.charts.pointing import pointed
 from dashboards.text import in_markdown
@@ -141,9 +142,10 @@ def _attempt(facts: RunFacts, tried: Tried) -> None:
     for title, tab in zip(titles, st.tabs(titles), strict=True):
         with tab:
             if title == "Changes" and program and parent:
-                side_by_side(parent.payload, program.payload, (parent.ref, program.ref))
+                side_by_side(readable(parent), readable(program), (parent.ref, program.ref))
             elif title == "Source" and program:
-                st.code(shown(program.payload), language="python", line_numbers=True, height=560)
+                language = "python" if program.kind == "python" else None
+                st.code(shown(readable(program)), language=language, line_numbers=True, height=560)
             elif call:
                 calls.prompt_and_reply(call)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Literal
 
 import pyarrow as pa
@@ -13,7 +12,10 @@ from arena.conduct import conduct_of, in_words
 from arena.figures.text import interval, number
 from arena.games.protocol import Game
 from arena.kinds.mixture import weights_of
+from arena.kinds.neural import KIND as NEURAL
+from arena.kinds.neural import file_of
 from arena.listings import also
+from arena.readable import readable
 from arena.source_check import docstring_of
 from arena.values import short
 from dashboards import data, navigate, run_data, theme
@@ -220,22 +222,31 @@ def _source(game: Game, version: PolicyVersion) -> None:
         docstring = docstring_of(version.payload, game.contract.class_name)
     if docstring:
         st.text(shown(docstring))
-    python = version.kind == "python"
+    content, ending, mime = _file(version)
     st.download_button(
         "Download",
-        version.payload,
-        file_name=f"{version.ref.replace('/', '-').replace('@', '-')}.{'py' if python else 'json'}",
-        mime="text/x-python" if python else "application/json",
+        content,
+        file_name=f"{version.ref.replace('/', '-').replace('@', '-')}.{ending}",
+        mime=mime,
         icon=":material/download:",
         on_click="ignore",
     )
     other = _compared(game, version)
     if other is None:
-        language = "python" if python else "json"
-        st.code(shown(_shown(version)), language=language, line_numbers=True)
+        language = {"python": "python", NEURAL: None}.get(version.kind, "json")
+        st.code(shown(readable(version)), language=language, line_numbers=True)
         return
     _scores_of_both(game, other, version)
-    side_by_side(_shown(other), _shown(version), (other.ref, version.ref))
+    side_by_side(readable(other), readable(version), (other.ref, version.ref))
+
+
+def _file(version: PolicyVersion) -> tuple[str | bytes, str, str]:
+    """A version's content as its author would hand it in, the name's ending, and its type."""
+    if version.kind == "python":
+        return version.payload, "py", "text/x-python"
+    if version.kind == NEURAL:
+        return file_of(version.payload), "safetensors", "application/octet-stream"
+    return version.payload, "json", "application/json"
 
 
 def _compared(game: Game, version: PolicyVersion) -> PolicyVersion | None:
@@ -276,16 +287,6 @@ def _scores_of_both(game: Game, other: PolicyVersion, version: PolicyVersion) ->
             }
         )
     st.dataframe(pa.Table.from_pylist(rows), hide_index=True, placeholder="-")
-
-
-def _shown(version: PolicyVersion) -> str:
-    """Source as it is; JSON with line breaks."""
-    if version.kind == "python":
-        return version.payload
-    try:
-        return json.dumps(json.loads(version.payload), indent=1)
-    except ValueError:
-        return version.payload
 
 
 def _ancestors(version: PolicyVersion) -> list[tuple[str, PolicyVersion]]:

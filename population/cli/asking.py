@@ -62,7 +62,7 @@ _WORDS = (
 )
 
 
-def _gathered(
+def gathered(
     options: Sequence[Callable[..., Any]], names: Sequence[str], argument: str
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """A decorator that adds options and hands over those that were given, as one mapping."""
@@ -81,9 +81,9 @@ def _gathered(
     return decorate
 
 
-pace_options = _gathered(_PACE, ("timeout_seconds", "parallel", "context_tokens"), "pace")
+pace_options = gathered(_PACE, ("timeout_seconds", "parallel", "context_tokens"), "pace")
 """Adds the options that may change while a run goes on, as one `pace` mapping."""
-_word_options = _gathered(_WORDS, ("temperature", "max_output_tokens", "thinking"), "words")
+_word_options = gathered(_WORDS, ("temperature", "max_output_tokens", "thinking"), "words")
 
 
 def asking_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -138,11 +138,17 @@ def _given() -> dict[str, str]:
 
 
 def show_first(session: Session, config: RunConfig) -> None:
-    """Prints what would be sent first; registers and stores nothing."""
+    """Prints what would be sent first; registers and stores nothing.
+
+    Raises:
+      UsageFault: the oracle sends no prompts.
+    """
+    if config.oracle.trains:
+        raise UsageFault(f"the oracle {config.oracle.name} sends no prompts")
     game = game_named(config.game)
     if config.initial:
         with session.arena() as arena:
-            initial = named_initial(arena, game, config.initial)
+            initial = named_initial(arena, game, config.initial, config.oracle)
     else:
         initial = built_in_initial(game)
     first = first_prompt(config, initial)
@@ -200,6 +206,8 @@ def show_call(session: Session, run: str, key: str) -> None:
             f"{run} has no model call {key!r} and no finished iteration of that name; see "
             f"csro prompt --run {run}"
         )
+    if record.config.oracle.trains:
+        raise UsageFault(f"{run} trains networks, and asks no model")
     if record.config.oracle.custom:
         raise UsageFault(
             f"{run} has an oracle of its author's own, {record.config.oracle.name}: nobody else "
@@ -218,7 +226,10 @@ def members_before(arena: Arena, runs: Runs, run: str, k: int) -> list[Member]:
         if one.k < k and one.accepted:
             labels.setdefault(one.accepted, label_of(one.k))
     versions = arena.versions(labels)
-    return [Member(digest, label, versions[digest].payload) for digest, label in labels.items()]
+    return [
+        Member(digest, label, versions[digest].payload, versions[digest].kind)
+        for digest, label in labels.items()
+    ]
 
 
 def _show(session: Session, prompt: Prompt, more: Mapping[str, Any]) -> None:

@@ -40,6 +40,7 @@ from population.cli.running import go_on, name_for, ready, spending_options
 from population.config import OracleChoice, RunConfig
 from population.matches import Matches
 from population.members import built_in_initial
+from population.network_rows import METHOD, network_rows
 from population.oracles import Spending, check_model, first_prompt, full_model_name, journal_of
 from population.paper import methods
 from population.records import RunRecord, RunState
@@ -173,6 +174,8 @@ def _simple_rows(arena: Arena, game: Game, seeds: range, count: int) -> list[Row
         for published in methods(game.name):
             if published.method in taken or choice_of(published.method, "") is not None:
                 continue
+            if published.method == METHOD and game.tensors is not None:
+                continue
             if f"house/{published.method}" in names:
                 found.append(house_row(matches, published, count, population))
             elif not is_agents(published.method):
@@ -271,11 +274,11 @@ def _csro_rows(arena: Arena, runs: Runs, game: Game, model: str | None) -> list[
         if record.state is RunState.FINISHED and record.final is not None
     ]
     asked = full_model_name(model or "gemini")
-    found: list[Row] = []
+    found = network_rows(game, finished)
     for published in rows_to_run(game):
         price = _price(game, published.method, asked)
         found += variant_rows(game, published, finished, asked, price)
-    return found + own_rows(game, finished)
+    return found + own_rows(game, [one for one in finished if not one[0].config.oracle.trains])
 
 
 def _price(game: Game, method: str, model: str) -> str:

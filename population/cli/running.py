@@ -31,7 +31,6 @@ from arena.local import Arena
 from oracle.grammar.starts import STARTS
 from oracle.models.budget import NOTHING, Spent
 from oracle.models.choice import names_of
-from oracle.models.options import Asking
 from population.cli.asking import (
     asking_options,
     pace_options,
@@ -41,8 +40,9 @@ from population.cli.asking import (
     show_calls,
     show_first,
 )
+from population.cli.learning import CHOICES, chosen, training_options
 from population.cli.telling import answer, told_again
-from population.config import ORACLES, Measuring, OracleChoice, RunConfig, default_measuring
+from population.config import Measuring, OracleChoice, RunConfig, default_measuring
 from population.csro import Csro, Result
 from population.logbook import Logbook, at_work
 from population.matches import Matches
@@ -51,8 +51,6 @@ from population.oracles import (
     Spending,
     check_model,
     check_writer,
-    full_model_name,
-    model_by_default,
     workshop,
 )
 from population.records import Iteration, RunRecord, RunState
@@ -68,7 +66,7 @@ def oracle_options(function: Callable[..., Any], usual: str = "linear") -> Calla
         "name",
         default=usual,
         show_default=True,
-        type=click.Choice(ORACLES),
+        type=click.Choice(CHOICES),
         help="How best responses are searched for.",
     )
     @click.option(
@@ -106,6 +104,7 @@ def oracle_options(function: Callable[..., Any], usual: str = "linear") -> Calla
         type=click.IntRange(1),
         help="N: candidates of best-of-n.",
     )
+    @training_options
     @asking_options
     @wraps(function)
     def run(
@@ -115,11 +114,11 @@ def oracle_options(function: Callable[..., Any], usual: str = "linear") -> Calla
         shown: str,
         refinements: int,
         drafts: int,
-        asking: Asking,
         **kwargs: Any,
     ) -> Any:
-        chosen = full_model_name(model) if model else model_by_default()
-        oracle = OracleChoice(name, chosen, opponents, shown, refinements, drafts, asking)
+        told = {"opponents": opponents, "shown": shown, "refinements": refinements}
+        told |= {"drafts": drafts, "asking": kwargs.pop("asking")}
+        oracle = chosen(kwargs.get("game"), name, model, kwargs.pop("training"), **told)
         return function(oracle=oracle, **kwargs)
 
     return run
@@ -229,7 +228,7 @@ def run(
         name = run_name or name_for(config)
         finished = {one.name for one in runs.all() if one.state is RunState.FINISHED}
         if initial:
-            named_initial(arena, game, initial)  # before anything is stored under the run's name
+            named_initial(arena, game, initial, oracle)  # before anything is stored
         if name not in finished:
             ready(arena, oracle, spending)
         work(session, runs, runs.start(name, config), arena, spending)

@@ -21,7 +21,10 @@ def told_again(arena: Arena, runs: Runs, run_name: str) -> Result:
     record = runs.get(run_name)
     labels = members_of(record, runs.iterations(run_name))
     versions = arena.versions([*labels, record.mixture])
-    members = tuple(Member(one, label, versions[one].payload) for one, label in labels.items())
+    members = tuple(
+        Member(one, label, versions[one].payload, versions[one].kind)
+        for one, label in labels.items()
+    )
     assert record.final is not None  # a finished run has one
     return Result(members, record.final, versions[record.mixture])
 

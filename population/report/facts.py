@@ -10,7 +10,9 @@ from arena.games import game as game_named
 from arena.games.protocol import Game
 from arena.house.population import Population, default_population
 from arena.payoffs import PayoffTable
+from arena.readable import readable
 from arena.seam import Tournament
+from arena.submission import KIND
 from oracle.models.budget import Spent
 from population.comparison import best_single
 from population.members import label_of
@@ -19,6 +21,7 @@ from population.records import Iteration, RunRecord, Sigma
 from population.runs import Runs
 from population.scores import Measured, Scores, measured
 from population.usage import Usage, usage_of
+from registry.values import PolicyVersion
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,13 +160,18 @@ def _members(
             label=label,
             ref=versions[digest].ref,
             description=versions[digest].description,
-            source=versions[digest].payload,
+            source=readable(versions[digest]),
             parent=joined.get(parent) or (versions[parent].ref if parent else ""),
-            parent_source=versions[parent].payload if parent else "",
+            parent_source=_program(versions[parent]) if parent else "",
         )
         for digest, label in joined.items()
         for parent in [parents.get(digest, "")]
     )
+
+
+def _program(version: PolicyVersion) -> str:
+    """The source of a program; other kinds are not made from one another."""
+    return version.payload if version.kind == KIND else ""
 
 
 def _parent(iteration: Iteration) -> str:

@@ -1,4 +1,4 @@
-"""What holds for every kind of policy: native, tabular, mixture, python.
+"""What holds for every kind of policy: native, tabular, neural, mixture, python.
 
 Each kind is represented in every game that it plays, and meets every other kind there.
 """
@@ -15,13 +15,28 @@ from arena.kinds.host import FACTORIES, host_policy
 from arena.kinds.mixture import payload_of
 from registry.values import PolicyVersion, Submission
 from tests.arena.at_the_table import at_random, play
+from tests.arena.networks import random_payload
 
-KINDS = ("native", "tabular", "python", "mixture")
+KINDS = ("native", "tabular", "neural", "python", "mixture")
 every_game = pytest.mark.parametrize("game", GAMES.values(), ids=list(GAMES))
+
+
+def networks(game: Game) -> list[Submission]:
+    """One, where networks play the game: none comes with it."""
+    if game.tensors is None:
+        return []
+    payload = random_payload(game, 1)
+    return [Submission(game=game.name, name="somebody/net", kind="neural", payload=payload)]
+
+
+def ours(game: Game) -> list[Submission]:
+    """The policies that the arena plays itself."""
+    return [*game.house(), *networks(game)]
 
 
 def representatives(arena: Arena, game: Game) -> dict[str, PolicyVersion]:
     """One policy of each kind that plays the game; the mixture has all the others in it."""
+    arena.enter(game, networks(game))
     found = {version.kind: version for version in arena.policies(game)}
     weights = {version.digest: 1 / len(found) for version in found.values()}
     mixed = Submission(
@@ -53,7 +68,7 @@ def test_every_kind_meets_every_kind(game: Game, arena: Arena) -> None:
 @every_game
 def test_play_follows_from_payload_and_seed_alone(game: Game) -> None:
     """Whoever else plays in this process, and however far."""
-    for entrant in {one.kind: one for one in game.house()}.values():
+    for entrant in {one.kind: one for one in ours(game)}.values():
 
         def moves(seed: int, crowd: int, entrant: Submission = entrant) -> bytes:
             players = [
@@ -72,7 +87,7 @@ def test_play_follows_from_payload_and_seed_alone(game: Game) -> None:
 @pytest.mark.parametrize("kind", FACTORIES)
 def test_a_payload_of_another_kind_or_game_is_refused(game: Game, kind: str) -> None:
     payloads = {
-        (one.game, one.kind): one.payload for other in GAMES.values() for one in other.house()
+        (one.game, one.kind): one.payload for other in GAMES.values() for one in ours(other)
     }
     plays = (game.name, kind) in payloads
     for (other, of_kind), payload in payloads.items():
@@ -87,7 +102,7 @@ def test_a_payload_of_another_kind_or_game_is_refused(game: Game, kind: str) -> 
 
 
 @every_game
-@pytest.mark.parametrize("kind", ["python", "mixture", "neural", ""])
+@pytest.mark.parametrize("kind", ["python", "mixture", "quantum", ""])
 def test_other_kinds_are_not_played_by_the_arena_itself(game: Game, kind: str) -> None:
     with pytest.raises(ValueError, match="does not play"):
         host_policy(game, kind, "{}", 1)

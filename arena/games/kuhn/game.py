@@ -113,6 +113,7 @@ class Kuhn(HandGame[Position]):
     learners: tuple[Learner, ...] = ()
     states = STATES
     bots = None
+    tensors = None
 
     @functools.cached_property
     def stationary(self) -> Stationary:

@@ -26,6 +26,7 @@ from arena.games.leduc.examples import EXAMPLES
 from arena.games.leduc.house import leduc_house
 from arena.games.leduc.states import STATES, state_key
 from arena.games.leduc.telling import TELLING
+from arena.games.leduc.tensors import TENSORS
 from arena.games.parts import Learner, MatchCounts, Published, Starter, Stationary, Table
 from arena.games.protocol import AuthorContract
 from arena.kinds.tabular import states_of
@@ -153,6 +154,7 @@ class Leduc(HandGame[Position]):
     learners: tuple[Learner, ...] = ()
     states = STATES
     bots = None
+    tensors = TENSORS
 
     @functools.cached_property
     def stationary(self) -> Stationary:

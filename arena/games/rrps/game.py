@@ -28,6 +28,7 @@ from arena.games.rrps.house import rrps_submissions
 from arena.games.rrps.learners import LEARNERS
 from arena.games.rrps.stationary import STATIONARY
 from arena.games.rrps.telling import TELLING
+from arena.games.rrps.tensors import TENSORS
 from registry.values import Submission
 
 _FOLDER = Path(__file__).parent
@@ -108,6 +109,7 @@ class Rrps:
     states = None
     stationary = STATIONARY
     bots = BOTS
+    tensors = TENSORS
 
     def house(self) -> tuple[Submission, ...]:
         """The 43 bots, in alphabetical order."""

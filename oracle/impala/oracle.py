@@ -1,0 +1,165 @@
+"""The oracle: trains a network against sigma, and answers with the best of its checkpoints."""
+
+from __future__ import annotations
+
+import math
+import platform
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import torch
+
+from arena.kinds.neural import KIND, architecture_of
+from oracle.impala.environments import Episodes
+from oracle.impala.learner import Learner
+from oracle.impala.net import fresh, payload
+from oracle.impala.opponents import crew_of
+from oracle.impala.training import Training
+from oracle.values import (
+    Attempt,
+    Candidate,
+    Evaluate,
+    OracleExhausted,
+    Response,
+    Score,
+    Task,
+)
+from registry import digest_of
+
+POINTS = 20
+"""Of the curve of returns that is kept of a training."""
+
+
+class Impala:
+    """Trains anew for each task, from a network whose policy is uniform.
+
+    Whom the learner meets is drawn from sigma in each match.  All random choices follow from the
+    task's seed, so on one machine a training that is repeated gives the same network; another
+    machine, device or number of threads adds in another order, and so may give another one.
+    """
+
+    name = "impala"
+
+    def __init__(self, training: Training) -> None:
+        """Gets ready; see `Training`."""
+        self._training = training
+        self._accounts: dict[str, Mapping[str, Any]] = {}
+
+    def account(self, source: str) -> Mapping[str, Any]:
+        """What is registered about a network of a training: settings, decisions and returns.
+
+        `returns` is the curve: decisions so far, mean return of the matches since the point before
+        in the game's unit, its standard error, and how many these were.
+        """
+        return self._accounts.get(source, {})
+
+    def respond(self, task: Task, evaluate: Evaluate) -> Response:
+        """Answers a task; see `oracle.values.Oracle`.
+
+        Raises:
+          UsageFault: an opponent is of a kind that networks are not trained against.
+        """
+        with _threads(self._training.threads):
+            return self._respond(task, evaluate)
+
+    def _respond(self, task: Task, evaluate: Evaluate) -> Response:
+        learner, episodes = self._learner(task)
+        training, curve = self._training, _Curve(episodes)
+        found: list[tuple[str, Attempt]] = []
+        best = -math.inf
+        for number in range(training.checkpoints):
+            rounds = _share(training.rounds, training.checkpoints, number)
+            every = max(1, training.rounds // POINTS)
+            for first in range(0, rounds, every):
+                learner.train(min(every, rounds - first))
+                curve.point(learner.decisions)
+            source = payload(task.game, learner.net)
+            self._accounts[source] = self._told(task, learner, curve)
+            (result,) = evaluate([source])
+            score = result if isinstance(result, Score) else None
+            kept = score is not None and score.u > best
+            best = max(best, score.u) if score else best
+            attempt = Attempt(
+                number=number,
+                parent="",
+                call="",
+                digest=digest_of(task.game.name, KIND, source),
+                score=score,
+                failure=None if isinstance(result, Score) else result,
+                kept=kept,
+            )
+            found.append((source, attempt))
+        return _response(found)
+
+    def _learner(self, task: Task) -> tuple[Learner, Episodes]:
+        training, game = self._training, task.game
+        device = torch.device(training.device)
+        rng = np.random.default_rng(task.seed)
+        generator = torch.Generator(device).manual_seed(task.seed % 2**63)
+        crews = [
+            crew_of(game, one, training.environments, generator, device) for one in task.opponents
+        ]
+        weights = [one.weight for one in task.opponents]
+        net = fresh(architecture_of(game, training.hidden), rng).to(device)
+        episodes = Episodes(game, crews, weights, training.environments, rng)
+        return Learner(net, episodes, training, generator), episodes
+
+    def _told(self, task: Task, learner: Learner, curve: _Curve) -> Mapping[str, Any]:
+        settings = asdict(self._training)
+        settings["hidden"] = list(self._training.hidden)
+        return {
+            "architecture": str(learner.net.architecture),
+            "training": settings,
+            "training_seed": str(task.seed),
+            "decisions": learner.decisions,
+            "returns": [list(point) for point in curve.points],
+            "trained_with": f"PyTorch {torch.__version__} on {platform.machine()}",
+        }
+
+
+@contextmanager
+def _threads(number: int) -> Iterator[None]:
+    """So many threads for PyTorch meanwhile: in the whole process, which knows no other way."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(number)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+class _Curve:
+    """What a learner returned as it learned."""
+
+    def __init__(self, episodes: Episodes) -> None:
+        self._episodes, self._told = episodes, 0
+        self.points: list[tuple[int, float, float, int]] = []
+
+    def point(self, decisions: int) -> None:
+        """Adds the matches that ended since the last point, unless there are none."""
+        fresh_ones = self._episodes.returns[self._told :]
+        if not fresh_ones:
+            return
+        self._told += len(fresh_ones)
+        error = np.std(fresh_ones) / math.sqrt(len(fresh_ones))
+        mean = round(float(np.mean(fresh_ones)), 2)
+        self.points.append((decisions, mean, round(float(error), 2), len(fresh_ones)))
+
+
+def _share(total: int, parts: int, number: int) -> int:
+    """The size of one of nearly equal parts."""
+    return total * (number + 1) // parts - total * number // parts
+
+
+def _response(found: list[tuple[str, Attempt]]) -> Response:
+    attempts = tuple(attempt for _, attempt in found)
+    scored = [(a.score.u, source, a) for source, a in found if a.score is not None]
+    if not scored:
+        raise OracleExhausted("no checkpoint of the training could be scored", attempts)
+    _, source, attempt = max(scored, key=lambda one: one[0])
+    assert attempt.score is not None
+    best = Candidate(source, attempt.digest, attempt.score, parent="", call="")
+    return Response(best, attempts)
