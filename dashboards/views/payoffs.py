@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import math
 from collections.abc import Mapping, Sequence
@@ -44,21 +43,24 @@ def show(game: Game) -> None:
         "Policies", sizes, value=sizes[min(1, len(sizes) - 1)], key=f"payoffs_most_{game.name}"
     )
     best = [row.digest for row in rows[: int(count or len(rows))]]
-    table = data.payoffs(game).restrict(best)
-    refs = data.field(game).refs
+    whole, refs = data.payoffs(game), data.field(game).refs
+    table = whole.restrict(best)
     ratings = {row.digest: row.trueskill.conservative for row in rows if row.trueskill}
     places = _order(str(by), table, refs, ratings)
     table = table.restrict([table.digests[place] for place in places])
     names = [refs[digest] for digest in table.digests]
     download.download_button(
         "CSV",
-        _csv(table, names),
+        lambda: as_csv(whole.restrict([row.digest for row in rows]).named(refs)),
         file_name=f"payoffs-{game.name}.csv",
         mime="text/csv",
         icon=":material/download:",
         width="stretch",
         on_click="ignore",
+        help="All policies, a row for each pair, with errors and counts.",
     )
+    if len(best) < len(rows):
+        st.caption(f"The {len(best):,} best of {len(rows):,} by AggScore are drawn.")
     _map_and_pair(game, table, names)
 
 
@@ -85,14 +87,11 @@ def _order(
     return places
 
 
-def _csv(table: PayoffTable, names: Sequence[str]) -> bytes:
-    """The matrix of means, as `arena payoffs --csv` writes it."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer)
-    writer.writerow(["policy", *names])
-    for name, row in zip(names, table.mean.tolist(), strict=True):
-        writer.writerow([name, *("" if value != value else f"{value:.6g}" for value in row)])
-    return buffer.getvalue().encode()
+def as_csv(table: PayoffTable) -> bytes:
+    """What the button gives: a table as `arena payoffs --csv` writes it."""
+    buffer = io.BytesIO()
+    table.to_csv(buffer)
+    return buffer.getvalue()
 
 
 @st.fragment

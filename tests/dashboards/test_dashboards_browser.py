@@ -163,6 +163,22 @@ def test_a_cell_tells_its_numbers_and_chooses_the_pair(address: str) -> None:
         unharmed(browser, "payoffs, a cell clicked")
 
 
+def test_the_csv_of_all_payoffs_comes_when_it_is_asked_for(address: str) -> None:
+    with Browser(address) as browser:
+        browser.open("/payoffs?game=leduc")
+        browser.run("HTMLAnchorElement.prototype.click = function () { window.asked = this.href }")
+        browser.click("CSV")
+        browser.settle()
+        fetched = (
+            "const read = new XMLHttpRequest(); read.open('GET', window.asked, false);"
+            "read.send(); return read.responseText"
+        )
+        head, *rows = browser.run(fetched).splitlines()
+        assert {'"policy"', '"stderr"', '"count"', '"forfeits"'} <= set(head.split(","))
+        assert len(rows) == 4 * 5 / 2  # every pair, and everybody with itself
+        unharmed(browser, "payoffs, CSV")
+
+
 def test_the_score_is_pointed_at_and_clicked(address: str, played_home: Path) -> None:
     match = open_home(played_home).store.matches("leduc", 1, limit=1)[0].id
     with Browser(address) as browser:
