@@ -13,7 +13,7 @@ from arena.figures.heatmap import MOST_LABELS, clustered, payoff_heatmap
 from arena.figures.text import number, signed
 from arena.games.protocol import Game
 from arena.payoffs import PayoffTable
-from dashboards import data, theme
+from dashboards import data, navigate, theme
 from dashboards.charts.pointing import pointed
 from dashboards.text import in_markdown
 from dashboards.tiles import tiles
@@ -35,9 +35,15 @@ def show(game: Game) -> None:
         st.info(f"Nobody has met yet. Play a round robin:  `arena play --game {game.name}`")
         return
     order, most, download = st.columns([4, 3, 2], vertical_alignment="bottom")
+    navigate.follow("by", "payoffs_by", ORDERS)
     by = order.segmented_control(
-        "Ordered by", ORDERS, default=ORDERS[0], required=True, key="payoffs_by"
+        "Ordered by",
+        ORDERS,
+        default=None if "payoffs_by" in st.session_state else ORDERS[0],
+        required=True,
+        key="payoffs_by",
     )
+    navigate.keep("by", "payoffs_by", by, ORDERS[0])
     sizes = [size for size in (20, 50, 100, 200, 400) if size < len(rows)] + [len(rows)]
     count = most.select_slider(
         "Policies", sizes, value=sizes[min(1, len(sizes) - 1)], key=f"payoffs_most_{game.name}"
@@ -114,12 +120,16 @@ def _map_and_pair(game: Game, table: PayoffTable, names: Sequence[str]) -> None:
         return
     st.caption("Click a cell above, or choose by name.")
     left, right = st.columns(2)
+    navigate.follow("policy", keys[0], names)
     one = left.selectbox("Policy", names, key=keys[0])
     others = [name for name in names if name != one]
     met = [name for name in others if table.count[names.index(one), names.index(name)]]
+    navigate.follow("against", keys[1], others)
     if st.session_state.get(keys[1]) not in others:
         st.session_state[keys[1]] = (met or others)[0]
     other = right.selectbox("Against", others, key=keys[1])
+    navigate.keep("policy", keys[0], one, names[0])
+    navigate.keep("against", keys[1], other, (met or others)[0])
     a, b = names.index(one), names.index(other)
     matches = int(table.count[a, b])
     if not matches:

@@ -160,6 +160,12 @@ def test_a_cell_tells_its_numbers_and_chooses_the_pair(address: str) -> None:
         browser.point(".pointed-surface", *at, click=True)
         for label, name in (("Policy", names[row]), ("Against", names[column])):
             assert browser.find(f'input[aria-label="{label}"][value^="{name}@"]')
+        there = browser.address
+        assert "by=Name" in there
+        browser.open("/about")
+        browser.open(there.removeprefix(address))
+        for label, name in (("Policy", names[row]), ("Against", names[column])):
+            assert browser.find(f'input[aria-label="{label}"][value^="{name}@"]')
         unharmed(browser, "payoffs, a cell clicked")
 
 
