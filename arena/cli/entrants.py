@@ -143,7 +143,8 @@ def _taken(session: Session, outcome: Enrolled, game: Game) -> None:
         if reason:
             out.print(plain(reason))
         if qualified:
-            out.print(f"play it:  arena play --game {game.name} --only {version.ref}")
+            again = session.typed(f"arena play --game {game.name} --only {version.ref}")
+            out.print(f"play it:  {plain(again)}", soft_wrap=True)
 
     session.answer(document, human)
     if not qualified:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
+from arena.cli.session import DEFAULT_HOME
 from arena.errors import ArenaError
 from registry.errors import RegistryError
 
@@ -38,7 +39,7 @@ class RefType(click.ParamType[str]):
         game: Game | None = ctx.params.get("game")
         try:
             refs = _refs(
-                Path(ctx.params.get("home_path") or "./arena-home"),
+                Path(ctx.params.get("home_path") or DEFAULT_HOME),
                 ctx.params.get("registry_url"),
                 game.name if game is not None else None,
             )

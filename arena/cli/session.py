@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
 KEY_BYTES = 32
 """Of a season's key."""
+DEFAULT_HOME = "./arena-home"
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -123,6 +125,13 @@ class Session:
             passing = replace(self, home_path=Path(folder) / "home")
             with passing.arena(wall, workers, new=True) as arena:
                 yield arena
+
+    def typed(self, words: str) -> str:
+        """A command to go on with, as it has to be typed: it names the home if this one did."""
+        known = os.environ.get("ARENA_HOME") or DEFAULT_HOME
+        if self.home_path.absolute() == Path(known).absolute():
+            return words
+        return f"{words} --home {shlex.quote(str(self.home_path))}"
 
     def answer(self, document: Mapping[str, Any], human: Callable[[Console], None]) -> None:
         """Prints the answer: one JSON document on stdout, or something for people."""
@@ -237,7 +246,7 @@ def session_options(function: Callable[..., Any]) -> Callable[..., Any]:
         "--home",
         "home_path",
         envvar="ARENA_HOME",
-        default="./arena-home",
+        default=DEFAULT_HOME,
         show_default=True,
         type=click.Path(path_type=Path, file_okay=False),
         help="Folder of the tournament [env ARENA_HOME].",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import math
 from collections.abc import Mapping, Sequence
@@ -14,7 +13,7 @@ from arena.figures.heatmap import MOST_LABELS, clustered, payoff_heatmap
 from arena.figures.text import number, signed
 from arena.games.protocol import Game
 from arena.payoffs import PayoffTable
-from dashboards import data, theme
+from dashboards import data, navigate, theme
 from dashboards.charts.pointing import pointed
 from dashboards.text import in_markdown
 from dashboards.tiles import tiles
@@ -36,29 +35,38 @@ def show(game: Game) -> None:
         st.info(f"Nobody has met yet. Play a round robin:  `arena play --game {game.name}`")
         return
     order, most, download = st.columns([4, 3, 2], vertical_alignment="bottom")
+    navigate.follow("by", "payoffs_by", ORDERS)
     by = order.segmented_control(
-        "Ordered by", ORDERS, default=ORDERS[0], required=True, key="payoffs_by"
+        "Ordered by",
+        ORDERS,
+        default=None if "payoffs_by" in st.session_state else ORDERS[0],
+        required=True,
+        key="payoffs_by",
     )
+    navigate.keep("by", "payoffs_by", by, ORDERS[0])
     sizes = [size for size in (20, 50, 100, 200, 400) if size < len(rows)] + [len(rows)]
     count = most.select_slider(
         "Policies", sizes, value=sizes[min(1, len(sizes) - 1)], key=f"payoffs_most_{game.name}"
     )
     best = [row.digest for row in rows[: int(count or len(rows))]]
-    table = data.payoffs(game).restrict(best)
-    refs = data.field(game).refs
+    whole, refs = data.payoffs(game), data.field(game).refs
+    table = whole.restrict(best)
     ratings = {row.digest: row.trueskill.conservative for row in rows if row.trueskill}
     places = _order(str(by), table, refs, ratings)
     table = table.restrict([table.digests[place] for place in places])
     names = [refs[digest] for digest in table.digests]
     download.download_button(
         "CSV",
-        _csv(table, names),
+        lambda: as_csv(whole.restrict([row.digest for row in rows]).named(refs)),
         file_name=f"payoffs-{game.name}.csv",
         mime="text/csv",
         icon=":material/download:",
         width="stretch",
         on_click="ignore",
+        help="All policies, a row for each pair, with errors and counts.",
     )
+    if len(best) < len(rows):
+        st.caption(f"The {len(best):,} best of {len(rows):,} by AggScore are drawn.")
     _map_and_pair(game, table, names)
 
 
@@ -85,14 +93,11 @@ def _order(
     return places
 
 
-def _csv(table: PayoffTable, names: Sequence[str]) -> bytes:
-    """The matrix of means, as `arena payoffs --csv` writes it."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer)
-    writer.writerow(["policy", *names])
-    for name, row in zip(names, table.mean.tolist(), strict=True):
-        writer.writerow([name, *("" if value != value else f"{value:.6g}" for value in row)])
-    return buffer.getvalue().encode()
+def as_csv(table: PayoffTable) -> bytes:
+    """What the button gives: a table as `arena payoffs --csv` writes it."""
+    buffer = io.BytesIO()
+    table.to_csv(buffer)
+    return buffer.getvalue()
 
 
 @st.fragment
@@ -115,12 +120,16 @@ def _map_and_pair(game: Game, table: PayoffTable, names: Sequence[str]) -> None:
         return
     st.caption("Click a cell above, or choose by name.")
     left, right = st.columns(2)
+    navigate.follow("policy", keys[0], names)
     one = left.selectbox("Policy", names, key=keys[0])
     others = [name for name in names if name != one]
     met = [name for name in others if table.count[names.index(one), names.index(name)]]
+    navigate.follow("against", keys[1], others)
     if st.session_state.get(keys[1]) not in others:
         st.session_state[keys[1]] = (met or others)[0]
     other = right.selectbox("Against", others, key=keys[1])
+    navigate.keep("policy", keys[0], one, names[0])
+    navigate.keep("against", keys[1], other, (met or others)[0])
     a, b = names.index(one), names.index(other)
     matches = int(table.count[a, b])
     if not matches:

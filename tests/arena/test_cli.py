@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from arena.analysis.leaderboard import RANKINGS
 from arena.cli import main
+from arena.cli.session import Session
 from arena.home import FORMAT
 from arena.payoffs import PayoffTable
 
@@ -72,6 +73,18 @@ def test_show_prints_provenance(home):
     assert "Andrzej Nagorko" in shown
     assert "2000" in shown
     assert document("show", "house/CFR+", home=home)["provenance"]["author"]
+
+
+def test_a_command_to_go_on_with_names_the_home(home, file, monkeypatch):
+    path = str(file(GOOD))
+    said = run("submit", path, "--game", "rrps", "--name", "me/bot", home=home).stdout
+    assert f"play it:  arena play --game rrps --only me/bot@1 --home {home}\n" in said
+    spaced = Session(Path("/some where"), None, as_json=False)
+    assert spaced.typed("arena list") == "arena list --home '/some where'"
+    monkeypatch.setenv("ARENA_HOME", "/some where")
+    assert spaced.typed("arena list") == "arena list"
+    monkeypatch.delenv("ARENA_HOME")
+    assert Session(Path("arena-home"), None, as_json=False).typed("arena list") == "arena list"
 
 
 def test_submit_show_source_and_yank(home, file):

@@ -160,7 +160,29 @@ def test_a_cell_tells_its_numbers_and_chooses_the_pair(address: str) -> None:
         browser.point(".pointed-surface", *at, click=True)
         for label, name in (("Policy", names[row]), ("Against", names[column])):
             assert browser.find(f'input[aria-label="{label}"][value^="{name}@"]')
+        there = browser.address
+        assert "by=Name" in there
+        browser.open("/about")
+        browser.open(there.removeprefix(address))
+        for label, name in (("Policy", names[row]), ("Against", names[column])):
+            assert browser.find(f'input[aria-label="{label}"][value^="{name}@"]')
         unharmed(browser, "payoffs, a cell clicked")
+
+
+def test_the_csv_of_all_payoffs_comes_when_it_is_asked_for(address: str) -> None:
+    with Browser(address) as browser:
+        browser.open("/payoffs?game=leduc")
+        browser.run("HTMLAnchorElement.prototype.click = function () { window.asked = this.href }")
+        browser.click("CSV")
+        browser.settle()
+        fetched = (
+            "const read = new XMLHttpRequest(); read.open('GET', window.asked, false);"
+            "read.send(); return read.responseText"
+        )
+        head, *rows = browser.run(fetched).splitlines()
+        assert {'"policy"', '"stderr"', '"count"', '"forfeits"'} <= set(head.split(","))
+        assert len(rows) == 4 * 5 / 2  # every pair, and everybody with itself
+        unharmed(browser, "payoffs, CSV")
 
 
 def test_the_score_is_pointed_at_and_clicked(address: str, played_home: Path) -> None:

@@ -12,6 +12,10 @@ from streamlit.testing.v1 import AppTest
 from arena.games import GAMES
 from arena.games import game as game_named
 from arena.home import open_home
+from arena.payoffs import PayoffTable
+from arena.record import Record
+from dashboards.views.payoffs import as_csv
+from registry.values import Status
 
 Page = Callable[..., AppTest]
 PAGES = ("leaderboard", "payoffs", "exploitability", "policy", "replay", "runs", "submit", "about")
@@ -63,6 +67,23 @@ def test_leaderboard_ranks_like_the_library(page: Page, played_home: Path) -> No
     ]
     assert table.value["Rank"].tolist() == [1, 2, 3, 4]
     assert "not measured" not in said(app)
+
+
+def test_payoffs_say_who_is_not_drawn_and_their_csv_has_everybody(
+    page: Page, played_home: Path, tmp_path: Path
+) -> None:
+    app = page(played_home, "payoffs", "rrps")
+    assert "are drawn" not in said(app)
+    app.select_slider[0].set_value(20).run()
+    everybody = len(open_home(played_home).registry.find("rrps", status=Status.QUALIFIED))
+    assert f"The 20 best of {everybody} by AggScore are drawn." in said(app)
+    whole = Record(open_home(played_home)).payoffs("rrps")
+    file = tmp_path / "payoffs.csv"
+    file.write_bytes(as_csv(whole))
+    again = PayoffTable.from_csv(file)
+    assert len(again.digests) == everybody and again.names == whole.names
+    assert (again.count == whole.count).all()
+    assert again.stderr == pytest.approx(whole.stderr, nan_ok=True)
 
 
 def test_leaderboard_numbers_only_who_is_measured(page: Page, played_home: Path) -> None:
