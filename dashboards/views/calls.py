@@ -33,6 +33,9 @@ def cost_of(spent: Spent) -> str:
 def show(facts: RunFacts) -> None:
     """Draws the part of a run's page that is about its model."""
     found = run_data.calls(facts.record.name)
+    if not found and facts.record.config.oracle.trains:
+        st.info("No model was asked: networks were trained.")
+        return
     if not found:
         st.info(
             "No model was asked: the grammar wrote the programs, which costs nothing."

@@ -21,7 +21,7 @@ from dashboards.text import in_code, in_markdown
 from dashboards.tiles import tiles
 from dashboards.views import attempts, calls
 from oracle.grammar.starts import STARTS
-from population.config import command_of
+from population.config import NETWORK, command_of
 from population.figures import over_iterations, sigma_area
 from population.paper import reference_lines
 from population.records import Iteration, RunRecord
@@ -130,7 +130,7 @@ def _heading(facts: RunFacts, phase: Phase) -> None:
         "PopExpl": number(scores.pop_expl.value if scores else None),
         "Minutes": number(sum(step.iteration.effort.seconds for step in facts.steps) / 60),
     }
-    if record.config.oracle.model not in STARTS:
+    if record.config.oracle.model not in (*STARTS, NETWORK):
         values["Model calls"] = f"{facts.usage.total.calls:,}"
         values["Cost"] = calls.cost_of(facts.usage.total)
     notes = {}

@@ -7,7 +7,6 @@ ends within an unroll waits for the end of it: the rest of its unroll has no wei
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -94,12 +93,6 @@ class Learner:
         batch = self._training.batch
         for first in range(0, self._training.environments, batch):
             self._improve(unrolls.part(first, first + batch))
-
-    def train(self, rounds: int, watch: Callable[[int], None] = lambda _: None) -> None:
-        """Several rounds; `watch` is told the decisions so far after each."""
-        for _ in range(rounds):
-            self.round()
-            watch(self.decisions)
 
     @torch.no_grad()
     def _collected(self) -> Unrolls:

@@ -74,7 +74,8 @@ class Impala:
             rounds = _share(training.rounds, training.checkpoints, number)
             every = max(1, training.rounds // POINTS)
             for first in range(0, rounds, every):
-                learner.train(min(every, rounds - first))
+                for _ in range(min(every, rounds - first)):
+                    learner.round()
                 curve.point(learner.decisions)
             source = payload(task.game, learner.net)
             self._accounts[source] = self._told(task, learner, curve)
