@@ -204,6 +204,11 @@ class Browser:
         """Runs a script in the page and returns its value."""
         return self._driver.execute_script(script)
 
+    def run_until_answered(self, script: str) -> Any:
+        """Runs a script in the page that calls `answer` with its value later."""
+        head = "const answer = arguments[arguments.length - 1];"
+        return self._driver.execute_async_script(head + script)
+
     def find(self, selector: str) -> list[WebElement]:
         """Elements by CSS selector."""
         return self._driver.find_elements(By.CSS_SELECTOR, selector)

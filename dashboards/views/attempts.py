@@ -143,7 +143,9 @@ def _attempt(facts: RunFacts, tried: Tried) -> None:
             if title == "Changes" and program and parent:
                 side_by_side(parent.payload, program.payload, (parent.ref, program.ref))
             elif title == "Source" and program:
-                st.code(shown(program.payload), language="python", line_numbers=True, height=560)
+                # The box scrolls and not the code within it, which no key could reach.
+                with st.container(height=560, border=False):
+                    st.code(shown(program.payload), language="python", line_numbers=True)
             elif call:
                 calls.prompt_and_reply(call)
 
