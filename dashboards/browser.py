@@ -209,6 +209,10 @@ class Browser:
         head = "const answer = arguments[arguments.length - 1];"
         return self._driver.execute_async_script(head + script)
 
+    def save_into(self, folder: Path) -> None:
+        """From now on, what a page saves goes into this folder."""
+        self._tell("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
+
     def find(self, selector: str) -> list[WebElement]:
         """Elements by CSS selector."""
         return self._driver.find_elements(By.CSS_SELECTOR, selector)
