@@ -101,6 +101,7 @@ def _to_first_page() -> None:
 def main() -> None:
     """Draws the page that the address names."""
     st.set_page_config(page_title=TITLE, page_icon=theme.icon(), layout="wide")
+    st.html(theme.style())
     pages = {
         path: st.Page(
             _drawn(title, draw),

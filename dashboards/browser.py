@@ -204,6 +204,15 @@ class Browser:
         """Runs a script in the page and returns its value."""
         return self._driver.execute_script(script)
 
+    def run_until_answered(self, script: str) -> Any:
+        """Runs a script in the page that calls `answer` with its value later."""
+        head = "const answer = arguments[arguments.length - 1];"
+        return self._driver.execute_async_script(head + script)
+
+    def save_into(self, folder: Path) -> None:
+        """From now on, what a page saves goes into this folder."""
+        self._tell("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
+
     def find(self, selector: str) -> list[WebElement]:
         """Elements by CSS selector."""
         return self._driver.find_elements(By.CSS_SELECTOR, selector)

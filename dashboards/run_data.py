@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 import numpy as np
 import streamlit as st
@@ -236,7 +237,7 @@ def calls_of(name: str, key: str) -> tuple[Call, ...]:
 
 @st.cache_resource(max_entries=512, show_spinner=False)
 def _having(
-    path: str, name: str, words: frozenset[str], moment: int
+    path: str, name: str, began: datetime, words: frozenset[str], moment: int
 ) -> tuple[tuple[str, int], ...]:
     found, seen = list[tuple[str, int]](), Counter[str]()
     for call in calls(name):
@@ -251,4 +252,6 @@ def _having(
 def calls_having(record: RunRecord, words: str) -> tuple[tuple[str, int], ...]:
     """Which calls of a run have all of these words, by key and place among those of the key."""
     wanted = frozenset(words.lower().split())
-    return _having(str(data.home().path), record.name, wanted, _moment(record))
+    # A run may be deleted, and another begun under its name.
+    path, moment = str(data.home().path), _moment(record)
+    return _having(path, record.name, record.created, wanted, moment)

@@ -13,7 +13,7 @@ from arena.errors import UsageFault
 from arena.games import game as game_named
 from arena.values import SELECTING
 from oracle.grammar.starts import STARTS
-from oracle.impala.training import Training
+from oracle.impala.training import Training, usual_training
 from oracle.models.options import Asking
 
 ORACLES = ("zero-shot", "best-of-n", "linear", "alpha-evolve")
@@ -259,6 +259,25 @@ def command_of(config: RunConfig) -> str:
     oracle, usual = config.oracle, default_measuring(config.game)
     if oracle.custom or not (config.afresh and config.frugal):
         return ""  # its author's own script; a program of before
+    options = _training_told(config) if oracle.training else _writing_told(config)
+    if options is None:
+        return ""
+    options |= {"--iterations": config.iterations, "--seed": config.seed}
+    rare = (
+        ("--meta-solver", config.solver, DEFAULT_SOLVER),
+        ("--initial", config.initial, ""),
+        ("--payoff-matches", config.matches.payoff, usual.payoff),
+        ("--evaluation-matches", config.matches.evaluation, usual.evaluation),
+        ("--hidden-share", config.hidden_share, 0.0),
+    )
+    options |= {name: value for name, value, default in rare if value != default}
+    said = [f"{name} {quote(str(one))}" for name, one in options.items() if one is not None]
+    return " ".join(["csro run", *said])
+
+
+def _writing_told(config: RunConfig) -> dict[str, object]:
+    """Options of a run whose oracle writes programs."""
+    oracle = config.oracle
     asking, idle = oracle.asking, oracle.idle_options()
     options: dict[str, object] = {"--game": config.game, "--model": oracle.model}
     options["--oracle"] = oracle.name
@@ -276,17 +295,18 @@ def command_of(config: RunConfig) -> str:
     for name, words in told.items():
         if name not in idle:
             options.update(words)
-    options |= {"--iterations": config.iterations, "--seed": config.seed}
-    rare = (
-        ("--meta-solver", config.solver, DEFAULT_SOLVER),
-        ("--initial", config.initial, ""),
-        ("--payoff-matches", config.matches.payoff, usual.payoff),
-        ("--evaluation-matches", config.matches.evaluation, usual.evaluation),
-        ("--hidden-share", config.hidden_share, 0.0),
-    )
-    options |= {name: value for name, value, default in rare if value != default}
-    said = [f"{name} {quote(str(one))}" for name, one in options.items() if one is not None]
-    return " ".join(["csro run", *said])
+    return options
+
+
+def _training_told(config: RunConfig) -> dict[str, object] | None:
+    """Options of a run whose oracle trains networks; None where no option tells its settings."""
+    training, game = config.oracle.training, game_named(config.game)
+    assert training is not None
+    steps, checkpoints, device = training.steps, training.checkpoints, training.device
+    if usual_training(game, steps=steps, checkpoints=checkpoints, device=device) != training:
+        return None
+    options = {"--steps": steps, "--checkpoints": checkpoints, "--device": device}
+    return {"--game": config.game, "--oracle": TRAINER, **options}
 
 
 def check_run_name(name: str) -> str:

@@ -19,12 +19,19 @@ GAIN, LOSS = BLUE, ORANGE
 
 SEATS = (GAIN, LOSS)
 """Of seats 0 and 1."""
+ON_SEATS = ("#FFFFFF", "#101418")
+"""Of text on those: 4.5 : 1 or more."""
 
 SERIES = (BLUE, ORANGE, GREEN, PINK, AMBER, SKY, "#7A5C9E", GREY, "#994F00", "#40B0A6")
 """Of series, in the order in which they are given out."""
 
 FAINT = "color-mix(in srgb, currentColor 36%, transparent)"
 """Of grids, on any ground."""
+
+
+def ink(hue: str) -> str:
+    """A hue as the colour of text: 4.5 : 1 or more on a light ground and on a dark one."""
+    return f"color-mix(in srgb, {hue} 65%, currentColor)"
 
 
 def diverging(dark: bool) -> list[tuple[float, str]]:

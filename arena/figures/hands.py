@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from arena.figures import cards
-from arena.figures.colours import SEATS
+from arena.figures.colours import ON_SEATS, SEATS, ink
 from arena.figures.marks import CROSS
 from arena.figures.text import in_html
 
@@ -42,7 +42,7 @@ def side(seat: int, name: str, rank: str, stake: int, role: str) -> str:
         '<div style="display:flex;align-items:flex-end;gap:12px;flex-wrap:wrap">'
         f"{cards.card(rank)}{cards.chips(stake, SEATS[seat])}"
         f'<b style="padding-bottom:6px">{stake}</b>'
-        f'<div style="padding-bottom:8px"><b style="color:{SEATS[seat]}">seat {seat}</b> '
+        f'<div style="padding-bottom:8px"><b style="color:{ink(SEATS[seat])}">seat {seat}</b> '
         f"{in_html(name)}<br><small>{role}</small></div></div>"
     )
 
@@ -56,7 +56,7 @@ def betting(rounds: Iterable[tuple[str, Betting]]) -> str:
     lines = []
     for name, actions in rounds:
         pills = " ".join(
-            f'<span style="background:{SEATS[seat]};color:#fff;border-radius:9px;'
+            f'<span style="background:{SEATS[seat]};color:{ON_SEATS[seat]};border-radius:9px;'
             f'padding:1px 9px;font-size:.82rem">{seat} {action.lower()}</span>'
             for seat, action in actions
         )

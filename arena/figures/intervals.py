@@ -163,7 +163,7 @@ def _references(references: Sequence[Reference], scale: Scale) -> str:
         labels.append((at, text))
     return lines + "".join(
         f'<div style="position:absolute;left:{at:.2f}%;top:-1.2rem;'
-        f'transform:translateX(-50%);font-size:.75rem;color:{colours.PINK}">{text}</div>'
+        f'transform:translateX(-50%);font-size:.75rem;color:{colours.ink(colours.PINK)}">{text}</div>'
         for at, text in labels
     )
 

@@ -15,12 +15,103 @@ const element = (className, parent) => {
   return parent.appendChild(made);
 };
 
+const WIDEST = 8, SHARPNESS = 3;
+const MARGIN = 16;  // pixels around a saved picture: labels at its edges reach beyond
+const SMALLEST = 60;  // pixels: a strip that is lower has no room for tools
+
+// The rule of the page's font with the font itself, which a file cannot fetch; "" without any.
+const fontOf = async (family) => {
+  for (const sheet of document.styleSheets) {
+    for (const rule of sheet.cssRules) {
+      if (!(rule instanceof CSSFontFaceRule) || rule.style.fontStyle === "italic") continue;
+      if (rule.style.fontFamily.replace(/"/g, "") !== family) continue;
+      const from = rule.cssText.match(/url\("?([^")]+)"?\)/)[1];
+      const file = await (await fetch(new URL(from, sheet.href ?? document.baseURI))).blob();
+      return new Promise((done) => {
+        const reader = new FileReader();
+        reader.onload = () => done(rule.cssText.replace(from, reader.result));
+        reader.readAsDataURL(file);
+      });
+    }
+  }
+  return "";
+};
+
+// What is drawn as an SVG file.  It holds HTML, as the drawing does, which browsers alone can show.
+const fileOf = async (root, drawing) => {
+  const box = drawing.getBoundingClientRect(), style = getComputedStyle(root);
+  const width = box.width + 2 * MARGIN, height = box.height + 2 * MARGIN;
+  const copy = drawing.cloneNode(true);
+  copy.querySelectorAll(".pointed-mark, .pointed-told").forEach((part) => part.remove());
+  const ground = style.getPropertyValue("--st-background-color");
+  copy.style.cssText =
+    `width:${box.width}px;display:flow-root;color:${style.color};font:${style.font}`;
+  const text = new XMLSerializer().serializeToString(copy);
+  const font = await fontOf(style.fontFamily.split(",")[0].replace(/"/g, ""));
+  return {
+    width, height,
+    svg: `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" ` +
+      `style="font-size:${getComputedStyle(document.documentElement).fontSize}">` +  // of a rem
+      `<style>${font}*{box-sizing:border-box}.pointed-surface{position:relative}</style>` +
+      `<rect width="100%" height="100%" fill="${ground}"/>` +
+      `<foreignObject x="${MARGIN}" y="${MARGIN}" width="${box.width}" height="${box.height}" ` +
+      `style="overflow:visible">${text}</foreignObject></svg>`,
+  };
+};
+
+const save = (blob, ending) => {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = `${document.title.replace(/[^\w]+/g, "-").replace(/^-|-$/g, "")}.${ending}`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+};
+
+const savePng = ({ width, height, svg }) => {
+  const image = new Image();
+  image.onload = () => {
+    const canvas = document.createElement("canvas");
+    canvas.width = Math.round(width * SHARPNESS);
+    canvas.height = Math.round(height * SHARPNESS);
+    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    canvas.toBlob((blob) => save(blob, "png"), "image/png");
+  };
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+};
+
+// Wider or narrower, and files of what is drawn: shown where somebody points or comes by keyboard.
+const addTools = (root, view, drawing) => {
+  const tools = element("pointed-tools", root);
+  const widen = (factor) => {
+    root.times = Math.min(Math.max((root.times ?? 1) * factor, 1), WIDEST);
+    drawing.style.width = `${100 * root.times}%`;
+    view.style.overflowX = root.times > 1 ? "auto" : "visible";
+  };
+  const actions = {
+    "−": ["Narrower", () => widen(0.5)],
+    "+": ["Wider", () => widen(2)],
+    SVG: ["Save as SVG, for browsers", async () =>
+      save(new Blob([(await fileOf(root, drawing)).svg], { type: "image/svg+xml" }), "svg")],
+    PNG: ["Save as PNG", async () => savePng(await fileOf(root, drawing))],
+  };
+  for (const [sign, [name, act]] of Object.entries(actions)) {
+    const button = document.createElement("button");
+    Object.assign(button, { type: "button", textContent: sign, title: name, onclick: act });
+    button.setAttribute("aria-label", name);
+    tools.append(button);
+  }
+  widen(1);
+};
+
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".pointed");
   // Who points, or goes from cell to cell by keyboard, goes on where they were.
   const was = root.at, focused = root.contains(document.activeElement);
   if (root.drawn !== data.html) {
-    root.innerHTML = root.drawn = data.html;
+    root.replaceChildren();
+    const view = element("pointed-view", root), drawing = element("pointed-drawing", view);
+    drawing.innerHTML = root.drawn = data.html;
+    if (root.offsetHeight >= SMALLEST) addTools(root, view, drawing);
   }
   const surface = root.querySelector(".pointed-surface");
   surface.querySelectorAll(".pointed-mark, .pointed-told").forEach((old) => old.remove());

@@ -71,7 +71,7 @@ def _measures(game: Game) -> None:
 
 def _machine() -> None:
     opening = data.submissions().opening
-    st.subheader("Sandbox", anchor=False)
+    st.header("Sandbox", anchor=False)
     if opening.open:
         st.text(f"Submitted policies run behind: {shown(opening.wall)}")
     elif opening.open is None:
@@ -79,7 +79,7 @@ def _machine() -> None:
     else:
         st.text(f"No policies are taken from pages: {shown(opening.reason)}")
     st.markdown("The wall of every match is stored with it. `arena doctor` examines this machine.")
-    st.subheader("Stored", anchor=False)
+    st.header("Stored", anchor=False)
     counts = data.home().store.counts()
     if counts:
         st.markdown(
@@ -97,13 +97,13 @@ def _machine() -> None:
     else:
         first = next(iter(GAMES))
         st.info(f"Nothing was played yet: run  `arena play --game {first}`")
-    st.subheader("Seasons", anchor=False)
+    st.header("Seasons", anchor=False)
     st.markdown(
         "All seeds and deals of a season follow from a secret key. Its commitment is fixed from "
         "the start; once the season is closed (`arena seed reveal`) everybody can check it."
     )
     st.dataframe(_seasons(data.home().registry.seasons()), hide_index=True)
-    st.subheader("Versions", anchor=False)
+    st.header("Versions", anchor=False)
     st.markdown(_table(("Package", "Version"), [(name, version(name)) for name in PACKAGES]))
 
 

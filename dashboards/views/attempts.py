@@ -145,7 +145,9 @@ def _attempt(facts: RunFacts, tried: Tried) -> None:
                 side_by_side(readable(parent), readable(program), (parent.ref, program.ref))
             elif title == "Source" and program:
                 language = "python" if program.kind == "python" else None
-                st.code(shown(readable(program)), language=language, line_numbers=True, height=560)
+                # The box scrolls and not the code within it, which no key could reach.
+                with st.container(height=560, border=False):
+                    st.code(shown(readable(program)), language=language, line_numbers=True)
             elif call:
                 calls.prompt_and_reply(call)
 

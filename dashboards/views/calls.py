@@ -166,8 +166,13 @@ def prompt_and_reply(call: Call) -> None:
         if call.request.system:
             with st.expander("System"):
                 st.code(shown(call.request.system), language=None, wrap_lines=True)
-        st.code(shown(call.sent), language=None, wrap_lines=True, height=520)
+        _long(shown(call.sent))
     with answered:
         st.markdown("**Reply**")
-        said = shown(reply.text) or "(nothing)"
-        st.code(said, language=None, wrap_lines=True, height=520)
+        _long(shown(reply.text) or "(nothing)")
+
+
+def _long(text: str) -> None:
+    """A text in a box that scrolls; scrolling within the text itself no key could reach it."""
+    with st.container(height=520, border=False):
+        st.code(text, language=None, wrap_lines=True)

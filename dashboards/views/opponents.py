@@ -121,7 +121,7 @@ def _pair(
 ) -> None:
     """One opponent: the sums, and the matches that were worst for the policy."""
     ref = called[one.digest]
-    st.markdown(f"##### Head to head with {_link(game, ref)}")
+    st.markdown(f"## Head to head with {_link(game, ref)}")
     payoff = one.payoff
     tiles(
         {

@@ -114,7 +114,7 @@ def _map_and_pair(game: Game, table: PayoffTable, names: Sequence[str]) -> None:
         key="payoffs_map",
         on_pick=choose,
     )
-    st.subheader("Head to head", anchor=False)
+    st.header("Head to head", anchor=False)
     if len(names) < 2:
         st.info("Two policies are needed; submit another one.")
         return

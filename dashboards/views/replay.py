@@ -324,7 +324,7 @@ def _advance(playing: str, move: Callable[[], None]) -> None:
 
 
 def _habits(telling: Telling, events: Sequence[Event], names: tuple[str, str]) -> None:
-    st.subheader("What each side did", anchor=False)
+    st.header("What each side did", anchor=False)
     for seat, column in enumerate(st.columns(2)):
         found = telling.habits(events, seat)
         with column:

@@ -190,7 +190,7 @@ def _configuration(facts: RunFacts) -> None:
             {"What": list(told), "Value": [shown(value) for value in told.values()]},
         ),
         hide_index=True,
-        height=38 + 35 * len(told),
+        height="content",
         column_config={"Value": st.column_config.TextColumn(width="large")},
     )
     st.caption(

@@ -127,7 +127,7 @@ def _line(record: RunRecord) -> dict[str, object]:
 
 def _compare(game: Game, found: Sequence[RunRecord]) -> None:
     """AggScore, PopReturn and PopExpl over iterations, side by side."""
-    st.subheader("Compared", anchor=False)
+    st.header("Compared", anchor=False)
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     measured = [record.name for record in found if run_data.scored(record)]
     chosen = left.multiselect(
@@ -225,7 +225,7 @@ def _by_variant(game: Game, found: Sequence[RunRecord]) -> None:
     rows = run_data.by_variant(found)
     if not rows:
         return
-    st.subheader("By variant", anchor=False)
+    st.header("By variant", anchor=False)
     st.dataframe(
         pa.Table.from_pylist([_variant(row, found) for row in rows]),
         hide_index=True,

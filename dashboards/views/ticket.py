@@ -45,11 +45,11 @@ def show(game: Game, ticket_id: str) -> None:
     if ticket.game != game.name:
         navigate.go("submit", game=ticket.game, ticket=ticket.id)
     what = "Check only" if ticket.checks_only else in_markdown(shown(ticket.name))
-    st.subheader(what, anchor=False)
+    st.header(what, anchor=False)
     _token(ticket)
     _watched(game, ticket)
     _standing(game, ticket)
-    st.markdown("##### What happened")
+    st.markdown("### What happened")
     _log(ticket)
     _address(ticket)
     _another("Hand in another")
@@ -221,7 +221,7 @@ def _standing(game: Game, ticket: Ticket) -> None:
             _place(row, sum(one.rank is not None for one in rows))
         _worst(game, version)
 
-    st.markdown("##### How it does" if ticket.over else "##### How it does so far")
+    st.markdown("### How it does" if ticket.over else "### How it does so far")
     standing()
 
 

@@ -33,6 +33,7 @@ from arena.games import game as game_named
 from arena.games.leduc.telling import habits as hand_habits
 from arena.games.leduc.telling import paid
 from arena.games.rrps.telling import habits, outcome, throw
+from dashboards import theme
 from dashboards.budgets import PlayingTime
 from dashboards.charts.lineage import Family, line_styles, lineage_graph
 from dashboards.settings import Settings, Submitting
@@ -335,3 +336,31 @@ def test_texts_are_called_the_same_where_they_are(before: str, after: str, told:
     app = AppTest.from_function(page, default_timeout=60, args=(before, after)).run()
     assert not app.exception
     assert told in "".join(str(one.value) for one in (*app.info, *app.caption))
+
+
+def _contrast(one: str, other: str, share: float = 1.0) -> float:
+    """WCAG's ratio of two colours, the first of which covers its ground by a share."""
+
+    def luminance(bands: list[float]) -> float:
+        linear = [b / 12.92 if b <= 0.03928 else ((b + 0.055) / 1.055) ** 2.4 for b in bands]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    ink, ground = ([int(text[at : at + 2], 16) / 255 for at in (1, 3, 5)] for text in (one, other))
+    mixed = [share * a + (1 - share) * b for a, b in zip(ink, ground, strict=True)]
+    lights = sorted((luminance(mixed), luminance(ground)))
+    return (lights[1] + 0.05) / (lights[0] + 0.05)
+
+
+@pytest.mark.parametrize("side", ["light", "dark"])
+def test_captions_can_be_read_on_every_ground(side: str) -> None:
+    """Streamlit draws them with 60 % of the text's colour, inline code in them too."""
+    told = {
+        name.rpartition(".")[2]: str(value)
+        for name, value in theme.options().items()
+        if name.startswith(f"theme.{side}.")
+    }
+    for ink in ("textColor", "codeTextColor"):
+        for ground in ("backgroundColor", "secondaryBackgroundColor", "codeBackgroundColor"):
+            assert _contrast(told[ink], told[ground], 0.6) >= 4.5, (ink, ground)
+    for seat, ink in zip(colours.SEATS, colours.ON_SEATS, strict=True):
+        assert _contrast(ink, seat) >= 4.5

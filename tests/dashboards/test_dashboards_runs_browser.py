@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from arena.analysis.estimates import Estimate
 from arena.home import open_home
@@ -149,6 +150,41 @@ def test_an_attempt_shows_its_reason_its_program_and_its_call(address: str, home
         browser.click("Model call")
         browser.wait_for("<script>document.title='owned'</script>")
         unharmed(browser, "a model's attempt")
+
+
+def saved(folder: Path, ending: str) -> Path:
+    """The file of that ending, as soon as all of it is there."""
+    deadline = time.monotonic() + 20
+    while not (found := list(folder.glob(f"*.{ending}"))) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return found[0]
+
+
+def test_a_picture_is_saved_and_drawn_wider(address: str, tmp_path: Path) -> None:
+    with Browser(address, dark=True) as browser:
+        browser.save_into(tmp_path)
+        browser.open("/runs?game=rrps&run=s1&part=Refinement")
+        browser.wait_for("kept when it was tried")
+        width = "return document.querySelector('.pointed-drawing').getBoundingClientRect().width"
+        before = browser.run(width)
+        tools = "document.querySelector('.pointed-tools').querySelector('[aria-label={}]').click()"
+        browser.run(tools.format('"Save as PNG"'))
+        browser.run(tools.format('"Save as SVG, for browsers"'))
+        picture = Image.open(saved(tmp_path, "png")).convert("RGB")
+        assert picture.width == pytest.approx(3 * (before + 32), abs=2)
+        # The dark ground, lines and marks are in it.
+        assert picture.getpixel((1, 1)) == (16, 21, 28)
+        assert len(picture.getcolors(picture.width * picture.height) or []) > 20
+        drawn = saved(tmp_path, "svg").read_text()
+        assert drawn.startswith("<svg") and "square-root scale" in drawn and "<script" not in drawn
+        for times in (2, 4):
+            browser.run(tools.format('"Wider"'))
+            assert browser.run(width) == pytest.approx(times * before)
+        assert browser.run("return document.documentElement.scrollWidth") <= LAPTOP[0]
+        for _ in range(3):
+            browser.run(tools.format('"Narrower"'))
+        assert browser.run(width) == pytest.approx(before)
+        unharmed(browser, "a picture")
 
 
 def test_calls_of_all_runs_are_searched(address: str) -> None:

@@ -17,6 +17,7 @@ from arena import game
 from oracle.models.options import Asking
 from oracle.models.protocol import Reply, Request
 from population.cli import main
+from population.cli.running import run
 from population.config import (
     CUSTOM,
     Measuring,
@@ -28,6 +29,7 @@ from population.config import (
 from population.oracles import journal_of
 from population.reproduction import choice_of, run_of
 from population.runs import Runs
+from population.training import trained_choice
 from tests.oracle.llm_server import LLMServer
 
 MODEL = "openai:local"
@@ -177,6 +179,21 @@ def test_the_command_of_a_run_starts_the_same_run(
     stopped = CliRunner().invoke(main, [*words[1:], *nothing])
     assert "the limit of 0 calls is reached" in stopped.stderr
     assert Runs(home).get("r").config == wanted
+
+
+def test_the_command_of_a_training_says_the_same_oracle() -> None:
+    choice = trained_choice(game("leduc"), steps=900, checkpoints=2)
+    config = RunConfig("leduc", choice, 2, 7)
+    context = run.make_context("run", shlex.split(command_of(config))[2:])
+    assert context.params["oracle"] == "impala"
+    assert {name: context.params[name] for name in ("steps", "checkpoints", "device")} == {
+        "steps": 900,
+        "checkpoints": 2,
+        "device": "cpu",
+    }
+    assert choice.training is not None
+    other = replace(choice, training=replace(choice.training, discount=0.5))
+    assert command_of(replace(config, oracle=other)) == ""
 
 
 def test_no_command_starts_what_was_a_script_of_somebodys_own() -> None:

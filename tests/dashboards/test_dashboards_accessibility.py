@@ -1,0 +1,95 @@
+"""Every page before an accessibility checker, axe-core, in a real browser and in both themes.
+
+What it finds by itself is a part of what matters: contrast, headings in order, names of what can be
+used, keys for what scrolls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from arena.home import open_home
+from dashboards.browser import PHONE, Browser, served
+from dashboards.settings import Settings, Submitting
+from dashboards.views import policy, run
+from tests.dashboards.looking import needs_browser
+
+pytestmark = pytest.mark.browser
+
+WIDE = (1440, 900)
+FOUND_BY_AXE = """
+const left = Object.fromEntries(["duplicate-id", "duplicate-id-active"].map(
+  (rule) => [rule, {enabled: false}]));
+axe.run(document, {resultTypes: ["violations"], rules: left}).then((found) => answer(
+  found.violations.filter((one) => one.impact !== "minor").flatMap((one) => one.nodes.map(
+    (node) => `${one.impact} ${one.id}: ${node.html.slice(0, 160)} ${node.failureSummary}`))));
+"""
+"""Minor findings are of Streamlit's own elements, as are ids that stand twice where a page has two
+tables: WCAG 2.2 asks no more for that, and axe-core of now does not look."""
+
+
+def checker() -> str:
+    """The source of axe-core, of the package that carries it."""
+    return (files("axe_core_python") / "axe.min.js").read_text(encoding="utf-8")
+
+
+def findings(address: str, pages: list[str], size: tuple[int, int], *, dark: bool) -> list[str]:
+    axe = checker()
+    found = []
+    with Browser(address, size, dark=dark) as browser:
+        for page in pages:
+            browser.open(page)
+            browser.run(axe)
+            found += [f"{page}: {one}" for one in browser.run_until_answered(FOUND_BY_AXE)]
+    return found
+
+
+@pytest.fixture(scope="module")
+def of_matches(played_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    needs_browser()
+    settings = Settings(played_home, submitting=Submitting.ANY_WALL)
+    with served(settings, tmp_path_factory.mktemp("pages") / "log") as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def of_runs(runs_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    needs_browser()
+    settings = Settings(runs_home, submitting=Submitting.OFF)
+    with served(settings, tmp_path_factory.mktemp("pages") / "log") as url:
+        yield url
+
+
+@pytest.mark.parametrize(("size", "dark"), [(WIDE, False), (WIDE, True), (PHONE, False)])
+def test_pages_about_matches(
+    of_matches: str, played_home: Path, size: tuple[int, int], dark: bool
+) -> None:
+    match = open_home(played_home).store.matches("kuhn", 1, limit=1)[0].id
+    pages = [
+        "/?game=rrps",
+        "/payoffs?game=leduc",
+        "/exploitability?game=kuhn",
+        f"/replay?game=kuhn&match={match}",
+        *(f"/policy?game=rrps&policy=eve/hostile&part={part}" for part in policy.PARTS),
+        "/policy?game=leduc&policy=house/CFR%2B",
+        "/submit?game=rrps",
+        "/about?game=rrps",
+    ]
+    assert findings(of_matches, pages, size, dark=dark) == []
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_pages_about_runs(of_runs: str, dark: bool) -> None:
+    pages = [
+        "/runs?game=rrps",
+        "/runs?game=leduc",
+        *(f"/runs?game=rrps&run=s1&part={quote(part)}" for part in run.PARTS),
+        "/runs?game=rrps&run=asked&part=Model%20calls",
+        "/policy?game=rrps&policy=csro/s1",
+    ]
+    assert findings(of_runs, pages, WIDE, dark=dark) == []
