@@ -185,7 +185,7 @@ def test_the_command_of_a_training_says_the_same_oracle() -> None:
     choice = trained_choice(game("leduc"), steps=900, checkpoints=2)
     config = RunConfig("leduc", choice, 2, 7)
     context = run.make_context("run", shlex.split(command_of(config))[2:])
-    assert context.params["oracle"] == "impala"
+    assert context.params["name"] == "impala"
     assert {name: context.params[name] for name in ("steps", "checkpoints", "device")} == {
         "steps": 900,
         "checkpoints": 2,
