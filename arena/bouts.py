@@ -25,7 +25,8 @@ from arena.kinds.neural import NeuralCrew
 from arena.plan import Bout, Job, Player, Route
 from arena.store.values import LOCKSTEP
 from arena.values import Result, Termination
-from sandbox.choose import open_wall
+from sandbox.choose import WallChoice, open_wall
+from sandbox.errors import SandboxRefused, SandboxUnavailable
 from sandbox.values import (
     EXTERNAL,
     Block,
@@ -95,7 +96,7 @@ class BoutHandler:
             return Played(tuple(_play_inline(game, bout, job) for bout in job.bouts), job.bouts)
         if job.route in (Route.ASKED, Route.LOCKSTEP):
             return Played(tuple(_play_in_lockstep(game, job, self.asked)), job.bouts)
-        self._wall = self._wall or open_wall(job.wall)
+        self._wall = self._wall or _opened(job.wall)
         try:
             return play_in_box(game, job, self._wall, self.limits, self.asked)
         except BaseException:  # its box may have been left in the middle of a block
@@ -107,6 +108,18 @@ class BoutHandler:
         if self._wall is not None:
             self._wall.close()
             self._wall = None
+
+
+def _opened(choice: WallChoice | None) -> Wall:
+    """Opens a wall.
+
+    Raises:
+      SandboxRefused: this machine has none; what raises anything else later is a wall that broke.
+    """
+    try:
+        return open_wall(choice)
+    except SandboxUnavailable as error:
+        raise SandboxRefused(str(error)) from error
 
 
 def _play_native(game: Game, job: Job) -> Iterator[Result]:

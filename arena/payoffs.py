@@ -36,7 +36,7 @@ class Scatter:
     freedom: float
 
     @classmethod
-    def of(cls, stderr: Floats, deals: NDArray[np.integer[Any]]) -> Scatter:
+    def of(cls, stderr: Floats, deals: NDArray[np.integer[Any]] | Floats) -> Scatter:
         """From the errors of pairs (NaN where not known) and how many deals they rest on."""
         freedom = np.where(np.isnan(stderr), 0.0, np.maximum(deals - 1.0, 0.0))
         squares = np.where(freedom > 0, np.nan_to_num(stderr) ** 2 * deals * freedom, 0.0)
@@ -47,9 +47,12 @@ class Scatter:
         """From all that `MatchStore.pair_stats` returned, both halves of a pair together."""
         digests = sorted({name for side in _SIDES for name in _listed(pair_stats.column(side))})
         low, high = (_places(pair_stats.column(side), digests) for side in _SIDES)
-        half = pair_stats.column("half").to_numpy()
-        _, rows = _rows_of_pairs(low, high, half, len(digests))
-        whole = {name: _gather(pair_stats, name, rows).sum(axis=0) for name in _SUMS}
+        met = np.flatnonzero(low != high)
+        pairs, pair_of = np.unique(low[met] * len(digests) + high[met], return_inverse=True)
+        whole: dict[str, Floats] = {}
+        for name in _SUMS:
+            halves = pair_stats.column(name).to_numpy()[met]
+            whole[name] = np.bincount(pair_of, halves, len(pairs)).astype(np.float64)
         return cls.of(_mean_and_error(whole)[1], whole["deals"])
 
 

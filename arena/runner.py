@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -33,6 +34,8 @@ _log = logging.getLogger(__name__)
 
 SMALL = 2
 """So few jobs are played by this process itself: to start workers takes longer."""
+CHOSEN_THERE = "each machine of the cluster chooses its own"
+"""In the place of a wall's name."""
 MATCHES_A_WORKER = 8
 """It takes so many to make another worker process worth its start."""
 
@@ -63,7 +66,7 @@ class Runner:
         self.limits = limits or Limits()
         self.asked = asked
         self._workers = Workers(workers) if isinstance(workers, int) else workers
-        self._choice = wall or WallChoice()
+        self._choice = self._settled = wall or WallChoice()
         self._wall_name = ""
         self._opened: Executor | None = None
         self._here: BoutHandler | None = None
@@ -83,12 +86,16 @@ class Runner:
     def wall(self) -> str:
         """Name of the wall between Python policies and this machine; tries it at first.
 
+        The machines of a cluster choose for themselves, so nothing is tried here.
+
         Raises:
           SandboxRefused: no wall that is strong enough works here.
         """
+        if not self._is_local:
+            return CHOSEN_THERE
         if not self._wall_name:
             opened = open_settled(self._choice)
-            self._choice, self._wall_name = opened.choice, opened.wall.name
+            self._settled, self._wall_name = opened.choice, opened.wall.name
             if opened.wall.remark:
                 _log.warning("sandbox %s: %s", opened.wall.name, opened.wall.remark)
             # Not kept: workers have boxes of their own, and this one would hold a core of theirs.
@@ -122,7 +129,9 @@ class Runner:
                 block_matches=self._block_size(missing),
             )
             few = missing <= SMALL
-            tally.collect(self._run(stream, missing, partial(tally.more, players), here=few))
+            answers = self._run(stream, missing, partial(tally.more, players), here=few)
+            with closing(answers):  # whatever is raised meanwhile, nobody else gets what is left
+                tally.collect(answers)
         skipped = sum(schedule.wanted for schedule in schedules) - missing
         return tally.report(skipped, time.perf_counter() - started)
 
@@ -139,8 +148,9 @@ class Runner:
         ]
         found: dict[Match, Result] = {}
         few = len(bouts) <= SMALL
-        for played in self._run(jobs(game.name, bouts, players), len(bouts), here=few):
-            found.update((result.match, result) for result in played.results)
+        with closing(self._run(jobs(game.name, bouts, players), len(bouts), here=few)) as answers:
+            for played in answers:
+                found.update((result.match, result) for result in played.results)
         return [found[result.match] for result in stored]
 
     def try_out(
@@ -159,12 +169,13 @@ class Runner:
             refuse_unanswered((one.kind for one in players.values()), self.asked)
         first = {bouts[0].match: name for name, (bouts, _) in trials.items()}
         stream = (trial_job(game.name, bouts, players) for bouts, players in trials.values())
-        answers = self._run(stream, MATCHES_A_WORKER * len(trials), here=len(trials) <= SMALL)
-        return {first[played.results[0].match]: played.results for played in answers}
+        count = MATCHES_A_WORKER * len(trials)
+        with closing(self._run(stream, count, here=len(trials) <= SMALL)) as answers:
+            return {first[played.results[0].match]: played.results for played in answers}
 
     def like_it(self, limits: Limits) -> Runner:
         """Another runner for the same home behind the same wall, with other limits."""
-        return Runner(self.home, workers=1, wall=self._choice, limits=limits)
+        return Runner(self.home, workers=1, wall=self._settled, limits=limits)
 
     def close(self) -> None:
         """Ends workers and sandboxes.  Idempotent."""
@@ -205,7 +216,7 @@ class Runner:
         more: Callable[[], Job | None] = lambda: None,
         *,
         here: bool = False,
-    ) -> Iterator[Played]:
+    ) -> Generator[Played]:
         """Runs jobs, and those that come up on the way, here or in the pool."""
         stream = (self._behind_the_wall(job) for job in stream)
 
@@ -229,9 +240,7 @@ class Runner:
         """
         if job.route is not Route.BOX:
             return job
-        if not self._is_local and self.asked is None:
-            return replace(job, wall=self._choice)
-        return replace(job, wall=self._choice) if self.wall else job
+        return replace(job, wall=self._settled) if self.wall else job
 
     def __enter__(self) -> Runner:
         return self

@@ -62,7 +62,8 @@ class PlayReport:
       forfeits: of the matches played now.
       twice: of them, those that were played once more because a shared worker failed.
       audited: matches that were played a second time to see whether they repeat.
-      inconclusive: of these, those that a limit on time cut short.
+      inconclusive: of these, those that a limit on time cut short, or that differed behind a wall
+        of another kind.
       suspicions: what came out differently.
       quarantined: digests of the versions that were quarantined for it.
       seconds: wall-clock time.

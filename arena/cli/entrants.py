@@ -77,7 +77,8 @@ def submit(
     """
     source = read_policy(session, file)
     with session.arena(wall, new=True) as arena:
-        notice(f"sandbox: {arena.wall}")
+        if isinstance(source, str):  # a network is data
+            notice(f"sandbox: {arena.wall}")
         outcome = arena.submit(source, game, name, description=description, labels=labels)
     if isinstance(outcome, Rejection):
         rejected(session, outcome)
@@ -160,7 +161,8 @@ def check(session: Session, file: Path, game: Game, wall: WallChoice) -> None:
     """Runs the checks of `submit` on a FILE (- is what is piped in) and stores nothing."""
     source = read_policy(session, file)
     with session.practice(wall) as arena:
-        notice(f"sandbox: {arena.wall}")
+        if isinstance(source, str):  # a network is data
+            notice(f"sandbox: {arena.wall}")
         failed = arena.check(source, game)
     if failed is not None:
         rejected(session, failed)

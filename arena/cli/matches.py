@@ -124,7 +124,9 @@ def say_audit(out: Console, report: PlayReport) -> None:
     if report.audited:
         out.print(f"audit: {report.audited} matches were played a second time")
     if report.inconclusive:
-        out.print(f"  {report.inconclusive} were cut short by a limit: inconclusive")
+        out.print(
+            f"  {report.inconclusive} say nothing: cut short by a limit, or behind another wall"
+        )
     for one in report.suspicions:
         out.print(f"[bold red]quarantined[/] {one.digest[:12]}: {plain(one.evidence)}")
 

@@ -2,7 +2,7 @@
 
 Each worker is a Ray actor that holds one processor, and a handler with warm sandboxes.  The node
 chooses the wall by itself; one that has none refuses code that needs it, and is left aside.  What
-a machine answers is taken for true: a cluster is machines of one owner (see docs/cluster.md).
+a machine answers is taken for true: a cluster is machines of one owner, as the guide says.
 """
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ from typing import Any
 from arena.errors import ClusterUnavailable
 from arena.executors.protocol import Handler, JobQueue, Ticket
 from arena.executors.software import software
-from sandbox.errors import SandboxError
+from sandbox.errors import SandboxRefused, SandboxUnavailable
 
 _log = logging.getLogger(__name__)
 PATIENCE = 60.0
 """Seconds without any worker after which a cluster is given up."""
 REACHED = 10.0
 """Seconds within which a cluster must be reached."""
+NODE_DIED = "its node has died"
+"""What Ray says of an actor that ended with its machine: it has one class of error for all ends."""
 STILLBORN = 20
 """So many workers in a row that end before they are there, and a cluster is given up."""
 
@@ -80,6 +82,20 @@ def _connect(ray: Any, address: str) -> None:
         ) from error
 
 
+def _check_connected(ray: Any, address: str) -> None:
+    """Makes sure that the connection which this process has is not to another cluster.
+
+    Raises:
+      ClusterUnavailable: it is; ports tell, as a machine has many names.
+    """
+    connected = ray.get_runtime_context().gcs_address
+    port = address.rpartition(":")[2]
+    if port.isdecimal() and not address.startswith("ray://") and port != connected.split(":")[-1]:
+        raise ClusterUnavailable(
+            f"this process is connected to the Ray cluster {connected}, and {address} was asked for"
+        )
+
+
 class RayExecutor:
     """Workers on the machines of a Ray cluster.
 
@@ -105,10 +121,13 @@ class RayExecutor:
         self._connected_here = not ray.is_initialized()
         if self._connected_here:
             _connect(ray, address)
+        else:
+            _check_connected(ray, address)
         self._kind = ray.remote(num_cpus=1, max_restarts=0)(_Worker)
         self._starting: dict[Any, _Actor] = {}
         self._idle: list[_Actor] = []
         self._without_wall: dict[_Actor, Exception] = {}
+        self._busy: dict[Any, tuple[_Actor, Ticket[Any]]] = {}
         self._stillborn = 0
 
     @property
@@ -124,6 +143,7 @@ class RayExecutor:
 
     def grow(self, count: int) -> None:
         """Asks for workers until there are so many; the cluster starts them when it can."""
+        self._kill_busy(self._busy)  # of whoever stopped taking answers, and closed nothing
         for _ in range(max(min(count, self.capacity), 1) - self.size):
             self._start()
 
@@ -132,7 +152,7 @@ class RayExecutor:
     ) -> Iterator[Any]:
         """Runs jobs and yields their answers as they come; see `Executor.run`."""
         queue = JobQueue(jobs, more)
-        busy: dict[Any, tuple[_Actor, Ticket[Any]]] = {}
+        self._busy = busy = dict[Any, tuple[_Actor, Ticket[Any]]]()
         try:
             while True:
                 while self._idle and (ticket := queue.take()) is not None:
@@ -149,8 +169,7 @@ class RayExecutor:
                     if answered is not None:
                         yield answered[0]
         finally:  # what is still under way would be taken for the answers to later jobs
-            for actor, _ in busy.values():
-                self._kill(actor)
+            self._kill_busy(busy)
 
     def close(self) -> None:
         """Ends the workers and their sandboxes."""
@@ -168,6 +187,10 @@ class RayExecutor:
     def _start(self) -> None:
         actor = _Actor(self._kind.remote(self._build))
         self._starting[actor.handle.introduce.remote()] = actor
+
+    def _kill_busy(self, busy: dict[Any, tuple[_Actor, Ticket[Any]]]) -> None:
+        while busy:
+            self._kill(busy.popitem()[1][0])
 
     def _kill(self, actor: _Actor) -> None:
         with suppress(self._ray.exceptions.RayError):
@@ -238,19 +261,25 @@ class RayExecutor:
             self._kill(actor)
             self._start()
             _log.warning("a worker on %s was lost; its job is played again", actor.node)
-            queue.died(ticket, f"on {actor.node}: {type(error).__name__}")
+            if NODE_DIED in str(error):  # which says nothing about the job
+                queue.give_back(ticket)
+            else:
+                queue.died(ticket, f"on {actor.node}: {type(error).__name__}")
             return None
         if good:
             self._idle.append(actor)
             return (answer,)
-        if isinstance(answer, SandboxError):
+        if isinstance(answer, SandboxRefused):
             self._leave_aside(actor, answer)
             queue.give_back(ticket)
             return None
         self._idle.append(actor)
+        if isinstance(answer, SandboxUnavailable):  # a box broke, and the next job has a new one
+            queue.died(ticket, f"on {actor.node}: {answer}")
+            return None
         raise answer
 
-    def _leave_aside(self, actor: _Actor, refusal: SandboxError) -> None:
+    def _leave_aside(self, actor: _Actor, refusal: SandboxRefused) -> None:
         """Keeps a worker whose machine has no wall that works from being asked again.
 
         It holds its processor, so that no other worker is started there.

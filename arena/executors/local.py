@@ -91,6 +91,7 @@ class LocalExecutor:
         self.capacity = most or processors()
         self._build = build
         self._workers: dict[Connection, Any] = {}
+        self._busy: dict[Connection, Ticket[Any]] = {}
 
     @property
     def size(self) -> int:
@@ -99,6 +100,7 @@ class LocalExecutor:
 
     def grow(self, count: int) -> None:
         """Starts workers until there are so many, at least one and at most `capacity`."""
+        self._end(self._busy)  # of whoever stopped taking answers, and closed nothing
         while self.size < max(min(count, self.capacity), 1):
             self._start()
 
@@ -108,7 +110,7 @@ class LocalExecutor:
         """Runs jobs and yields their answers as they come; see `Executor.run`."""
         queue = JobQueue(jobs, more)
         idle = list(self._workers)
-        busy: dict[Connection, Ticket[Any]] = {}
+        self._busy = busy = dict[Connection, Ticket[Any]]()
         try:
             while True:
                 while idle and (ticket := queue.take()) is not None:

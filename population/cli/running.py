@@ -247,7 +247,7 @@ def ready(arena: Arena, oracle: OracleChoice, spending: Spending) -> None:
         notice(f"model: {oracle.model}")
     for remark in remarks:
         notice(f"  {remark}")
-    notice(f"sandbox: {arena.wall}")
+    notice("sandbox: networks need none" if oracle.trains else f"sandbox: {arena.wall}")
 
 
 def name_for(config: RunConfig) -> str:

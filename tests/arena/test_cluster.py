@@ -51,35 +51,39 @@ def test_matches_are_those_of_one_machine(cluster, new_arena):
     assert table_of(there) == table_of(here)
 
 
-def test_a_node_that_dies_costs_nothing(cluster, new_arena):
-    here, there = new_arena("here"), new_arena("there", workers=Workers(0, cluster.address))
+def test_a_node_that_dies_costs_nothing(cluster, new_arena, caplog):
+    here = new_arena("here")
     names = ["me/random", "me/crashes", *(f"house/{bot}" for bot in ("markov5", "rockbot"))]
+    doomed, killed = cluster.add_node(num_cpus=1), threading.Event()
+    there = new_arena("there", workers=Workers(0, cluster.address))
     for arena in (here, there):
         registered(arena, "me/random", RANDOM)
         registered(arena, "me/crashes", CRASHES)
     here.play("rrps", 60, only=names)
-    doomed = cluster.add_node(num_cpus=1)
-    killed = threading.Event()
 
     def progress(done, wanted):
-        if 0 < done < wanted and not killed.is_set():
+        if done > wanted / 3 and not killed.is_set():
             killed.set()
             kill(cluster, doomed)
-            cluster.add_node(num_cpus=1, wait=False)
 
     report = there.play("rrps", 60, only=names, progress=progress)
     assert killed.is_set()
+    assert "was lost; its job is played again" in caplog.text
     assert (report.played, report.left) == (360, 0)
     assert table_of(there) == table_of(here)
     assert len(list(there.matches("rrps", limit=None))) == 360
 
 
-def test_a_machine_without_a_wall_plays_nothing_that_needs_one(cluster):
+def test_a_machine_without_a_wall_plays_nothing_that_needs_one(cluster, caplog):
     bare = cluster.add_node(num_cpus=1, env_vars={"NO_WALL_HERE": "1"})
     try:
         executor = open_executor(Workers(0, cluster.address), WhereItMay)
         executor.grow(3)
-        assert sorted(executor.run(iter(range(60)))) == list(range(60))
+        deadline = time.monotonic() + 60
+        while "plays nothing more" not in caplog.text:
+            assert sorted(executor.run(iter(range(20)))) == list(range(20))
+            assert time.monotonic() < deadline, "the machine without a wall never came to a job"
+        assert sorted(executor.run(iter(range(20)))) == list(range(20))
         executor.close()
     finally:
         cluster.remove_node(bare)
@@ -122,17 +126,20 @@ def _software_in(folder):
     return subprocess.check_output([sys.executable, "-c", program], cwd=folder, text=True).strip()
 
 
-def test_a_cluster_that_is_full_is_given_up(cluster, monkeypatch):
-    monkeypatch.setattr(cluster_module, "PATIENCE", 2.0)
-    with_all = open_executor(Workers(2, cluster.address), WhereItMay)
-    with_all.grow(2)
-    list(with_all.run(iter(range(4))))
-    late = open_executor(Workers(1, cluster.address), WhereItMay)
-    late.grow(1)
-    with pytest.raises(ClusterUnavailable, match="none of 1 workers started"):
-        list(late.run(iter(range(4))))
-    late.close()
-    with_all.close()
+def test_a_cluster_that_is_full_is_given_up(monkeypatch):
+    with ray_cluster(nodes=1) as cluster:
+        first = open_executor(Workers(0, cluster.address), WhereItMay)
+        first.grow(1)
+        assert list(first.run(iter(range(4)))) == list(range(4))
+        monkeypatch.setattr(cluster_module, "PATIENCE", 2.0)
+        late = open_executor(Workers(1, cluster.address), WhereItMay)
+        late.grow(1)
+        with pytest.raises(ClusterUnavailable, match="none of 1 workers started"):
+            list(late.run(iter(range(4))))
+        with pytest.raises(ClusterUnavailable, match="is connected to the Ray cluster"):
+            open_executor(Workers(1, "127.0.0.1:1"), WhereItMay)
+        late.close()
+        first.close()
 
 
 def test_the_command_line_plays_there(cluster, home):
@@ -141,6 +148,18 @@ def test_the_command_line_plays_there(cluster, home):
     played = CliRunner().invoke(main, [*words, *there])
     assert played.exit_code == 0, played.output
     assert json.loads(played.stdout)["played"] > 0
+
+
+def test_the_machines_choose_their_wall_and_not_the_driver(cluster, new_arena, monkeypatch):
+    def no_wall(choice=None):
+        raise SandboxRefused("the driver has none")
+
+    monkeypatch.setattr("arena.runner.open_settled", no_wall)
+    there = new_arena("there", workers=Workers(0, cluster.address))
+    assert "each machine" in there.wall
+    registered(there, "me/random", RANDOM)
+    report = there.play("rrps", 4, only=["me/random", "house/rockbot"])
+    assert report.played == 4
 
 
 def test_an_address_without_a_cluster_is_refused():

@@ -13,6 +13,7 @@ import pytest
 from arena.errors import ClusterUnavailable, WorkerDied
 from arena.executors import Workers, open_executor
 from arena.executors.local import LocalExecutor
+from sandbox.errors import SandboxUnavailable
 
 
 @dataclass
@@ -33,6 +34,11 @@ class Squares:
                     Path(marker).touch()
                     os.kill(os.getpid(), signal.SIGKILL)
                 return "done"
+            case ("break once", marker):
+                if not Path(marker).exists():
+                    Path(marker).touch()
+                    raise SandboxUnavailable("the box broke")
+                return "done"
             case ("sleep", seconds):
                 time.sleep(seconds)
                 return seconds
@@ -50,6 +56,9 @@ def executor(request):
         cluster = request.getfixturevalue("cluster").address
     made = open_executor(Workers(2, cluster), Squares)
     made.grow(2)
+    pids = set()
+    while len(pids) < 2:  # both are there: workers do not start at the same moment
+        pids |= set(made.run(iter(["pid"] * 4)))
     yield made
     made.close()
 
@@ -92,6 +101,24 @@ def test_who_stops_listening_leaves_no_answers_for_the_next(executor):
     answers.close()
     executor.grow(2)
     assert sorted(executor.run(iter([3, 4]))) == [9, 16]
+
+
+def test_who_neither_listens_nor_closes_leaves_no_answers_for_the_next(executor):
+    answers = executor.run(iter([2, ("sleep", 0.5), ("sleep", 0.5)]))
+    assert next(answers) == 4
+    executor.grow(2)
+    assert sorted(executor.run(iter([3, 4, 6]))) == [9, 16, 36]
+    answers.close()
+    assert sorted(executor.run(iter([3, 4, 6]))) == [9, 16, 36]
+
+
+def test_a_box_that_breaks_costs_its_job_another_try(cluster, tmp_path):
+    executor = open_executor(Workers(2, cluster.address), Squares)
+    executor.grow(2)
+    jobs = [("break once", str(tmp_path / "marker")), *range(20)]
+    assert len(list(executor.run(iter(jobs)))) == 21
+    assert executor.size == 2
+    executor.close()
 
 
 def test_a_job_outlives_its_worker(executor, tmp_path):

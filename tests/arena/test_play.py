@@ -62,6 +62,19 @@ def test_playing_twice_plays_nothing_and_more_plays_the_rest(arena):
     assert (more.played, more.skipped) == (3, 6)
 
 
+def test_a_callback_that_raises_costs_those_who_play_next_nothing(new_arena):
+    arena = new_arena(workers=2)
+
+    def broken(done, wanted):
+        raise RuntimeError("the bar broke")
+
+    try:
+        arena.play("rrps", 100, only=HOUSE[:3], progress=broken)
+    except RuntimeError:  # while its traceback still holds what was under way
+        report = arena.play("rrps", 100, only=HOUSE[:3])
+    assert (report.played + report.skipped, report.left) == (300, 0)
+
+
 def test_results_do_not_depend_on_company_workers_or_blocks(new_arena):
     tables = []
     for place, workers, shared, company in (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import tomllib
 
 import pytest
 import yaml
@@ -46,3 +47,15 @@ def test_the_image_installs_the_locked_packages():
     pinned = (ROOT / lock).read_text()
     assert re.search(r"^ray==", pinned, re.M) and re.search(r"^open-spiel==", pinned, re.M)
     assert SERVICES["node"]["build"]["dockerfile"] == "deploy/Dockerfile"
+
+
+def test_an_image_holds_the_code_and_nothing_else_of_a_checkout():
+    lines = (ROOT / ".dockerignore").read_text().splitlines()
+    allowed = {line[1:] for line in lines if line.startswith("!")}
+    assert "*" in lines
+    copied = re.findall(r"^COPY (.+) \S+$", DOCKERFILE, re.M)
+    assert {name for names in copied for name in names.split()} == allowed
+    packages = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert {
+        name.rstrip("*") for name in packages["tool"]["setuptools"]["packages"]["find"]["include"]
+    } < allowed
