@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import heapq
+import pickle
 import random
 import sys
 import tempfile
@@ -25,8 +26,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from arena import Arena, Workers
+from arena import Arena, Workers, game
 from arena.plan import ISOLATED_BATCH, NATIVE_BATCH
+from arena.tally import COMMIT_RESULTS, COMMIT_SECONDS
 from tests.arena.ray_cluster import kill, ray_cluster
 
 SEED_KEY = bytes(32)
@@ -174,49 +176,88 @@ def kills(count: int) -> None:
         raise SystemExit("matches were lost, doubled or came out differently")
 
 
-def hours(task: float, owner: float, batch: int, workers: int, rng: random.Random) -> float:
-    """Simulates a round robin: tasks go to workers, answers to the one that owns the store.
+@dataclass(frozen=True)
+class Owner:
+    """What the process that owns the store is busy with, in processor seconds.
+
+    Attributes:
+      match: for each match.
+      commit: for each commit: of `COMMIT_RESULTS` matches, or those of a second where it is fewer.
+    """
+
+    match: float
+    commit: float
+
+
+def owner_of_a_store() -> Owner:
+    """Times commits of few and of many matches, as they come from workers, into a new store."""
+    few, many = 50, COMMIT_RESULTS
+    with new_arena(NATIVE, Workers(2)) as arena, new_arena(NATIVE, Workers(1)) as other:
+        arena.play("rrps", 700, only=only(arena, NATIVE)[:3])
+        rows = arena.matches("rrps", limit=2 * few + many)
+        results = [arena.match(row.id).result for row in rows]
+        spent = []
+        for chosen in (results[:few], results[few : 2 * few], results[2 * few :]):
+            sent = pickle.dumps(chosen)
+            started = time.process_time()
+            other.home.store.append(game("rrps"), pickle.loads(sent))
+            spent.append(time.process_time() - started)
+    _, small, large = spent  # the first made the file
+    match = (large - small) / (many - few)
+    return Owner(match, small - few * match)
+
+
+def simulated(
+    task: float, owner: Owner, batch: int, workers: int, rng: random.Random
+) -> tuple[float, float]:
+    """A round robin: tasks go to workers, answers to the one that owns the store.
 
     Args:
       task: seconds of a task, in the mean; each takes between half and one and a half times that.
-      owner: seconds that the owner is busy with its answer.
+      owner: what an answer costs.
       batch: matches of a task.
       workers: how many.
       rng: of the tasks' times.
 
     Returns:
-      Hours for all matches of `POLICIES` policies.
+      Hours for all matches of `POLICIES` policies, and the share of them that the owner is busy.
     """
     total = POLICIES * (POLICIES - 1) // 2 * MATCHES // batch
     shown = min(total, 200_000)
     done = [task * rng.uniform(0.5, 1.5) for _ in range(workers)]
     heapq.heapify(done)
-    free = 0.0
+    free = busy = committed = 0.0
+    waiting = 0
     for _ in range(shown):
-        free = max(free, heapq.heappop(done)) + owner
+        free, spent = max(free, heapq.heappop(done)), owner.match * batch
+        waiting += batch
+        if free - committed >= COMMIT_SECONDS or waiting >= COMMIT_RESULTS:
+            committed, waiting, spent = free, 0, spent + owner.commit
+        free, busy = free + spent, busy + spent
         heapq.heappush(done, free + task * rng.uniform(0.5, 1.5))
-    return free / shown * total / 3600
+    return free / shown * total / 3600, busy / free
 
 
 def cost() -> None:
     """Prints what a round robin of 2,000 policies would take."""
     print(f"{POLICIES} policies, {MATCHES} matches a pair, machines of {CORES} cores, simulated")
-    rng = random.Random(1)
+    rng, owner = random.Random(1), owner_of_a_store()
+    print(f"the owner: {owner.match * 1e6:.0f} us a match, {owner.commit * 1e3:.0f} ms a commit")
     for work in (NATIVE, PYTHON):
         with ray_cluster(nodes=1) as cluster:
             found = rate(work, Workers(1, cluster.address))
-        task, owner = work.batch / found.matches, found.owner * work.batch
-        print(f"{work.name}: a task {task:.3f} s, its answer {owner * 1e3:.1f} ms of the owner")
+        task = work.batch / found.matches
+        print(f"{work.name}: a task of {work.batch} matches takes {task:.3f} s")
         for machines in (1, 10, 100):
-            took = hours(task, owner, work.batch, machines * CORES, rng)
-            total = POLICIES * (POLICIES - 1) // 2 * MATCHES // work.batch
-            busy = total * owner / 3600 / took
-            even = total * task / 3600 / (machines * CORES)
+            workers = machines * CORES
+            took, busy = simulated(task, owner, work.batch, workers, rng)
+            total = POLICIES * (POLICIES - 1) // 2 * MATCHES / work.batch
+            even = total * task / 3600 / workers
             print(
-                f"  {machines:4d} machines  {took:9.1f} h  "
-                f"efficiency {even / took:.2f}  owner busy {busy:.0%}"
+                f"  {machines:4d} machines  {took:9.2f} h  "
+                f"efficiency {even / took:.2f}  owner busy {busy:.0%}",
+                flush=True,
             )
-        print(f"  the owner is full with {task / owner:,.0f} workers", flush=True)
 
 
 if __name__ == "__main__":
