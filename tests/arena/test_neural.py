@@ -7,6 +7,7 @@ import hashlib
 import json
 import math
 import os
+import time
 import tracemalloc
 from fractions import Fraction
 from pathlib import Path
@@ -17,7 +18,7 @@ import pytest
 from click.testing import CliRunner
 
 from arena import Arena
-from arena.bouts import BoutHandler
+from arena.bouts import BoutHandler, play_in_box
 from arena.cli import main
 from arena.enrol import Enrolled
 from arena.games import GAMES, Game
@@ -38,8 +39,10 @@ from arena.kinds.neural import (
 from arena.kinds.weights_file import MOST_BYTES, WeightsFile, read, written
 from arena.plan import Bout, Job, Player, Route
 from arena.rejection import Rejection
-from arena.values import Match
+from arena.values import Match, Termination
 from registry.values import Submission
+from sandbox.choose import WallChoice, open_wall
+from sandbox.values import Limits
 from tests.arena.at_the_table import at_random, play
 from tests.arena.networks import random_file, random_payload
 
@@ -168,6 +171,49 @@ def test_a_crew_plays_as_the_author_contract_does(game: Game) -> None:
         for route in (Route.LOCKSTEP, Route.INLINE)
     ]
     assert moves[0] == moves[1] and len(set(moves[0])) == 5
+
+
+def six_matches(route: Route, one: Player, two: Player) -> Job:
+    """A job of rock-paper-scissors; seats change from match to match."""
+    bouts = tuple(
+        Bout(
+            Match(RRPS.name, RRPS.version, one.digest, two.digest, number),
+            1,
+            (one.digest, two.digest)[:: 1 - 2 * (number % 2)],
+            number,
+            (10 + number, 20 + number),
+        )
+        for number in range(6)
+    )
+    return Job(route, RRPS.name, bouts, {one.digest: one, two.digest: two})
+
+
+def test_a_network_is_on_the_clock_and_its_opponent_is_not() -> None:
+    """Each seat has its share in lockstep; in a box matches do not hold what networks compute."""
+    network = Player("1" * 32, KIND, random_payload(RRPS, 5, (512, 300)))
+    (bot,) = (one.payload for one in RRPS.house() if one.name == "house/rockbot")
+    before = time.thread_time()
+    results = BoutHandler().run(
+        six_matches(Route.LOCKSTEP, network, Player("2" * 32, "native", bot))
+    )
+    used = time.thread_time() - before
+    seats = [one.cpu_seconds[:: 1 - 2 * (n % 2)] for n, one in enumerate(results.results)]
+    own, others = zip(*seats, strict=True)
+    assert 0.5 * used < sum(own) < used
+    assert max(own) < 1.01 * min(own) and set(others) == {0.0}  # all are asked for every throw
+
+    program = "class Agent:\n    def act(self, observation):\n        return 'ROCK'\n"
+    wall = open_wall(WallChoice("process"))
+    try:
+        started, before = time.perf_counter(), time.thread_time()
+        job = six_matches(Route.BOX, network, Player("3" * 32, "python", program))
+        boxed = play_in_box(RRPS, job, wall, Limits())
+        lasted, used = time.perf_counter() - started, time.thread_time() - before
+    finally:
+        wall.close()
+    held = sum(one.seconds for one in boxed.results)
+    assert {one.termination for one in boxed.results} == {Termination.COMPLETED}
+    assert sum(own) / 2 < lasted - held < used
 
 
 @with_networks
