@@ -64,12 +64,14 @@ class Played:
       voided: matches that must be played once more, each by itself, because a worker that
         played several at once was at fault.
       audit: whether the job was an audit.
+      charged: whether trusted policies played for long enough to count: networks did.
     """
 
     results: tuple[Result, ...]
     bouts: tuple[Bout, ...]
     voided: tuple[Voided, ...] = ()
     audit: bool = False
+    charged: bool = False
 
 
 @dataclass(slots=True)
@@ -93,7 +95,8 @@ class BoutHandler:
         if job.route is Route.INLINE:
             return Played(tuple(_play_inline(game, bout, job) for bout in job.bouts), job.bouts)
         if job.route in (Route.ASKED, Route.LOCKSTEP):
-            return Played(tuple(_play_in_lockstep(game, job, self.asked)), job.bouts)
+            results = tuple(_play_in_lockstep(game, job, self.asked))
+            return Played(results, job.bouts, charged=job.route is Route.LOCKSTEP)
         self._wall = self._wall or open_wall(job.wall)
         try:
             return play_in_box(game, job, self._wall, self.limits, self.asked)

@@ -216,6 +216,20 @@ def test_a_network_is_on_the_clock_and_its_opponent_is_not() -> None:
     assert sum(own) / 2 < lasted - held < used
 
 
+def test_a_request_pays_for_networks(arena: Arena) -> None:
+    """They play outside the sandbox, and hold a processor like those within."""
+    payload = random_payload(RRPS, 5, (16, 8))
+    entrant = Submission(game="rrps", name="ada/net", kind=KIND, payload=payload)
+    digest = arena.register(entrant).digest
+    bots = [one.digest for one in arena.policies(RRPS) if one.kind == "native"][:2]
+    free = arena.play_pairs(RRPS, {(bots[0], bots[1]): 2}, processor_seconds=0.001)
+    assert free.left == 0 and free.held_seconds == 0
+    wanted = {(digest, bot): 200 for bot in bots}
+    report = arena.play_pairs(RRPS, wanted, processor_seconds=0.001)
+    assert report.played > 0 and report.left > 0
+    assert 0 < report.processor_seconds <= report.held_seconds
+
+
 @with_networks
 def test_moves_do_not_depend_on_who_plays_beside(game: Game) -> None:
     payload, tables = random_payload(game, 6), []
