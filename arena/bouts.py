@@ -64,7 +64,8 @@ class Played:
       voided: matches that must be played once more, each by itself, because a worker that
         played several at once was at fault.
       audit: whether the job was an audit.
-      charged: whether trusted policies played for long enough to count: networks did.
+      charged: whether the request pays for them although no sandbox played them, because networks
+        did.
     """
 
     results: tuple[Result, ...]

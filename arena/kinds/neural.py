@@ -263,8 +263,8 @@ class _Unread:
 
 
 @functools.lru_cache(maxsize=8)  # of up to 8 MiB each, in every process that plays
-def _network(game: Any, pages: _Unread) -> ExactNetwork:
-    architecture, arrays = weights_of(game, pages.taken())
+def _network(game: Any, unread: _Unread) -> ExactNetwork:
+    architecture, arrays = weights_of(game, unread.taken())
 
     def layer(name: str) -> Layer:
         return Layer(arrays[f"{name}.weight"], arrays[f"{name}.bias"])
