@@ -21,7 +21,7 @@ from arena.kinds.asked import KIND as ASKED
 from arena.kinds.asked import Asked, refuse_unanswered
 from arena.kinds.host import host_policy
 from arena.kinds.neural import KIND as NEURAL
-from arena.kinds.neural import NeuralCrew
+from arena.network_seats import NONE, crews_of, with_crews
 from arena.plan import Bout, Job, Player, Route
 from arena.store.values import LOCKSTEP
 from arena.values import Result, Termination
@@ -40,7 +40,6 @@ from sandbox.values import (
 from sandbox.wall import Wall
 
 IDLE = 254
-NONE = 253
 FAULT_CODES = {
     250: Termination.CRASHED,
     251: Termination.ILLEGAL_ACTION,
@@ -66,12 +65,15 @@ class Played:
       voided: matches that must be played once more, each by itself, because a worker that
         played several at once was at fault.
       audit: whether the job was an audit.
+      charged: whether the request pays for them although no sandbox played them, because networks
+        did.
     """
 
     results: tuple[Result, ...]
     bouts: tuple[Bout, ...]
     voided: tuple[Voided, ...] = ()
     audit: bool = False
+    charged: bool = False
 
 
 @dataclass(slots=True)
@@ -95,7 +97,8 @@ class BoutHandler:
         if job.route is Route.INLINE:
             return Played(tuple(_play_inline(game, bout, job) for bout in job.bouts), job.bouts)
         if job.route in (Route.ASKED, Route.LOCKSTEP):
-            return Played(tuple(_play_in_lockstep(game, job, self.asked)), job.bouts)
+            results = tuple(_play_in_lockstep(game, job, self.asked))
+            return Played(results, job.bouts, charged=job.route is Route.LOCKSTEP)
         self._wall = self._wall or _opened(job.wall)
         try:
             return play_in_box(game, job, self._wall, self.limits, self.asked)
@@ -177,14 +180,15 @@ def _play_inline(game: Game, bout: Bout, job: Job) -> Result:
 def _play_in_lockstep(game: Game, job: Job, asked: Asked | None) -> Iterator[Result]:
     """Trusted policies meet at one table; who is asked, or a network, answers all matches at once.
 
-    Nobody's processor time is measured: answers come from elsewhere, or for many matches together.
+    A network's processor time is measured, in shares of what all of its matches took together;
+    nobody else's is: answers come from elsewhere.
     """
     started = time.perf_counter()
     table = game.table([bout.deal_seed for bout in job.bouts])
-    answer = _externals(game, job, asked)
-    assert answer is not None, "no seat of such a job is played behind a wall"
+    outside = _externals(game, job, asked)
+    assert outside is not None, "no seat of such a job is played behind a wall"
     while not table.done:
-        table.advance(answer(table.messages()))
+        table.advance(outside.answer(table.messages()))
     seconds = (time.perf_counter() - started) / len(job.bouts)
     for number, bout in enumerate(job.bouts):
         moves, fault = table.moves(number), table.fault(number)
@@ -198,6 +202,7 @@ def _play_in_lockstep(game: Game, job: Job, asked: Asked | None) -> Iterator[Res
             moves=moves,
             wall="inline",
             seconds=seconds,
+            cpu_seconds=(float(outside.spent[number, 0]), float(outside.spent[number, 1])),
         )
 
 
@@ -207,24 +212,40 @@ def rules_of(game: Game) -> Rules:
     return Rules(game.table_path, contract.class_name, tuple(sorted(contract.methods.items())))
 
 
-def _externals(game: Game, job: Job, asked: Asked | None = None) -> Callable[[bytes], bytes] | None:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Outside:
+    """Who plays the trusted seats of a block.
+
+    Attributes:
+      answer: messages to these seats in, their replies out.
+      spent: (matches, 2), processor seconds of the networks in their seats, which grow meanwhile.
+    """
+
+    answer: Callable[[bytes], bytes]
+    spent: npt.NDArray[np.float64]
+
+
+def _externals(game: Game, job: Job, asked: Asked | None = None) -> _Outside | None:
     """Plays the trusted seats of a block from outside the box; None where it has none."""
     seats = [
-        (job.players[bout.players[number]].kind, bout, number)
-        for bout in job.bouts
+        (job.players[bout.players[number]].kind, match, number)
+        for match, bout in enumerate(job.bouts)
         for number in (0, 1)
         if job.players[bout.players[number]].kind != "python"
     ]
     replies = [
-        _silent if kind == NEURAL else _seat(game, bout, number, job.players, asked).reply
-        for kind, bout, number in seats
+        _silent
+        if kind == NEURAL
+        else _seat(game, job.bouts[match], number, job.players, asked).reply
+        for kind, match, number in seats
     ]
     if not replies:
         return None
-    answer = _one_by_one(replies, seats, asked)
-    if all(kind != NEURAL for kind, _, _ in seats):
-        return answer
-    return _with_crews(answer, _crews(game, job, seats))
+    answer = _one_by_one(replies, [kind for kind, _, _ in seats], asked)
+    spent = np.zeros((len(job.bouts), 2))
+    if any(kind == NEURAL for kind, _, _ in seats):
+        answer = with_crews(answer, crews_of(game, job, seats), spent)
+    return _Outside(answer, spent)
 
 
 def _silent(message: bytes) -> int:
@@ -233,13 +254,11 @@ def _silent(message: bytes) -> int:
 
 
 def _one_by_one(
-    replies: Sequence[Callable[[bytes], int]],
-    seats: Sequence[tuple[str, Bout, int]],
-    asked: Asked | None,
+    replies: Sequence[Callable[[bytes], int]], kinds: Sequence[str], asked: Asked | None
 ) -> Callable[[bytes], bytes]:
     """Answers a tick seat by seat, but for those that are waited for together."""
-    if asked is not None and any(kind == ASKED for kind, _, _ in seats):
-        slow = [place for place, (kind, _, _) in enumerate(seats) if kind == ASKED]
+    if asked is not None and ASKED in kinds:
+        slow = [place for place, kind in enumerate(kinds) if kind == ASKED]
         return _together(replies, frozenset(slow), asked)
 
     def answer(messages: bytes) -> bytes:
@@ -253,43 +272,6 @@ def _one_by_one(
             NONE if messages[at] == IDLE else reply(messages[at : at + size])
             for reply, at in zip(replies, range(0, len(messages), size), strict=True)
         )
-
-    return answer
-
-
-def _crews(
-    game: Game, job: Job, seats: Sequence[tuple[str, Bout, int]]
-) -> list[tuple[npt.NDArray[np.intp], NeuralCrew]]:
-    """For each network that sits down, its places among the seats, and who plays there."""
-    places: dict[str, list[int]] = {}
-    for place, (kind, bout, number) in enumerate(seats):
-        if kind == NEURAL:
-            places.setdefault(bout.players[number], []).append(place)
-    return [
-        (
-            np.array(own, dtype=np.intp),
-            NeuralCrew(
-                game,
-                job.players[digest].payload,
-                [seats[place][1].seat_seeds[seats[place][2]] for place in own],
-            ),
-        )
-        for digest, own in places.items()
-    ]
-
-
-def _with_crews(
-    others: Callable[[bytes], bytes],
-    crews: Sequence[tuple[npt.NDArray[np.intp], NeuralCrew]],
-) -> Callable[[bytes], bytes]:
-    """Answers a tick where networks sit in some seats, each for all of its matches at once."""
-
-    def answer(messages: bytes) -> bytes:
-        said = np.frombuffer(others(messages), dtype=np.uint8).copy()
-        told = np.frombuffer(messages, dtype=np.uint8).reshape(len(said), -1)
-        for places, crew in crews:
-            said[places] = crew.replies(told[places])
-        return said.tobytes()
 
     return answer
 
@@ -338,10 +320,16 @@ def _block(game: Game, job: Job, limits: Limits) -> Block:
 def play_in_box(
     game: Game, job: Job, wall: Wall, limits: Limits, asked: Asked | None = None
 ) -> Played:
-    """Plays a block of matches in which at least one seat is a Python policy."""
+    """Plays a block of matches in which at least one seat is a Python policy.
+
+    The time that networks compute outside the box is not in the matches' seconds: a program that
+    meets one is not to pay for it.
+    """
     started = time.perf_counter()
-    outcomes = wall.play(_block(game, job, limits), _externals(game, job, asked))
-    seconds = (time.perf_counter() - started) / len(job.bouts)
+    outside = _externals(game, job, asked)
+    outcomes = wall.play(_block(game, job, limits), outside.answer if outside else None)
+    computed = float(outside.spent.sum()) if outside else 0.0
+    seconds = (time.perf_counter() - started - computed) / len(job.bouts)
     mode = f"{wall.name}{LOCKSTEP}" if job.shared else wall.name
     results: list[Result] = []
     finished: list[Bout] = []

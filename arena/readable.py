@@ -42,4 +42,6 @@ def _network(version: PolicyVersion) -> str:
 
 def _point(point: Any) -> str:
     decisions, mean, error, matches = point
-    return f"{decisions:>12,} decisions  {mean:+8.1f} ± {error:.1f}  ({matches:,} matches)"
+    spread = "" if error is None else f" ± {error:.1f}"
+    noun = "match" if matches == 1 else "matches"
+    return f"{decisions:>12,} decisions  {mean:+8.1f}{spread}  ({matches:,} {noun})"

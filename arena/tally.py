@@ -38,8 +38,8 @@ class Request:
       wanted: pairs of registered policies, of any status, to numbers of matches.
       first: repetition that they are counted from: 0, or `SELECTING`.
       shared: the caller vouches for the Python policies: matches of one may share a worker.
-      processor_seconds: how long its sandboxed matches may hold a processor (`held_seconds`);
-        what is under way then is played to its end.  None is no limit.
+      processor_seconds: how long its matches in a sandbox, and those of networks, may hold a
+        processor (`held_seconds`); what is under way then is played to its end.  None is no limit.
       progress: told after every job.
     """
 
@@ -67,7 +67,7 @@ class PlayReport:
       suspicions: what came out differently.
       quarantined: digests of the versions that were quarantined for it.
       seconds: wall-clock time.
-      processor_seconds: of the sandboxed policies.
+      processor_seconds: of the policies that a request pays for: those in a sandbox, and networks.
       held_seconds: that their matches held a processor (`held_seconds`).
       walls: kinds of wall that the matches ran behind, with the number of matches.
       imprecise: pairs whose mean is not known as precisely as was asked for, because their share
@@ -191,11 +191,12 @@ class Tally:
                 if audit.verdict is Verdict.DIFFERENT:
                     self._judge(audit)
             self._pending.append(result)
-            if result.wall not in TRUSTED:
+            sandboxed = result.wall not in TRUSTED
+            if sandboxed or played.charged:
                 self._processor_seconds += sum(result.cpu_seconds)
                 self._held_seconds += held_seconds(result)
-                if self._seeds.audits(result.match):
-                    self._audit(bout, result)
+            if sandboxed and self._seeds.audits(result.match):
+                self._audit(bout, result)
 
     def _compare(self, played: Played) -> None:
         for bout, again in zip(played.bouts, played.results, strict=True):

@@ -117,7 +117,8 @@ class Result:
       moves: every move, one byte each, in the game's own order (see `Game`).
       wall: what stood between the policies and the host: "native" (engine only), "inline"
         (trusted policies in the arena's process), or the sandbox's wall and its version.
-      seconds: wall-clock time, shared evenly among matches that were played together.
+      seconds: wall-clock time, shared evenly among matches that were played together; in a sandbox
+        less what networks outside of it computed.
       cpu_seconds: processor time of the policies in seats 0 and 1, 0 where not measured.
       playings: 2 where a shared worker failed and the match was played once more by itself.
     """

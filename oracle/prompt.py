@@ -52,6 +52,7 @@ _KINDS = {
     Rejected.BAD_EDIT: "an edit cannot be applied",
     Rejected.DUPLICATE: "the program is known already",
     Rejected.FAULTY: "it forfeits matches",
+    Rejected.DIVERGED: "its training diverged",
 }
 
 

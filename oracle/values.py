@@ -37,6 +37,8 @@ class Rejected(enum.StrEnum):
     """The same program was scored before."""
     FAULTY = "faulty"
     """It forfeits in the trial match."""
+    DIVERGED = "diverged"
+    """The training of a network came to numbers that are not finite."""
 
 
 @dataclass(frozen=True, slots=True)

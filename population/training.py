@@ -71,7 +71,9 @@ def check_training(training: Training) -> str:
             "pip install 'policy-arena[rl]', or make setup-rl"
         ) from error
     try:
-        torch.zeros(1, device=torch.device(training.device))
+        computed = torch.ones(1, device=torch.device(training.device)) + 1
+        if computed.cpu().item() != 2:  # some devices, such as meta, hold no numbers
+            raise RuntimeError("what it computes is wrong")
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         reason = str(error).splitlines()[0]
         raise UsageFault(f"PyTorch cannot use the device {training.device!r}: {reason}") from error

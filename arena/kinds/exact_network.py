@@ -35,10 +35,13 @@ _STEPS = 1024
 _REACH = 8
 """Beyond that the curves are flat to within 2**-11."""
 _FAR = 16
-"""Policies never take an action whose logit is so far below the best; e**-16 is 1e-7."""
+"""Where the table of likelihoods ends: an action whose logit is further below the best is as likely
+as one that is so far below it; e**-16 is 1e-7."""
 _BLOCK = 2**18
 """Products in one call of BLAS.  OpenBLAS shares larger ones among threads, which wait for each
 other busily: beside other workers on the same cores that took ten times as long as one thread."""
+_ROWS = 32
+"""Rows in one call: with more a call has too few outputs to be fast (one, at 256 rows of 1024)."""
 _BITS = 128
 _LIKELY = 2.0**30
 """Weight of the likeliest action in a draw."""
@@ -57,12 +60,14 @@ class Layer:
     bias: Floats
 
     def __call__(self, rows: Floats) -> Floats:
-        """Rows (n, inputs) to (n, outputs), exactly; in blocks of outputs, see `_BLOCK`."""
+        """Rows (n, inputs) to (n, outputs), exactly; in tiles, see `_BLOCK` and `_ROWS`."""
         found = np.empty((len(rows), len(self.bias)))
-        block = max(1, _BLOCK // max(1, rows.size))
-        for first in range(0, len(self.bias), block):
-            some = slice(first, first + block)
-            np.matmul(rows, self.weight[some].T, out=found[:, some])
+        for top in range(0, len(rows), _ROWS):
+            some = rows[top : top + _ROWS]
+            block = max(1, _BLOCK // max(1, some.size))
+            for left in range(0, len(self.bias), block):
+                tile = found[top : top + _ROWS, left : left + block]
+                np.matmul(some, self.weight[left : left + block].T, out=tile)
         found += self.bias
         return found
 

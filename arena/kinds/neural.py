@@ -15,7 +15,9 @@ from __future__ import annotations
 import base64
 import binascii
 import functools
+import hashlib
 import json
+import math
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -36,6 +38,9 @@ KIND = "neural"
 FORMAT = "policy-arena-neural-1"
 DEEPEST = 4
 """Layers below the LSTM at most."""
+MOST_PRODUCTS = 2**20
+"""Multiplications in a decision: half as many again as the largest network that was published for
+one of our games.  Networks play outside the sandbox, so nothing else bounds what one costs."""
 _FIELD = "safetensors"
 _NONE = 253
 """Reply to a message that asks for nothing; the same in every game."""
@@ -71,6 +76,11 @@ class Architecture:
         return shapes
 
     @property
+    def products(self) -> int:
+        """Multiplications in a decision: one for each weight that is no bias."""
+        return sum(math.prod(shape) for shape in self.shapes.values() if len(shape) == 2)
+
+    @property
     def header(self) -> dict[str, str]:
         """As a file's header has it."""
         hidden = ",".join(map(str, self.hidden))
@@ -90,14 +100,21 @@ def architecture_of(game: Game, hidden: Sequence[int]) -> Architecture:
     """The architecture of networks of that size for a game.
 
     Raises:
-      ValueError: no networks play the game, or there are too many layers, or too wide ones.
+      ValueError: no networks play the game, or there are too many layers, or too wide ones, or a
+        decision takes more than `MOST_PRODUCTS`.
     """
     tensors, actions = tensors_of(game), len(game.actions)
     if not 1 <= len(hidden) <= DEEPEST or not all(1 <= width <= WIDEST for width in hidden):
         raise ValueError(
             f"hidden layers of {list(hidden)}; 1 to {DEEPEST} layers of 1 to {WIDEST} are allowed"
         )
-    return Architecture(game.name, tensors.version, tuple(hidden), tensors.size + actions, actions)
+    found = Architecture(game.name, tensors.version, tuple(hidden), tensors.size + actions, actions)
+    if found.products > MOST_PRODUCTS:
+        raise ValueError(
+            f"a decision of hidden layers of {list(hidden)} takes {found.products:,} "
+            f"multiplications; {MOST_PRODUCTS:,} are allowed"
+        )
+    return found
 
 
 def tensors_of(game: Game) -> Tensors:
@@ -124,10 +141,9 @@ def payload_of(game: Game, data: bytes) -> str:
         is too large.
     """
     file = read(data)
-    _architecture(game, file)
+    header = _architecture(game, file).header  # the file may say 016 for 16
     arrays = {name: _units(name, array) for name, array in file.arrays.items()}
-    kept = WeightsFile({key: file.header[key] for key in file.header}, arrays)
-    text = base64.b64encode(written(kept)).decode("ascii")
+    text = base64.b64encode(written(WeightsFile(header, arrays))).decode("ascii")
     return json.dumps({_FIELD: text}, separators=(",", ":"))
 
 
@@ -166,7 +182,7 @@ def file_of(payload: str) -> bytes:
     except (ValueError, RecursionError) as error:
         raise ValueError(f"a neural policy's payload is JSON: {error}") from error
     if not isinstance(fields, dict) or set(fields) != {_FIELD}:
-        raise ValueError(f'a neural payload has "{_FIELD}" and nothing else: {payload[:80]}')
+        raise ValueError(f'a neural payload has "{_FIELD}" and nothing else: {payload[:80]!r}')
     if not isinstance(fields[_FIELD], str):
         raise ValueError(f'"{_FIELD}" in a neural payload is a file in base64')
     try:
@@ -217,17 +233,38 @@ def _architecture(game: Game, file: WeightsFile) -> Architecture:
     architecture = architecture_of(game, [int(width) for width in widths])
     shapes = architecture.shapes
     if file.arrays.keys() != shapes.keys():
-        odd = sorted(file.arrays.keys() ^ shapes.keys())
-        raise ValueError(f"missing, or too many: the arrays {', '.join(odd)[:200]}")
+        odd = ", ".join(map(ascii, sorted(file.arrays.keys() ^ shapes.keys())))
+        raise ValueError(f"missing, or too many: the arrays {odd[:200]}")
     for name, shape in shapes.items():
         if file.arrays[name].shape != shape:
             raise ValueError(f"{name} is of shape {file.arrays[name].shape}; it must be {shape}")
     return architecture
 
 
-@functools.lru_cache(maxsize=32)
-def _network(game: Any, payload: str) -> ExactNetwork:
-    architecture, arrays = weights_of(game, payload)
+class _Unread:
+    """A payload as a key of the cache, which is not to keep megabytes of text beside weights."""
+
+    __slots__ = ("_digest", "_text")
+
+    def __init__(self, payload: str) -> None:
+        self._text = payload
+        self._digest = hashlib.sha256(payload.encode(errors="surrogatepass")).digest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Unread) and other._digest == self._digest
+
+    def __hash__(self) -> int:
+        return hash(self._digest)
+
+    def taken(self) -> str:
+        """The text, once."""
+        text, self._text = self._text, ""
+        return text
+
+
+@functools.lru_cache(maxsize=8)  # of up to 8 MiB each, in every process that plays
+def _network(game: Any, unread: _Unread) -> ExactNetwork:
+    architecture, arrays = weights_of(game, unread.taken())
 
     def layer(name: str) -> Layer:
         return Layer(arrays[f"{name}.weight"], arrays[f"{name}.bias"])
@@ -243,7 +280,7 @@ def network_of(game: Game, payload: str) -> ExactNetwork:
       ValueError: it is not the payload of a neural policy of this game.
     """
     hashable: Any = game  # which a protocol cannot promise
-    return _network(hashable, payload)
+    return _network(hashable, _Unread(payload))
 
 
 class NeuralCrew:

@@ -58,6 +58,10 @@ class Unrolls:
         )
 
 
+class Diverged(Exception):
+    """The network's weights, or what it computes, are not finite: no training goes on."""
+
+
 class Learner:
     """Trains one network in its matches.
 
@@ -88,11 +92,17 @@ class Learner:
         self._optimiser = torch.optim.Adam(net.parameters(), lr=training.learning_rate)
 
     def round(self) -> None:
-        """One unroll in every match, and the gradient steps from it."""
+        """One unroll in every match, and the gradient steps from it.
+
+        Raises:
+          Diverged: it is of no use any more.
+        """
         unrolls = self._collected()
         batch = self._training.batch
         for first in range(0, self._training.environments, batch):
             self._improve(unrolls.part(first, first + batch))
+        if not all(bool(one.isfinite().all()) for one in self.net.parameters()):
+            raise Diverged("the network's weights are not finite")
 
     @torch.no_grad()
     def _collected(self) -> Unrolls:
@@ -107,6 +117,8 @@ class Learner:
             legal.append(torch.from_numpy(sight.legal).to(self._device))
             playing.append(sight.playing)
             logits, _, self._state = self.net(inputs[-1][None], self._state)
+            if not bool(logits.isfinite().all()):  # nothing legal could be drawn
+                raise Diverged("the network's logits are not finite")
             chances = log_policy(logits[0], legal[-1])
             actions.append(drawn(chances, self._generator))
             logs.append(chances.gather(-1, actions[-1][:, None])[:, 0])

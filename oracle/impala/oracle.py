@@ -14,7 +14,7 @@ import torch
 
 from arena.kinds.neural import KIND, architecture_of
 from oracle.impala.environments import Episodes
-from oracle.impala.learner import Learner
+from oracle.impala.learner import Diverged, Learner
 from oracle.impala.net import fresh, payload
 from oracle.impala.opponents import crew_of
 from oracle.impala.training import Training
@@ -22,7 +22,9 @@ from oracle.values import (
     Attempt,
     Candidate,
     Evaluate,
+    Failure,
     OracleExhausted,
+    Rejected,
     Response,
     Score,
     Task,
@@ -52,14 +54,17 @@ class Impala:
         """What is registered about a network of a training: settings, decisions and returns.
 
         `returns` is the curve: decisions so far, mean return of the matches since the point before
-        in the game's unit, its standard error, and how many these were.
+        in the game's unit, its standard error (None for one match), and how many these were.
         """
         return self._accounts.get(source, {})
 
     def respond(self, task: Task, evaluate: Evaluate) -> Response:
         """Answers a task; see `oracle.values.Oracle`.
 
+        A training that diverges ends with a failed attempt; the checkpoints before it count.
+
         Raises:
+          OracleExhausted: no checkpoint could be scored.
           UsageFault: an opponent is of a kind that networks are not trained against.
         """
         with _threads(self._training.threads):
@@ -67,16 +72,15 @@ class Impala:
 
     def _respond(self, task: Task, evaluate: Evaluate) -> Response:
         learner, episodes = self._learner(task)
-        training, curve = self._training, _Curve(episodes)
+        curve = _Curve(episodes)
         found: list[tuple[str, Attempt]] = []
         best = -math.inf
-        for number in range(training.checkpoints):
-            rounds = _share(training.rounds, training.checkpoints, number)
-            every = max(1, training.rounds // POINTS)
-            for first in range(0, rounds, every):
-                for _ in range(min(every, rounds - first)):
-                    learner.round()
-                curve.point(learner.decisions)
+        for number in range(self._training.checkpoints):
+            try:
+                self._train(learner, curve, number)
+            except Diverged as error:
+                found.append(("", _diverged(number, learner, error)))
+                break
             source = payload(task.game, learner.net)
             self._accounts[source] = self._told(task, learner, curve)
             (result,) = evaluate([source])
@@ -94,6 +98,16 @@ class Impala:
             )
             found.append((source, attempt))
         return _response(found)
+
+    def _train(self, learner: Learner, curve: _Curve, number: int) -> None:
+        """Goes on to a checkpoint, by its number."""
+        training = self._training
+        rounds = _share(training.rounds, training.checkpoints, number)
+        every = max(1, training.rounds // POINTS)
+        for first in range(0, rounds, every):
+            for _ in range(min(every, rounds - first)):
+                learner.round()
+            curve.point(learner.decisions)
 
     def _learner(self, task: Task) -> tuple[Learner, Episodes]:
         training, game = self._training, task.game
@@ -137,7 +151,7 @@ class _Curve:
 
     def __init__(self, episodes: Episodes) -> None:
         self._episodes, self._told = episodes, 0
-        self.points: list[tuple[int, float, float, int]] = []
+        self.points: list[tuple[int, float, float | None, int]] = []
 
     def point(self, decisions: int) -> None:
         """Adds the matches that ended since the last point, unless there are none."""
@@ -145,14 +159,29 @@ class _Curve:
         if not fresh_ones:
             return
         self._told += len(fresh_ones)
-        error = np.std(fresh_ones) / math.sqrt(len(fresh_ones))
-        mean = round(float(np.mean(fresh_ones)), 2)
-        self.points.append((decisions, mean, round(float(error), 2), len(fresh_ones)))
+        error, number = None, len(fresh_ones)
+        if number > 1:
+            error = round(float(np.std(fresh_ones, ddof=1)) / math.sqrt(number), 2)
+        self.points.append((decisions, round(float(np.mean(fresh_ones)), 2), error, number))
 
 
 def _share(total: int, parts: int, number: int) -> int:
     """The size of one of nearly equal parts."""
     return total * (number + 1) // parts - total * number // parts
+
+
+def _diverged(number: int, learner: Learner, error: Diverged) -> Attempt:
+    """The attempt that a training ended with."""
+    reason = f"{error} after {learner.decisions:,} decisions; a smaller learning rate may help"
+    return Attempt(
+        number=number,
+        parent="",
+        call="",
+        digest="",
+        score=None,
+        failure=Failure(Rejected.DIVERGED, reason),
+        kept=False,
+    )
 
 
 def _response(found: list[tuple[str, Attempt]]) -> Response:

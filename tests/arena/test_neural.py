@@ -7,6 +7,8 @@ import hashlib
 import json
 import math
 import os
+import time
+import tracemalloc
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ import pytest
 from click.testing import CliRunner
 
 from arena import Arena
-from arena.bouts import BoutHandler
+from arena.bouts import BoutHandler, play_in_box
 from arena.cli import main
 from arena.enrol import Enrolled
 from arena.games import GAMES, Game
@@ -29,6 +31,7 @@ from arena.kinds.neural import (
     NeuralCrew,
     architecture_of,
     file_of,
+    network_of,
     payload_of,
     tensors_of,
     weights_of,
@@ -36,8 +39,10 @@ from arena.kinds.neural import (
 from arena.kinds.weights_file import MOST_BYTES, WeightsFile, read, written
 from arena.plan import Bout, Job, Player, Route
 from arena.rejection import Rejection
-from arena.values import Match
+from arena.values import Match, Termination
 from registry.values import Submission
+from sandbox.choose import WallChoice, open_wall
+from sandbox.values import Limits
 from tests.arena.at_the_table import at_random, play
 from tests.arena.networks import random_file, random_payload
 
@@ -75,19 +80,31 @@ def test_a_match_comes_out_alike_at_every_width(game: Game) -> None:
 
 @with_networks
 def test_sums_are_exact(game: Game) -> None:
-    """Against whole numbers of Python, with the largest weights there may be."""
+    """A layer in tiles against whole numbers of Python, with the largest weights there may be."""
     payload = random_payload(game, 2, (64, 32), scale=5.0)
-    _, arrays = weights_of(game, payload)
-    weight = arrays["core.weight"]
-    rows = np.rint(np.random.default_rng(1).uniform(-64, 64, (5, weight.shape[1])) / UNIT) * UNIT
-    found = rows @ weight.T
-    for row in range(5):
-        for column in range(0, weight.shape[0], 17):
-            exact = sum(
+    layer = network_of(game, payload).core
+    rows = np.random.default_rng(1).uniform(-64, 64, (71, layer.weight.shape[1]))
+    rows = np.rint(rows / UNIT) * UNIT
+    found = layer(rows)
+    assert found.shape == (71, 128)
+    for row in range(0, 71, 14):
+        for column in range(0, 128, 17):
+            exact = Fraction(float(layer.bias[column])) + sum(
                 Fraction(a) * Fraction(b)
-                for a, b in zip(rows[row].tolist(), weight[column].tolist(), strict=True)
+                for a, b in zip(rows[row].tolist(), layer.weight[column].tolist(), strict=True)
             )
             assert Fraction(float(found[row, column])) == exact
+
+
+def test_a_layer_is_the_same_in_tiles_of_every_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every output is computed once, where the tiles do not fit into rows and outputs either."""
+    layer = network_of(LEDUC, random_payload(LEDUC, 2, (64, 32), scale=5.0)).core
+    rows = np.rint(np.random.default_rng(1).uniform(-64, 64, (71, 64)) / UNIT) * UNIT
+    whole = layer(rows)
+    monkeypatch.setattr(exact_network, "_ROWS", 7)
+    monkeypatch.setattr(exact_network, "_BLOCK", 64 * 7 * 5)
+    assert np.array_equal(layer(rows), whole)
+    assert layer(rows[:0]).shape == (0, 128)
 
 
 def test_curves_are_right_and_the_same_everywhere() -> None:
@@ -156,6 +173,63 @@ def test_a_crew_plays_as_the_author_contract_does(game: Game) -> None:
     assert moves[0] == moves[1] and len(set(moves[0])) == 5
 
 
+def six_matches(route: Route, one: Player, two: Player) -> Job:
+    """A job of rock-paper-scissors; seats change from match to match."""
+    bouts = tuple(
+        Bout(
+            Match(RRPS.name, RRPS.version, one.digest, two.digest, number),
+            1,
+            (one.digest, two.digest)[:: 1 - 2 * (number % 2)],
+            number,
+            (10 + number, 20 + number),
+        )
+        for number in range(6)
+    )
+    return Job(route, RRPS.name, bouts, {one.digest: one, two.digest: two})
+
+
+def test_a_network_is_on_the_clock_and_its_opponent_is_not() -> None:
+    """Each seat has its share in lockstep; in a box matches do not hold what networks compute."""
+    network = Player("1" * 32, KIND, random_payload(RRPS, 5, (512, 300)))
+    (bot,) = (one.payload for one in RRPS.house() if one.name == "house/rockbot")
+    before = time.thread_time()
+    results = BoutHandler().run(
+        six_matches(Route.LOCKSTEP, network, Player("2" * 32, "native", bot))
+    )
+    used = time.thread_time() - before
+    seats = [one.cpu_seconds[:: 1 - 2 * (n % 2)] for n, one in enumerate(results.results)]
+    own, others = zip(*seats, strict=True)
+    assert 0.5 * used < sum(own) < used
+    assert max(own) < 1.01 * min(own) and set(others) == {0.0}  # all are asked for every throw
+
+    program = "class Agent:\n    def act(self, observation):\n        return 'ROCK'\n"
+    wall = open_wall(WallChoice("process"))
+    try:
+        started, before = time.perf_counter(), time.thread_time()
+        job = six_matches(Route.BOX, network, Player("3" * 32, "python", program))
+        boxed = play_in_box(RRPS, job, wall, Limits())
+        lasted, used = time.perf_counter() - started, time.thread_time() - before
+    finally:
+        wall.close()
+    held = sum(one.seconds for one in boxed.results)
+    assert {one.termination for one in boxed.results} == {Termination.COMPLETED}
+    assert sum(own) / 2 < lasted - held < used
+
+
+def test_a_request_pays_for_networks(arena: Arena) -> None:
+    """They play outside the sandbox, and hold a processor like those within."""
+    payload = random_payload(RRPS, 5, (16, 8))
+    entrant = Submission(game="rrps", name="ada/net", kind=KIND, payload=payload)
+    digest = arena.register(entrant).digest
+    bots = [one.digest for one in arena.policies(RRPS) if one.kind == "native"][:2]
+    free = arena.play_pairs(RRPS, {(bots[0], bots[1]): 2}, processor_seconds=0.001)
+    assert free.left == 0 and free.held_seconds == 0
+    wanted = {(digest, bot): 200 for bot in bots}
+    report = arena.play_pairs(RRPS, wanted, processor_seconds=0.001)
+    assert report.played > 0 and report.left > 0
+    assert 0 < report.processor_seconds <= report.held_seconds
+
+
 @with_networks
 def test_moves_do_not_depend_on_who_plays_beside(game: Game) -> None:
     payload, tables = random_payload(game, 6), []
@@ -188,7 +262,13 @@ def with_array(name: str, array: Any) -> bytes:
     return written(WeightsFile(file.header, {**file.arrays, name: array}))
 
 
+def with_hidden(hidden: str) -> bytes:
+    file = read(random_file(RRPS, 1))
+    return written(WeightsFile({**file.header, "hidden": hidden}, file.arrays))
+
+
 GOOD = random_file(RRPS, 1)
+HOSTILE = "\ud800\x1b[2J\n"
 BAD = {
     "empty": (b"", "header"),
     "cut off": (GOOD[:-1], "bytes"),
@@ -210,6 +290,12 @@ BAD = {
     "least": (with_array("policy.bias", np.full(3, -32768, "<i2")), "-32767"),
     "another shape": (with_array("policy.bias", np.zeros(4, "<f4")), "must be"),
     "one too many": (with_array("value.bias", np.zeros(1, "<f4")), "too many"),
+    "hostile name": (with_array(HOSTILE, np.zeros(1, "<f4")), r"arrays '\\ud800\\x1b\[2J\\n'"),
+    "hostile name, cut": (
+        corrupted(with_array(HOSTILE, np.zeros(1, "<f4")), **{HOSTILE: {"shape": [2]}}),
+        r"'\\ud800\\x1b\[2J\\n' should have",
+    ),
+    "too slow": (with_hidden("1,1,1,700"), "3,922,808 multiplications; 1,048,576"),
     "another game": (random_file(LEDUC, 1), "game in the file's header"),
     "too large": (bytes(MOST_BYTES + 1), "allowed"),
 }
@@ -218,18 +304,17 @@ BAD = {
 @pytest.mark.parametrize("what", BAD)
 def test_a_bad_file_is_refused_with_a_reason(what: str) -> None:
     data, reason = BAD[what]
-    with pytest.raises(ValueError, match=reason):
+    with pytest.raises(ValueError, match=reason) as refused:
         payload_of(RRPS, data)
+    assert str(refused.value).isprintable()  # a terminal is not to obey it, and UTF-8 has it
 
 
 @pytest.mark.parametrize(
     "hidden", ["", "8", "16,-8", "16,2048", "1,1,1,1,1", "0,8", "16,8,", "٣,8", "16,8;"]
 )
 def test_a_header_must_say_what_the_arrays_are(hidden: str) -> None:
-    file = read(GOOD)
-    header = {**file.header, "hidden": hidden}
     with pytest.raises(ValueError):
-        payload_of(RRPS, written(WeightsFile(header, file.arrays)))
+        payload_of(RRPS, with_hidden(hidden))
 
 
 def test_every_flipped_byte_of_a_header_is_refused_or_harmless() -> None:
@@ -256,8 +341,22 @@ def test_a_payload_is_canonical_and_holds_its_file() -> None:
     assert payload_of(RRPS, written(WeightsFile(file.header, reordered))) == payload
     architecture, arrays = weights_of(RRPS, payload)
     assert architecture == architecture_of(RRPS, (16, 8))
+    assert payload_of(RRPS, with_hidden("016,08")) == payload
     given = read(GOOD).arrays["core.weight"]
     assert np.abs(arrays["core.weight"] - given).max() <= UNIT / 2
+
+
+def test_networks_are_kept_ready_but_not_many_and_not_their_text() -> None:
+    """A process that plays hundreds of networks keeps a few."""
+    texts = [random_payload(RRPS, seed, (256, 128)) for seed in range(20)]
+    first = network_of(RRPS, texts[0])
+    assert network_of(RRPS, "".join(texts[0])) is first
+    tracemalloc.start()
+    for text in texts:
+        network_of(RRPS, text)
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < 10 * 8 * architecture_of(RRPS, (256, 128)).products
 
 
 @pytest.mark.parametrize(
@@ -299,8 +398,12 @@ def test_a_file_is_handed_in_like_a_program(home: Path, tmp_path: Path) -> None:
     good, bad = tmp_path / "net.safetensors", tmp_path / "bad.safetensors"
     good.write_bytes(GOOD)
     bad.write_bytes(GOOD[:-1])
+    hostile = tmp_path / "hostile.safetensors"
+    hostile.write_bytes(BAD["hostile name"][0])
     told = ["--game", "rrps", "--name", "ada/net"]
     refused = arena_command("submit", str(bad), *told)
+    assert refused.exit_code == 1 and "bad-weights" in refused.output
+    refused = arena_command("submit", str(hostile), *told, "--json")
     assert refused.exit_code == 1 and "bad-weights" in refused.output
     assert arena_command("submit", str(tmp_path / "no.safetensors"), *told).exit_code == 1
     assert "ada/net" not in arena_command("list", "--game", "rrps").output

@@ -15,6 +15,7 @@ from arena.errors import UsageFault
 from arena.games import GAMES
 from arena.kinds.neural import NeuralCrew, architecture_of, tensors_of
 from arena.kinds.tabular import states_of
+from arena.readable import _point
 from oracle.impala.training import Training, usual_training
 from oracle.values import (
     Against,
@@ -37,7 +38,7 @@ from oracle.impala.environments import Episodes  # noqa: E402
 from oracle.impala.learner import Learner  # noqa: E402
 from oracle.impala.net import fresh, loaded, log_policy, payload  # noqa: E402
 from oracle.impala.opponents import SeatCrew, crew_of, drawn  # noqa: E402
-from oracle.impala.oracle import Impala  # noqa: E402
+from oracle.impala.oracle import Impala, _Curve  # noqa: E402
 from oracle.impala.vtrace import vtrace  # noqa: E402
 
 RRPS, LEDUC = GAMES["rrps"], GAMES["leduc"]
@@ -289,6 +290,55 @@ def test_checkpoints_that_cannot_play_are_passed_over() -> None:
     with pytest.raises(OracleExhausted) as raised:
         Impala(tiny).respond(task_against(house("rockbot")), refuse)
     assert [one.failure for one in raised.value.attempts] == [failure]
+
+
+@BOTH
+def test_a_training_that_diverges_is_a_failed_attempt(game: Any) -> None:
+    """With steps as large as these no weight stays finite."""
+    wild = replace(SMALL, steps=3_200, learning_rate=1e30)
+    opponent = house("rockbot" if game is RRPS else "AlwaysCall")
+    with pytest.raises(OracleExhausted) as raised:
+        Impala(wild).respond(Task(game, (opponent,), "", 5, "k01", kind="neural"), scored)
+    (attempt,) = raised.value.attempts
+    assert attempt.failure is not None and attempt.failure.kind is Rejected.DIVERGED
+    assert "not finite after" in attempt.failure.reason and attempt.score is None
+
+
+class Watched(Impala):
+    """Lets a test at the network in training."""
+
+    def _learner(self, task: Task) -> tuple[Learner, Episodes]:
+        self.learner, episodes = super()._learner(task)
+        return self.learner, episodes
+
+
+def test_checkpoints_before_a_divergence_count() -> None:
+    oracle = Watched(replace(SMALL, steps=3_200, checkpoints=3))
+
+    def spoil(sources: Sequence[str], *, effort: float = 1.0) -> tuple[Score | Failure, ...]:
+        found = scored(sources)
+        with torch.no_grad():
+            oracle.learner.net.core.weight_hh_l0[0, 0] = math.nan
+        return found
+
+    found = oracle.respond(task_against(house("rockbot")), spoil)
+    assert isinstance(found, Response)
+    first, second = found.attempts
+    assert found.best.digest == first.digest and first.score is not None
+    assert second.failure is not None and second.failure.kind is Rejected.DIVERGED
+
+
+def test_one_match_has_no_standard_error() -> None:
+    _, episodes = learner_against(SMALL, [house("rockbot")], RRPS)
+    curve = _Curve(episodes)
+    episodes.returns.append(10.0)
+    curve.point(20)
+    episodes.returns += [1.0, 3.0, 8.0]
+    curve.point(40)
+    curve.point(60)
+    assert curve.points == [(20, 10.0, None, 1), (40, 4.0, 2.08, 3)]
+    alone, several = (_point(point) for point in curve.points)
+    assert alone.endswith("+10.0  (1 match)") and several.endswith("+4.0 ± 2.1  (3 matches)")
 
 
 def test_programs_are_refused_as_opponents() -> None:

@@ -15,6 +15,7 @@ from arena.games import GAMES
 from arena.house.population import default_population
 from arena.readable import readable
 from oracle.impala.training import usual_training
+from oracle.values import Rejected
 from population.cli import main
 from population.config import NETWORK, TRAINER, Measuring, OracleChoice, RunConfig
 from population.csro import Csro, Result
@@ -27,6 +28,7 @@ from population.report.facts import gather
 from population.report.page import page as run_page
 from population.runs import Runs
 from population.scores import measure
+from population.training import check_training
 from tests.oracle.torch_or_skip import need_torch
 from tests.population.small_run import Silent, told
 
@@ -70,7 +72,9 @@ def test_a_run_of_networks_is_a_run(arena: Arena, new_arena: object) -> None:
     version = arena.versions([facts.members[1].digest])[facts.members[1].digest]
     assert version.ref.startswith("csro/whole-k0") and version.kind == "neural"
     assert version.provenance["training"]["unroll"] == 20
-    assert "2,560 decisions" in readable(version) or "1,280 decisions" in readable(version)
+    told_of = readable(version)
+    assert f"Trained for {version.provenance['decisions']:,} decisions" in told_of
+    assert 0 < version.provenance["decisions"] <= 2_560
     rockbot = arena.policy("house/rockbot", "rrps")
     assert arena.play_pairs("rrps", {(result.mixture.digest, rockbot.digest): 4}).forfeits == 0
 
@@ -95,8 +99,30 @@ def test_the_command_runs_it_against_native_bots_too(home: Path) -> None:
     result = CliRunner().invoke(main, ["run", *options, "--home", str(home)])
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["ref"] == "csro/net@1"
-    assert "1,280 decisions" in csro("list", home=home)[1] or csro("list", home=home)[0] == 0
+    code, listed = csro("list", home=home)
+    assert code == 0 and "1,280 decisions" in listed
     assert csro("resume", "net", home=home)[0] == 0
+
+
+def test_a_run_whose_training_diverges_says_so_and_ends(arena: Arena) -> None:
+    need_torch()
+    choice = OracleChoice(TRAINER, NETWORK, training=replace(TINY, learning_rate=1e30))
+    config = replace(CONFIG, oracle=choice)
+    result = run(arena, "wild", config, Silent())
+    assert len(result.members) == 1
+    tried = [one for k in Runs(arena.home.path).iterations("wild") for one in k.attempts]
+    assert len(tried) == 2  # one an iteration
+    for attempt in tried:
+        assert attempt.failure is not None and attempt.failure.kind is Rejected.DIVERGED
+        assert "smaller learning rate" in attempt.failure.reason
+
+
+def test_a_device_that_holds_no_numbers_is_refused() -> None:
+    need_torch()
+    assert "PyTorch" in check_training(TINY)
+    for device in ("meta", "nowhere"):
+        with pytest.raises(UsageFault, match=f"cannot use the device '{device}'"):
+            check_training(replace(TINY, device=device))
 
 
 @pytest.mark.parametrize(
