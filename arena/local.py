@@ -287,10 +287,8 @@ class Arena(Record):
         request = Request(game, wanted, shared, progress=progress)
         if focus is not None and budget is not None:
             members = population_of(game.name, None).digests
-            play, focus = self.runner.play, Focus(focus)
-            report = play_with_focus(
-                self.home, play, request, focus, budget, members, field.mixtures
-            )
+            play, most = self.runner.play, (budget, members, field.mixtures)
+            report = play_with_focus(self.home, play, request, Focus(focus), *most)
         else:
             report = self._members_play(request, precision, field.mixtures)
         return replace(report, left_out=field.left_out)
@@ -335,13 +333,11 @@ class Arena(Record):
         Args:
           ref: of the policy.
           game: which game.
-          matches: wanted against each member, by default `MATCHES`; with a precision the most
-            that it may get, by default `MOST_MATCHES`.
+          matches: against each member; see `play`.
           against: name of the population; the game's own where none is named.
           precision: see `play`.
-          control_variate: whether to take the luck of the cards off the scores; they stay
-            unbiased, and need fewer matches (see `arena.control_variate`).  With a precision,
-            pairs go as far as their plain returns need it all the same.
+          control_variate: whether to take the luck of the cards off the scores, without bias (see
+            `arena.control_variate`); how far a precision goes is judged by plain returns.
           shared: see `play`.
           progress: told after every job.
 

@@ -18,9 +18,7 @@ from numpy.typing import NDArray
 
 from arena.figures.text import number
 from arena.printed import WIDTH, Cell, Printed, Sheet, Side
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int32]
+from arena.square import Counts, Floats, Square
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +195,7 @@ class PayoffTable(Printed):
         whole = {name: parts[0] + parts[1] for name, parts in halves.items()}
         seen = {name: _gather(pair_stats, name, rows).sum(axis=0) for name in _VIEWS}
 
-        square = _Square(n, *np.divmod(pairs, n))
+        square = Square(n, *np.divmod(pairs, n))
         mean, stderr = _mean_and_error(whole)
         half_mean, half_stderr = _mean_and_error(halves)
         return cls(
@@ -272,7 +270,7 @@ class PayoffTable(Printed):
             rows, columns = np.triu_indices(len(digests))
             if len(rows) != table.num_rows or policy != [digests[row] for row in rows]:
                 raise ValueError("its rows are not the unordered pairs of its policies")
-            square = _Square(len(digests), rows, columns)
+            square = Square(len(digests), rows, columns)
             arrays: dict[str, Any] = {n: _read_floats(square, table, n) for n in _FLOATS}
             arrays |= {name: _read_counts(square, table, name) for name in _COUNTS}
             return cls(digests, **arrays, names=_read_names(table))
@@ -286,29 +284,6 @@ _FLOATS = ("mean", "stderr", "half_mean", "half_stderr")
 _COUNTS = ("count", "deals", "half_count", "half_deals", "wins", "draws", "forfeits")
 _HALVES = ("even", "odd")
 _ARRAYS = _FLOATS + _COUNTS
-
-
-class _Square:
-    """Spreads values of p pairs, (p,) or (2, p), over square matrices, (n, n) or (2, n, n)."""
-
-    def __init__(self, n: int, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> None:
-        self._n = n
-        # One flat index into a matrix is twice as fast as two.
-        self._upper = rows * n + columns
-        self._lower = columns * n + rows
-
-    def floats(self, upper: Floats, lower: Floats) -> Floats:
-        matrix = np.full((*upper.shape[:-1], self._n * self._n), np.nan)
-        matrix[..., self._lower] = lower
-        matrix[..., self._upper] = upper
-        matrix[..., :: self._n + 1] = 0.0
-        return matrix.reshape(*upper.shape[:-1], self._n, self._n)
-
-    def counts(self, upper: Floats, lower: Floats) -> Counts:
-        matrix = np.zeros((*upper.shape[:-1], self._n * self._n), dtype=np.int32)
-        matrix[..., self._lower] = lower
-        matrix[..., self._upper] = upper
-        return matrix.reshape(*upper.shape[:-1], self._n, self._n)
 
 
 def _encoded(column: pa.ChunkedArray) -> list[pa.DictionaryArray]:
@@ -380,13 +355,13 @@ def _mean_and_error(sums: Mapping[str, Floats]) -> tuple[Floats, Floats]:
 _OTHER_VIEW = {"wins": "losses", "forfeits": "opponent_forfeits"}
 
 
-def _read_floats(square: _Square, table: pa.Table, name: str) -> Floats:
+def _read_floats(square: Square, table: pa.Table, name: str) -> Floats:
     """One array of means or errors from its columns."""
     upper = _read_columns(table, name)
     return square.floats(upper, 0.0 - upper if name.endswith("mean") else upper)
 
 
-def _read_counts(square: _Square, table: pa.Table, name: str) -> Counts:
+def _read_counts(square: Square, table: pa.Table, name: str) -> Counts:
     """One array of counts from its columns."""
     return square.counts(
         _read_columns(table, name), _read_columns(table, _OTHER_VIEW.get(name, name))

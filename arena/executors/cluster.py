@@ -173,6 +173,7 @@ class RayExecutor:
 
     def close(self) -> None:
         """Ends the workers and their sandboxes."""
+        self._kill_busy(self._busy)
         everybody = [*self._idle, *self._starting.values(), *self._without_wall]
         with suppress(self._ray.exceptions.RayError):
             closing = [actor.handle.close.remote() for actor in self._idle]

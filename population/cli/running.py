@@ -241,10 +241,8 @@ def ready(arena: Arena, oracle: OracleChoice, spending: Spending) -> None:
       ModelError, SandboxError: one of them does not work.
     """
     remarks = check_model(oracle, spending)
-    if oracle.model in STARTS:
-        notice(f"model: {oracle.model} (programs are made from a grammar; no key is used)")
-    else:
-        notice(f"model: {oracle.model}")
+    about = " (programs are made from a grammar; no key is used)" if oracle.model in STARTS else ""
+    notice(f"model: {oracle.model}{about}")
     for remark in remarks:
         notice(f"  {remark}")
     notice("sandbox: networks need none" if oracle.trains else f"sandbox: {arena.wall}")

@@ -76,9 +76,9 @@ def test_show_prints_provenance(home):
 
 
 def test_a_command_to_go_on_with_names_the_home(home, file, monkeypatch):
-    path = str(file(GOOD))
-    said = run("submit", path, "--game", "rrps", "--name", "me/bot", home=home).stdout
-    assert f"play it:  arena play --game rrps --only me/bot@1 --home {home}\n" in said
+    path = str(file(f"# to go on with\n{GOOD}"))
+    said = run("submit", path, "--game", "rrps", "--name", "me/on", home=home).stdout
+    assert f"play it:  arena play --game rrps --only me/on@1 --home {home}\n" in said
     spaced = Session(Path("/some where"), None, as_json=False)
     assert spaced.typed("arena list") == "arena list --home '/some where'"
     monkeypatch.setenv("ARENA_HOME", "/some where")
