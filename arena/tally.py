@@ -14,7 +14,7 @@ from arena.home import Home
 from arena.plan import ISOLATED_BATCH, Bout, Job, Player, box_job
 from arena.store import Audit, Verdict
 from arena.store.values import TRUSTED
-from arena.values import Result
+from arena.values import Result, Termination
 
 COMMIT_SECONDS = 1.0
 COMMIT_RESULTS = 2_000
@@ -60,7 +60,7 @@ class PlayReport:
       skipped: wanted matches that were stored already.
       left: wanted matches that were not played, because the budget was spent.
       forfeits: of the matches played now.
-      twice: of them, those that were played once more because a shared worker failed.
+      twice: of them, those that were played once more because a worker failed.
       audited: matches that were played a second time to see whether they repeat.
       inconclusive: of these, those that a limit on time cut short, or that differed behind a wall
         of another kind.
@@ -179,12 +179,18 @@ class Tally:
         )
 
     def _take(self, played: Played) -> None:
-        """New results; those of matches that are played once more must go on as they began."""
+        """New results; those of matches that are played once more must go on as they began.
+
+        A policy's process that was killed may have killed itself, or the machine was out of
+        memory or going down: that match is played once more too, and then its end stands.
+        """
         for voided in played.voided:
-            self._voided[voided.bout] = voided
-            self._void_queue.append(voided.bout)
+            self._void(voided)
         for bout, result in zip(played.bouts, played.results, strict=True):
             before = self._voided.pop(bout, None)
+            if before is None and result.termination is Termination.DIED:
+                self._void(Voided(bout, result))
+                continue
             if before is not None:
                 result = replace(result, playings=2)
                 audit = compare(self._request.game, bout, before.cut, result)
@@ -197,6 +203,10 @@ class Tally:
                 self._held_seconds += held_seconds(result)
             if sandboxed and self._seeds.audits(result.match):
                 self._audit(bout, result)
+
+    def _void(self, voided: Voided) -> None:
+        self._voided[voided.bout] = voided
+        self._void_queue.append(voided.bout)
 
     def _compare(self, played: Played) -> None:
         for bout, again in zip(played.bouts, played.results, strict=True):

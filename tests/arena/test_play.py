@@ -27,6 +27,11 @@ RANDOM = (
     "import random\n\nclass Agent:\n    def act(self, observation):\n"
     "        return random.choice(['ROCK', 'PAPER', 'SCISSORS'])\n"
 )
+DIES = (
+    "import random\n\nclass Agent:\n    def act(self, observation):\n"
+    "        if observation['opponent_action'] == 'PAPER':\n            random._os._exit(0)\n"
+    "        return 'ROCK'\n"
+)
 CRASHES = (
     "class Agent:\n    def __init__(self):\n        self.throws = 0\n\n"
     "    def act(self, observation):\n        self.throws += 1\n"
@@ -117,6 +122,16 @@ def test_a_crash_is_a_forfeit_with_a_message(arena):
         assert row.returns[row.fault_seat] < -650
         assert "paper!" in row.fault_message
         assert "line 8" in row.fault_message
+
+
+def test_a_process_that_dies_twice_has_forfeited(arena):
+    """Once proves nothing: a machine that goes down kills as well (`test_cluster`)."""
+    dies = registered(arena, "me/dies", DIES)
+    report = arena.play_pairs("rrps", {(dies, digests(arena, ["rotatebot"])[0]): 2})
+    assert (report.played, report.forfeits, report.twice, report.suspicions) == (2, 2, 2, ())
+    for row in arena.matches("rrps", dies):
+        assert row.termination is Termination.DIED
+        assert row.seats[row.fault_seat] == dies
 
 
 def test_leduc_mixes_tables_and_python(arena):
