@@ -21,7 +21,8 @@ from arena.kinds.asked import KIND as ASKED
 from arena.kinds.asked import Asked, refuse_unanswered
 from arena.kinds.host import host_policy
 from arena.kinds.neural import KIND as NEURAL
-from arena.network_seats import NONE, crews_of, with_crews
+from arena.kinds.neural import NONE
+from arena.network_seats import crews_of, with_crews
 from arena.plan import Bout, Job, Player, Route
 from arena.store.values import LOCKSTEP
 from arena.values import Result, Termination

@@ -10,11 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.games.protocol import Game
-from arena.kinds.neural import KIND, NeuralCrew
+from arena.kinds.neural import KIND, NONE, NeuralCrew
 from arena.plan import Job
-
-NONE = 253
-"""Reply of a seat that was not asked; the same in every game."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -217,7 +217,7 @@ class Runner:
         *,
         here: bool = False,
     ) -> Generator[Played]:
-        """Runs jobs, and those that come up on the way, here or in the pool."""
+        """Runs jobs, and those that come up on the way, in this process or by the executor."""
         stream = (self._behind_the_wall(job) for job in stream)
 
         def next_but_more() -> Job | None:

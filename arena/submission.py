@@ -34,7 +34,6 @@ __all__ = [
     "as_source",
     "check_source",
     "prepare",
-    "prepare_network",
     "read_source",
     "read_weights",
 ]
@@ -73,7 +72,7 @@ def read_source(path: Path, *, max_bytes: int = MAX_BYTES) -> Source | Rejection
 
 
 def read_weights(path: Path) -> bytes | Rejection:
-    """Reads a file of weights; what is in it is checked by `prepare_network`."""
+    """Reads a file of weights; what is in it is checked by `prepare`."""
     try:
         if not path.is_file():
             return _cannot_read(path, OSError(errno.ENOENT, "no ordinary file"))
@@ -123,7 +122,7 @@ def prepare(
     Args:
       game: what it plays.
       path_or_text: a `Path` is read; a `str` is the source itself; `bytes` are a file with the
-        weights of a network, of which `prepare_network` says more.
+        weights of a network (`arena.kinds.neural`), which is checked to the last byte.
       name: "author/name".
       description: by default the first paragraph of the class's docstring.
       labels: key-value pairs to find it by.
@@ -139,17 +138,42 @@ def prepare(
       MalformedSubmission: the description, labels, provenance or parents cannot be stored.
       SandboxUnavailable: the process that reads sources cannot be started.
     """
+    contents = _contents(game, path_or_text)
+    if isinstance(contents, Rejection):
+        return contents
+    submission = Submission(
+        game=game.name,
+        name=name,
+        kind=contents.kind,
+        payload=contents.payload,
+        status=status,
+        description=description or contents.summary,
+        labels=dict(labels or {}),
+        provenance=dict(provenance or {}),
+        parents=parents,
+        code_digest=contents.code_digest,
+    )
+    check_submission(submission)
+    return submission
+
+
+@dataclass(frozen=True, slots=True)
+class _Contents:
+    """What was handed in, checked; `summary` describes it where its author does not."""
+
+    kind: str
+    payload: str
+    summary: str
+    code_digest: str = ""
+
+
+def _contents(game: Game, path_or_text: Path | str | bytes) -> _Contents | Rejection:
     if isinstance(path_or_text, bytes):
-        return prepare_network(
-            game,
-            path_or_text,
-            name=name,
-            description=description,
-            labels=labels,
-            provenance=provenance,
-            parents=parents,
-            status=status,
-        )
+        try:
+            payload = payload_of(game, path_or_text)
+        except ValueError as error:
+            return Rejection(RejectionKind.BAD_WEIGHTS, str(error))
+        return _Contents(NEURAL, payload, f"A network: {described(game, payload)}.")
     if isinstance(path_or_text, Path):
         source = read_source(path_or_text)
     else:
@@ -159,55 +183,7 @@ def prepare(
     reading = read_program(source.text, game.contract)
     if reading.rejection is not None:
         return reading.rejection
-    submission = Submission(
-        game=game.name,
-        name=name,
-        kind=KIND,
-        payload=source.text,
-        status=status,
-        description=description or _summary(reading.docstring),
-        labels=dict(labels or {}),
-        provenance=dict(provenance or {}),
-        parents=parents,
-        code_digest=reading.code_digest,
-    )
-    check_submission(submission)
-    return submission
-
-
-def prepare_network(
-    game: Game,
-    data: bytes,
-    *,
-    name: str,
-    description: str = "",
-    labels: Mapping[str, str] | None = None,
-    provenance: Mapping[str, object] | None = None,
-    parents: tuple[Parent, ...] = (),
-    status: Status = Status.QUALIFIED,
-) -> Submission | Rejection:
-    """The same for a file of weights (`arena.kinds.neural`): checks it to the last byte.
-
-    Raises:
-      MalformedName, MalformedSubmission: as for `prepare`.
-    """
-    try:
-        payload = payload_of(game, data)
-    except ValueError as error:
-        return Rejection(RejectionKind.BAD_WEIGHTS, str(error))
-    submission = Submission(
-        game=game.name,
-        name=name,
-        kind=NEURAL,
-        payload=payload,
-        status=status,
-        description=description or f"A network: {described(game, payload)}.",
-        labels=dict(labels or {}),
-        provenance=dict(provenance or {}),
-        parents=parents,
-    )
-    check_submission(submission)
-    return submission
+    return _Contents(KIND, source.text, _summary(reading.docstring), reading.code_digest)
 
 
 def _summary(docstring: str) -> str:

@@ -13,9 +13,9 @@ from arena.errors import ArenaError, UsageFault
 from arena.games.protocol import Game
 from arena.kinds.mixture import payload_of
 from arena.kinds.neural import KIND as NEURAL
-from arena.kinds.neural import file_of, uniform_payload
+from arena.kinds.neural import uniform_file
 from arena.seam import Tournament
-from arena.submission import KIND, Rejection, prepare, prepare_network
+from arena.submission import KIND, Rejection, prepare
 from oracle.impala.training import check_opponent
 from oracle.values import Opponent, Task
 from population.config import OracleChoice, RunConfig
@@ -114,9 +114,9 @@ def _built_in(game: Game) -> Submission:
 
 def _uniform(game: Game) -> Submission:
     """A network that plays every legal action as often: PSRO's usual first policy."""
-    prepared = prepare_network(
+    prepared = prepare(
         game,
-        file_of(uniform_payload(game)),
+        uniform_file(game),
         name=f"{AUTHOR}/uniform",
         description="Every legal action is as likely.",
         provenance={"author": "Policy Arena", "licence": "Apache-2.0"},

@@ -40,5 +40,5 @@ def network_rows(game: Game, runs: Iterable[tuple[RunRecord, Measured]]) -> list
     if rows or published is None or game.tensors is None:
         return rows
     how = f"csro run --game {game.name} --oracle {TRAINER} --iterations {ITERATIONS}"
-    note = "not run: trains networks, needs PyTorch (make setup-rl) and hours of a core"
+    note = "not run: trains networks, needs PyTorch (make setup-rl) and minutes of a core a network"
     return [Row(METHOD, published, None, f"{how} --seed {FIRST_SEED}", note)]

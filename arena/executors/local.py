@@ -18,8 +18,7 @@ import types
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from arena.executors.protocol import Handler, JobQueue, Ticket
 
@@ -175,14 +174,3 @@ class LocalExecutor:
     def close(self) -> None:
         """Ends the workers.  A worker that is still busy is killed."""
         self._end(self._workers)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()

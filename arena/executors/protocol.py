@@ -108,14 +108,14 @@ class JobQueue(Generic[JobT]):
         return None if job is None else Ticket(job)
 
     def give_back(self, ticket: Ticket[JobT]) -> None:
-        """A job that nobody began."""
+        """A job that nobody has answered, and that is not to blame for it."""
         self._back.append(ticket)
 
     def died(self, ticket: Ticket[JobT], how: str) -> None:
         """A job whose worker died.
 
         Raises:
-          WorkerDied: it is not the first, so the job is not given to another.
+          WorkerDied: it was the last of `DEATHS`, so the job is not given to another.
         """
         ticket.deaths += 1
         if ticket.deaths >= DEATHS:

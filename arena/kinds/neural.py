@@ -42,7 +42,7 @@ MOST_PRODUCTS = 2**20
 """Multiplications in a decision: half as many again as the largest network that was published for
 one of our games.  Networks play outside the sandbox, so nothing else bounds what one costs."""
 _FIELD = "safetensors"
-_NONE = 253
+NONE = 253
 """Reply to a message that asks for nothing; the same in every game."""
 
 
@@ -147,15 +147,15 @@ def payload_of(game: Game, data: bytes) -> str:
     return json.dumps({_FIELD: text}, separators=(",", ":"))
 
 
-def uniform_payload(game: Game) -> str:
-    """The smallest network: every legal action is as likely.
+def uniform_file(game: Game) -> bytes:
+    """The file of the smallest network: every legal action is as likely.
 
     Raises:
       ValueError: no neural policies play the game.
     """
     architecture = architecture_of(game, (1,))
     zeros = {name: np.zeros(shape, dtype="<i2") for name, shape in architecture.shapes.items()}
-    return payload_of(game, written(WeightsFile(architecture.header, zeros)))
+    return written(WeightsFile(architecture.header, zeros))
 
 
 def _units(name: str, array: npt.NDArray[Any]) -> npt.NDArray[np.int16]:
@@ -314,7 +314,7 @@ class NeuralCrew:
         Returns:
           (matches,) numbers of actions; 253 where nothing is asked.
         """
-        replies = np.full(len(messages), _NONE, dtype=np.uint8)
+        replies = np.full(len(messages), NONE, dtype=np.uint8)
         rows = np.flatnonzero(self._tensors.asks(messages))
         if rows.size:
             asked = messages[rows]

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -133,7 +134,7 @@ def test_a_job_that_kills_whoever_has_it_is_our_fault_and_says_so(executor):
 
 
 def test_a_worker_that_died_between_jobs_costs_nothing():
-    with LocalExecutor(Squares, most=1) as executor:
+    with closing(LocalExecutor(Squares, most=1)) as executor:
         executor.grow(1)
         (pid,) = executor.run(iter(["pid"]))
         os.kill(pid, signal.SIGKILL)

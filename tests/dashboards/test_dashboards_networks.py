@@ -8,7 +8,7 @@ from pathlib import Path
 from streamlit.testing.v1 import AppTest
 
 from arena import Arena, game
-from arena.submission import Rejection, prepare_network
+from arena.submission import Rejection, prepare
 from registry.values import Submission
 from tests.arena.networks import random_file
 
@@ -18,7 +18,7 @@ CURVE = [[1280, -3.5, 4.2, 64], [2560, 870.25, 9.1, 64]]
 def test_a_networks_page_tells_what_it_is_and_how_it_learned(
     page: Callable[..., AppTest], home_copy: Path
 ) -> None:
-    prepared = prepare_network(
+    prepared = prepare(
         game("rrps"),
         random_file(game("rrps"), 1),
         name="ada/net",
