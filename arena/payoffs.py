@@ -6,7 +6,7 @@ antisymmetric: what one policy wins, the other loses.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -56,7 +56,12 @@ class Scatter:
 
 _SIDES = ("low", "high")
 _SUMS = ("matches", "total", "deals", "deal_squares", "deal_cross", "deal_sizes")
-_VIEWS = ("wins", "draws", "losses", "forfeits_low", "forfeits_high")
+_SEEN = (
+    ("wins", "wins", "losses"),
+    ("draws", "draws", "draws"),
+    ("forfeits", "forfeits_low", "forfeits_high"),
+)
+"""Arrays, with the columns that low and high see them in."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -188,30 +193,22 @@ class PayoffTable(Printed):
           A table of len(digests) policies.
         """
         n = len(digests)
-        low = _places(pair_stats.column("low"), digests)
-        high = _places(pair_stats.column("high"), digests)
-        pairs, rows = _rows_of_pairs(low, high, pair_stats.column("half").to_numpy(), n)
-        halves = {name: _gather(pair_stats, name, rows) for name in _SUMS}
-        whole = {name: parts[0] + parts[1] for name, parts in halves.items()}
-        seen = {name: _gather(pair_stats, name, rows).sum(axis=0) for name in _VIEWS}
-
+        pairs, rows = _rows_of_pairs(pair_stats, digests)
         square = Square(n, *np.divmod(pairs, n))
-        mean, stderr = _mean_and_error(whole)
-        half_mean, half_stderr = _mean_and_error(halves)
-        return cls(
-            digests=tuple(digests),
-            mean=square.floats(mean, 0.0 - mean),
-            stderr=square.floats(stderr, stderr),
-            count=square.counts(whole["matches"], whole["matches"]),
-            deals=square.counts(whole["deals"], whole["deals"]),
-            half_mean=square.floats(half_mean, 0.0 - half_mean),
-            half_stderr=square.floats(half_stderr, half_stderr),
-            half_count=square.counts(halves["matches"], halves["matches"]),
-            half_deals=square.counts(halves["deals"], halves["deals"]),
-            wins=square.counts(seen["wins"], seen["losses"]),
-            draws=square.counts(seen["draws"], seen["draws"]),
-            forfeits=square.counts(seen["forfeits_low"], seen["forfeits_high"]),
-        )
+        halves = _nothing(n)
+        whole = {name: np.zeros(len(pairs)) for name in _SUMS}
+        for half, part in enumerate(rows):  # of thousands of policies one alone is large
+            sums = {name: _gather(pair_stats, name, part) for name in _SUMS}
+            for name, matrix in _scored(square, sums):
+                halves[f"half_{name}"][half] = matrix
+            for name in _SUMS:
+                whole[name] += sums.pop(name)
+        arrays: dict[str, Any] = dict(_scored(square, whole)) | halves
+        del whole
+        for name, low_saw, high_saw in _SEEN:
+            views = [_gather(pair_stats, view, rows).sum(axis=0) for view in (low_saw, high_saw)]
+            arrays[name] = square.counts(*views)
+        return cls(tuple(digests), **arrays)
 
     def picture(self) -> str:
         """A heat map of the means."""
@@ -310,13 +307,16 @@ def _places(column: pa.ChunkedArray, digests: Sequence[str]) -> NDArray[np.intp]
 
 
 def _rows_of_pairs(
-    low: NDArray[np.intp], high: NDArray[np.intp], half: NDArray[np.uint8], n: int
+    pair_stats: pa.Table, digests: Sequence[str]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Finds the rows of each pair of two different known policies.
 
     Returns:
       (p,) pairs as low * n + high, and (2, p) the row of each half, -1 where there is none.
     """
+    n = len(digests)
+    low, high = (_places(pair_stats.column(side), digests) for side in _SIDES)
+    half = pair_stats.column("half").to_numpy()
     source = np.nonzero((low >= 0) & (high >= 0) & (low != high))[0]
     row_of = np.full((2, n * n), -1, dtype=np.int32)
     row_of[half[source], low[source] * n + high[source]] = source
@@ -326,8 +326,23 @@ def _rows_of_pairs(
     return pairs, row_of[:, pairs].astype(np.intp)
 
 
+def _nothing(n: int) -> dict[str, NDArray[Any]]:
+    """Room for what each half says, (2, n, n) each."""
+    floats = {f"half_{name}": np.empty((2, n, n)) for name in ("mean", "stderr")}
+    return floats | {f"half_{name}": np.empty((2, n, n), np.int32) for name in ("count", "deals")}
+
+
+def _scored(square: Square, sums: Mapping[str, Floats]) -> Iterator[tuple[str, NDArray[Any]]]:
+    """Means, errors and counts of pairs as matrices, by their names."""
+    mean, stderr = _mean_and_error(sums)
+    yield "mean", square.floats(mean, 0.0 - mean)
+    yield "stderr", square.floats(stderr, stderr)
+    yield "count", square.counts(sums["matches"], sums["matches"])
+    yield "deals", square.counts(sums["deals"], sums["deals"])
+
+
 def _gather(pair_stats: pa.Table, name: str, rows: NDArray[np.intp]) -> Floats:
-    """(2, p) a column's values of both halves of each pair, 0 where there is no row."""
+    """A column's values in these rows, of their shape; 0 where there is no row."""
     if not rows.size:
         return np.zeros(rows.shape)
     values: Floats = pair_stats.column(name).to_numpy()[rows].astype(np.float64, copy=False)

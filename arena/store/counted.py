@@ -27,7 +27,7 @@ apart as (
 ), counted as (
     select pair, half, matches, total, total_squares, deals, deal_squares, deal_cross, deal_sizes,
            wins, draws, losses, forfeits_low, forfeits_high, micros
-    from tallies semi join chosen using (pair) anti join apart using (pair)
+    from tallies anti join apart using (pair)
     union all
     select pair, (deal % 2)::utinyint, sum(m)::bigint, sum(s)::double, sum(squares)::double,
            count(*)::bigint, sum(s * s)::double, sum(s * m)::double, sum(m * m)::bigint,
@@ -38,5 +38,6 @@ apart as (
 """
 """Common table expressions; they need `chosen`, with `pair` and `span`, matches of a deal.
 
-`counted` has the columns of `tallies`, without `reach`.
+`counted` has the columns of `tallies`, without `reach`, and pairs that are not chosen as well: who
+reads it joins it with `chosen`, and twice would cost as much again.
 """

@@ -46,7 +46,7 @@ _PAIRS = f"""
     ), {COUNTED}
     select g.name as game, g.version as game_version, l.digest as low, h.digest as high,
            m.* exclude (pair, micros), m.micros / {MICROS} as seconds
-    from counted as m {TABLES}
+    from counted as m semi join chosen using (pair) {TABLES}
     order by game, game_version, low, high, half
 """
 

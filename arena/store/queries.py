@@ -117,23 +117,27 @@ def pair_stats(
 ) -> pa.Table:
     """See `MatchStore.pair_stats`; `span` is the number of matches of a deal."""
     keys = _policies(connection, game, version, among)
+    some = "p.low in (select unnest($policies::integer[])) and p.high in (select unnest($policies))"
+    parameters = {"game": game, "version": version, "span": span}
+    if among is not None:
+        parameters["policies"] = keys.numbers.tolist()
+    # Millions of rows: no order, and numbers that are no wider than what they hold.
     table = connection.sql(
         f"""
         with chosen as (
             select p.pair, p.low, p.high, $span as span
             from pairs as p join games as g using (game)
-            where g.name = $game and g.version = $version
-              and p.low in (select unnest($policies::integer[]))
-              and p.high in (select unnest($policies::integer[]))
+            where g.name = $game and g.version = $version and {"true" if among is None else some}
         ), {COUNTED}
-        select c.low, c.high, t.half, t.matches, t.total, t.total_squares,
-               t.deals, t.deal_squares, t.deal_cross, t.deal_sizes,
-               t.wins, t.draws, t.losses, t.forfeits_low, t.forfeits_high,
+        select c.low, c.high, t.half, t.matches::integer as matches, t.total, t.total_squares,
+               t.deals::integer as deals, t.deal_squares, t.deal_cross,
+               t.deal_sizes::integer as deal_sizes, t.wins::integer as wins,
+               t.draws::integer as draws, t.losses::integer as losses,
+               t.forfeits_low::integer as forfeits_low, t.forfeits_high::integer as forfeits_high,
                t.micros / {MICROS} as seconds
         from counted as t join chosen as c using (pair)
-        order by c.low, c.high, t.half
         """,
-        params={"game": game, "version": version, "policies": keys.numbers.tolist(), "span": span},
+        params=parameters,
     ).to_arrow_table()
     return keys.named(table)
 

@@ -200,7 +200,7 @@ class MatchStore:
           among: only pairs of these digests.
 
         Returns:
-          One row for each pair and half that has matches: `low`, `high` (digests,
+          One row for each pair and half that has matches, in no order: `low`, `high` (digests,
           dictionary-encoded), `half` (0 or 1), `matches`, `total` and `total_squares` (of the
           return to low), `wins`, `draws`, `losses` (as low sees them), `forfeits_low`,
           `forfeits_high`, `seconds`; and for a cluster-robust error, with s_d the sum of returns

@@ -24,6 +24,11 @@ class Played(NamedTuple):
     forfeit: str | None = None
 
 
+def in_order(stats: pa.Table) -> list[dict[str, object]]:
+    """The rows of pair statistics, which have no order, in one."""
+    return sorted(stats.to_pylist(), key=lambda row: (row["low"], row["high"], row["half"]))
+
+
 def pair_stats(matches: Iterable[Played], *, encode: bool = True) -> pa.Table:
     """What `MatchStore.pair_stats` would return, by the definition of its columns."""
     deals = defaultdict(list)

@@ -18,6 +18,7 @@ from arena.kinds.mixture import payload_of
 from arena.schedule import pairs_among
 from arena.submission import prepare
 from registry.values import Submission
+from tests.arena.simulated_returns import in_order
 
 BOTS = ("randbot", "switchbot", "markov5", "copybot", "rockbot", "freqbot2", "pibot", "rotatebot")
 HOUSE = tuple(f"house/{name}" for name in BOTS)
@@ -256,7 +257,7 @@ def test_killed_at_random_moments_and_resumed(new_arena):
     finished(arena_play(home.path, "--matches", str(matches)))
     assert table_of(arena, moves_of=40) == table_of(whole, moves_of=40)
     stats = [
-        one.home.store.pair_stats("rrps", 1).drop(["seconds"]).to_pylist() for one in (arena, whole)
+        in_order(one.home.store.pair_stats("rrps", 1).drop(["seconds"])) for one in (arena, whole)
     ]
     assert stats[0] == stats[1]
 

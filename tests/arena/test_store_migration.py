@@ -23,6 +23,7 @@ import arena
 from arena.games.protocol import Game
 from arena.store import LOCKSTEP, MatchStore, StoreCorrupt
 from arena.values import Match, Result, Termination
+from tests.arena.simulated_returns import in_order
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 TOLD = json.loads((GOLDEN / "store_1.json").read_text())
@@ -73,7 +74,7 @@ def answers(store: MatchStore, name: str) -> dict[str, Any]:
         )
     return {
         "fingerprint": store.fingerprint(name, 1),
-        "pair_stats": store.pair_stats(name, 1).to_pylist(),
+        "pair_stats": in_order(store.pair_stats(name, 1)),
         "matches": found,
     }
 

@@ -21,6 +21,7 @@ import arena
 from arena.games.protocol import Game
 from arena.store import MatchStore
 from arena.values import Match, Result, Termination
+from tests.arena.simulated_returns import in_order
 
 GAME = cast(Game, SimpleNamespace(name="toy", version=1, has_deals=True, pack=bytes, unpack=bytes))
 BATCH = 30
@@ -172,8 +173,7 @@ def _same_as_played_once(store: MatchStore, matches: set[Match], folder: Path) -
     """Compares tallies and rows with a store that took the same matches in one batch."""
     calm = MatchStore(folder / f"{len(matches)}.duckdb")
     calm.append(GAME, map(result, sorted(matches)))
-    tables = [one.pair_stats("toy", 1).to_pylist() for one in (store, calm)]
-    tables = [sorted(t, key=lambda row: (row["low"], row["high"], row["half"])) for t in tables]
+    tables = [in_order(one.pair_stats("toy", 1)) for one in (store, calm)]
     assert tables[0] == tables[1]
     returns = [one.returns_in_id_order("toy", 1).to_pylist() for one in (store, calm)]
     assert returns[0] == returns[1]
