@@ -39,6 +39,10 @@ class HomeTooNew(HomeUnusable):
     """The home was written by a newer version."""
 
 
+class BackupUnusable(ArenaError):
+    """A copy of a home could not be written, or is not what was written."""
+
+
 class ClusterUnavailable(ArenaError):
     """The cluster cannot be reached, or none of its machines can play; the message says why."""
 

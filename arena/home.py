@@ -109,7 +109,7 @@ def _make(path: Path) -> None:
         raise _cannot_create(path, error) from error
 
 
-def _mark(path: Path, registry: str | None) -> None:
+def mark(path: Path, registry: str | None) -> None:
     """Keeps in the folder that it is a home, and which registry is its own."""
     try:
         fresh = path / f"home.json.{os.getpid()}"
@@ -215,7 +215,7 @@ def open_home(
     home = Home(path, Registry.open(target, read_only=not writable), writable)
     if writable:
         if marker is None or marker.registry == "":  # only now: the address has proved good
-            _mark(path, None if registry_url is None else without_secrets(registry_url))
+            mark(path, None if registry_url is None else without_secrets(registry_url))
         if seed_key is not None:
             home.registry.open_first_season(seed_key)
         home.registry.current_season()

@@ -33,8 +33,7 @@ from arena.roster import game_of
 from arena.rounds import play_until_precise
 from arena.runner import Runner
 from arena.starters import enrol_starters
-from arena.submission import KIND as PYTHON
-from arena.submission import prepare
+from arena.submission import KIND, prepare
 from arena.tally import Pair, PlayReport, Progress, Request, silent
 from registry.values import Origin, PolicyVersion, Season, Status, Submission
 from sandbox.choose import WallChoice
@@ -188,7 +187,7 @@ class Arena(Record):
         Raises:
           UsageFault: it is a program; those come in through `enter`.
         """
-        if submission.kind == PYTHON:
+        if submission.kind == KIND:
             raise UsageFault(f"{submission.name} is a program: it has to pass its trial first")
         return self.home.registry.submit(submission, reserved=ours).version
 
@@ -384,8 +383,9 @@ class Arena(Record):
         return self.home.registry.reveal_season()
 
     def close(self) -> None:
-        """Ends workers and sandboxes.  Idempotent."""
+        """Ends workers, sandboxes and connections to the registry.  Idempotent."""
         self.runner.close()
+        self.home.registry.close()
 
     def __enter__(self) -> Self:
         return self

@@ -105,3 +105,7 @@ class RegistryTooNew(RegistryUnavailable):
 
 class RegistryCorrupt(RegistryUnavailable):
     """What the registry holds is not what was stored: the file was damaged or edited."""
+
+
+class RegistryNotEmpty(RegistryError):
+    """A registry that something is to be copied into holds something already."""

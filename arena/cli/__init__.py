@@ -32,6 +32,8 @@ PLACES = {
     "payoffs": "arena.cli.standings",
     "evaluate": "arena.cli.standings",
     "seed": "arena.cli.seasons",
+    "backup": "arena.cli.backups",
+    "restore": "arena.cli.backups",
     "doctor": "arena.cli.machine",
     "dashboard": "arena.cli.machine",
 }
@@ -55,6 +57,8 @@ SUMMARIES = {
     "payoffs": "The payoff table: mean return of row against column.",
     "evaluate": "Plays REF against the evaluation population and reports how good it is and why.",
     "seed": "The secret that all seeds and deals follow from.",
+    "backup": "Copies everything that a home keeps into one new FILE, also while it is in use.",
+    "restore": "Makes the home from a FILE that `arena backup` wrote; --home names a new folder.",
     "doctor": "Says what this machine has to hold untrusted code, and what to do about the rest.",
     "dashboard": "Shows the home as web pages; --help lists the options.",
 }

@@ -8,6 +8,7 @@ else changed the file, and the connection can reach nothing outside it.
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -60,6 +61,23 @@ class Database:
             with self.writing():
                 pass  # creates the file, or brings it up to date
         raise self._exchanged()
+
+    def copied(self, target: Path) -> tuple[Path, ...]:
+        """Copies the file, and its logs where it has any, while nobody writes.
+
+        Raises:
+          StoreError: as in `arena.store.errors`.
+        """
+        if not files.is_file(self.path):
+            return ()
+        with self._lock.shared():
+            there = [
+                end for end in ("", *files.LOGS) if files.is_file(files.beside(self.path, end))
+            ]
+            return tuple(
+                shutil.copyfile(files.beside(self.path, end), files.beside(target, end))
+                for end in there
+            )
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:

@@ -372,6 +372,10 @@ class MatchStore:
                 connection, folder, self._span, self._unpacked if moves else None
             )
 
+    def copied(self, target: Path) -> tuple[Path, ...]:
+        """Copies the store's file and its logs, while nobody writes; returns the copies."""
+        return self._database.copied(target)
+
     def _unpacked(self, match_id: str, game: str, version: int, packed: bytes) -> bytes:
         played = self._game_named(game)
         if played.version != version:

@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.registry.conftest import postgres_server as postgres_server
+
 
 @pytest.fixture(scope="session")
 def cluster():

@@ -19,6 +19,7 @@ import population.paper
 import population.runs
 import sandbox.doctor
 from arena import GAMES, Arena, game
+from arena.backup import back_up, restore
 from arena.cli import main as arena_command
 from population.cli import main as csro_command
 from tests.documentation.pages import DOCS, ROOT
@@ -53,6 +54,8 @@ def test_every_command_is_in_the_table(name, command):
     assert {named(words, known) for words, _ in rows(name)} == known
 
 
+NO_HOME = ("games", "rules", "doctor", "restore")
+"""Commands that need none, or name another one."""
 SAME: Mapping[str, Callable[[Any, Any], bool]] = {
     "games": lambda told, value: [g["name"] for g in told["games"]] == [g.name for g in value],
     "rules": lambda told, value: told["rules"] == value,
@@ -81,6 +84,10 @@ SAME: Mapping[str, Callable[[Any, Any], bool]] = {
     "replay": lambda told, value: told["events"] == plain(value.account.events),
     "replay --verify": lambda told, value: told["verified"] and value.same,
     "export": lambda told, value: [Path(f).name for f in told["files"]] == [f.name for f in value],
+    "backup": lambda told, value: (
+        [one["name"] for one in told["files"]] == [one.name for one in value.files]
+    ),
+    "restore": lambda told, value: told["made"] == value.made.isoformat(),
     "author list": lambda told, value: (
         [a["name"] for a in told["authors"]] == [a.name for a in value]
     ),
@@ -122,6 +129,9 @@ def test_each_row_comes_to_the_same(new_home, tmp_path, monkeypatch):
             "game": game,
             "sandbox": sandbox,
             "match_id": "",
+            "Path": Path,
+            "back_up": back_up,
+            "restore": restore,
         }
         for words, calls in rows("arena"):
             if not calls:
@@ -130,7 +140,9 @@ def test_each_row_comes_to_the_same(new_home, tmp_path, monkeypatch):
             if words[1] == "replay":
                 names["match_id"] = arena.matches("leduc", "ada/bot")[0].id
                 words = [names["match_id"] if word == "ID" else word for word in words]
-            at = [] if words[1] in ("games", "rules", "doctor") else ["--home", str(ours)]
+            at = (
+                [] if words[1] in ("games", "rules", "doctor", "restore") else ["--home", str(ours)]
+            )
             done = CliRunner().invoke(arena_command, [*words[1:], *at, "--json"])
             assert done.exit_code == 0, (words, done.output)
             told = json.loads(done.stdout)
