@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         UnknownPolicy,
         UnknownSeason,
     )
+    from registry.invites import Invite
     from registry.naming import RESERVED_AUTHORS, check_name, digest_of, skeleton
     from registry.registry import Registry
     from registry.rights import Account, Action, Quota, Role, may, over_quota
@@ -61,6 +62,7 @@ _HOMES = {
     "Author": "registry.values",
     "Credit": "registry.values",
     "Event": "registry.values",
+    "Invite": "registry.invites",
     "InviteRefused": "registry.errors",
     "MalformedKey": "registry.errors",
     "MalformedName": "registry.errors",
@@ -111,6 +113,7 @@ __all__ = [
     "Author",
     "Credit",
     "Event",
+    "Invite",
     "InviteRefused",
     "MalformedKey",
     "MalformedName",

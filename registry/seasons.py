@@ -17,6 +17,7 @@ import sqlalchemy as sa
 from sqlmodel import Session, col, select
 
 from registry.errors import MalformedKey, RegistryCorrupt, SeasonConflict, UnknownSeason
+from registry.events import note
 from registry.part import Part
 from registry.rows import legible, place
 from registry.schema import SeasonRow
@@ -144,6 +145,7 @@ class Seasons(Part):
             opened = self._begin(session, secrets.token_bytes(KEY_BYTES))
             change = sa.update(SeasonRow).where(col(SeasonRow.number) == closing.number)
             session.execute(change.values(closed=opened.opened))
+            note(session, self.actor, "season.revealed", [(str(closing.number), "")])
         return replace(closing, closed=opened.opened), opened
 
     def _begin(self, session: Session, key: bytes, *, given: bool = False) -> Season:
@@ -160,6 +162,7 @@ class Seasons(Part):
         )
         session.add(row)
         session.flush()
+        note(session, self.actor, "season.opened", [(str(number), row.commitment)])
         return _season(session, row)
 
 
