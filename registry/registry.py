@@ -23,14 +23,14 @@ from registry.events import Events, note
 from registry.invites import Invites
 from registry.schema import ParentRow, VersionRow
 from registry.search import Filters, conditions, names_that_fit
-from registry.seasons import Seasons
 from registry.spending import Spending
 from registry.statuses import Statuses
+from registry.tournaments import Tournaments
 from registry.values import Actor, Credit, PolicyVersion, Registered, Status, Submission
 
 
 @dataclass(frozen=True, slots=True)
-class Registry(Statuses, Aliases, Authors, Accounts, Invites, Spending, Seasons, Events):
+class Registry(Statuses, Aliases, Authors, Accounts, Invites, Spending, Tournaments, Events):
     """Submit, get and find policy versions.  Safe for use by threads and processes at once.
 
     A version's identity is the digest of its game, kind and payload.  "author/name@number" is a

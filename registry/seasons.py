@@ -136,16 +136,24 @@ class Seasons(Part):
           UnknownSeason: no season was ever opened.
         """
         with self.database.writing() as session:
-            closing = _open_season(session)
-            if closing is None:
-                raise UnknownSeason(
-                    f"the registry {self.database.where} has no open season that could be "
-                    "revealed: the first one opens when a match is played"
-                )
-            opened = self._begin(session, secrets.token_bytes(KEY_BYTES))
-            change = sa.update(SeasonRow).where(col(SeasonRow.number) == closing.number)
-            session.execute(change.values(closed=opened.opened))
-            note(session, self.actor, "season.revealed", [(str(closing.number), "")])
+            return self._turn(session)
+
+    def _turn(self, session: Session) -> tuple[Season, Season]:
+        """Closes the open season and opens the next, in somebody's transaction.
+
+        Raises:
+          UnknownSeason: no season was ever opened.
+        """
+        closing = _open_season(session)
+        if closing is None:
+            raise UnknownSeason(
+                f"the registry {self.database.where} has no open season that could be "
+                "revealed: the first one opens when a match is played"
+            )
+        opened = self._begin(session, secrets.token_bytes(KEY_BYTES))
+        change = sa.update(SeasonRow).where(col(SeasonRow.number) == closing.number)
+        session.execute(change.values(closed=opened.opened))
+        note(session, self.actor, "season.revealed", [(str(closing.number), "")])
         return replace(closing, closed=opened.opened), opened
 
     def _begin(self, session: Session, key: bytes, *, given: bool = False) -> Season:
