@@ -32,6 +32,8 @@ PLACES = {
     "payoffs": "arena.cli.standings",
     "evaluate": "arena.cli.standings",
     "seed": "arena.cli.seasons",
+    "tournament": "arena.cli.tournaments",
+    "verify": "arena.cli.tournaments",
     "doctor": "arena.cli.machine",
     "dashboard": "arena.cli.machine",
 }
@@ -55,6 +57,8 @@ SUMMARIES = {
     "payoffs": "The payoff table: mean return of row against column.",
     "evaluate": "Plays REF against the evaluation population and reports how good it is and why.",
     "seed": "The secret that all seeds and deals follow from.",
+    "tournament": "Entries until a moment, a final with seeds of its own, and a certificate of it.",
+    "verify": "Checks the certificate of a final against itself; needs no home.",
     "doctor": "Says what this machine has to hold untrusted code, and what to do about the rest.",
     "dashboard": "Shows the home as web pages; --help lists the options.",
 }
