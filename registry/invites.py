@@ -121,6 +121,12 @@ class Invites(Part):
                 said = f"{role.value}, {uses} uses" + (f", for {name}" if name else "")
                 note(session, self.actor, "invite.made", [(row.code[:SHOWN_DIGITS], said)])
 
+    def invitation(self, code: str) -> Invite | None:
+        """The invitation with this code, used up or not; None where there is none."""
+        with self.database.reading() as session, rows.legible(session):
+            row = session.get(InviteRow, tokens.hashed(code, Proof.INVITE))
+            return None if row is None else _invite(row, rows.place(session))
+
     def redeem(self, code: str, name: str, *, now: datetime | None = None) -> str:
         """Makes an account with a code.
 
