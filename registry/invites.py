@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from sqlmodel import col, select
 
 from registry import naming, rows, tokens
-from registry.authors import check_authors, insert_author
+from registry.authors import check_authors, check_new_names, insert_author
 from registry.errors import InviteRefused, NameRefused, RegistryCorrupt
 from registry.events import note
 from registry.part import Part
@@ -156,9 +156,7 @@ class Invites(Part):
                 raise InviteRefused(f"this invitation {why}: ask the operator for another one")
             if invite.name not in ("", name):
                 raise InviteRefused(f"this invitation is for the name {invite.name!r}")
-            check_authors(session, [name])
-            if session.get(AuthorRow, name) is not None:
-                raise NameRefused(f"there is an account or an author {name!r} already")
+            check_new_names(session, [name], moment, invitation=row.code)
             account = insert_author(session, name, moment, Origin.INVITE, tokens.hashed(token))
             account.role, row.used = invite.role.value, row.used + 1
             session.add(account)
