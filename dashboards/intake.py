@@ -11,7 +11,21 @@ from arena.rejection import Rejection
 from arena.submission import as_source
 from dashboards.settings import Settings
 from dashboards.tickets import Entry, Tickets
-from registry import MalformedName, Origin, Registry, check_name, shown
+from registry import (
+    Action,
+    Invite,
+    InviteRefused,
+    MalformedName,
+    Origin,
+    Quota,
+    Registry,
+    Role,
+    TokenRefused,
+    check_name,
+    may,
+    over_quota,
+    shown,
+)
 
 HOUR = timedelta(hours=1)
 DESCRIPTION_CHARS = 300
@@ -57,54 +71,82 @@ class Intake:
         _check_texts(entry)
         with self._lock:
             self._check_room(entry, now)
-            new_token = self._admit(entry.name.partition("/")[0], token, now) if entry.name else ""
+            author = entry.name.partition("/")[0]
+            new_token, who = self._admit(author, token, now) if author else ("", "")
             ticket = self._tickets.add(entry, now)
             say = "taken in" if entry.name else "taken in, to be checked only"
             self._tickets.change(ticket, now, say)
             if ticket.author:
+                said = f"{entry.game} by the pages"
+                self._registry.note(who, "submission.taken", entry.name, said)
                 self._registry.spend(ticket.author, submissions=1, day=now.date())
         return Receipt(ticket.id, new_token)
 
-    def check_token(self, author: str, token: str) -> None:
-        """Does nothing where the token is the author's.
+    def check_token(self, author: str, token: str) -> str:
+        """Returns whose token it is, where that is the author or an operator.
 
         Raises:
           Refused: it is not, or there is no such author.
         """
         if not token.strip():
             raise Refused("show the author's token, which was made when the name was claimed")
-        if self._registry.token_fits(author, token):
-            return
+        try:
+            account = self._registry.account_of(token)
+        except TokenRefused as error:
+            raise Refused(str(error)) from error
+        if account is not None and may(account, Action.SUBMIT, author):
+            return account.name
+        if account is not None and account.role is Role.READER:
+            raise Refused(f"{account.name} reads only; the operator can make it an author")
         known = self._registry.author(author)
         if known is None:
-            raise Refused(
-                f"there is no author {_quoted(author)} yet: leave the token empty to claim the name"
+            how = (
+                "put the code of an invitation in the place of the token"
+                if self._settings.by_invitation
+                else "leave the token empty to claim the name"
             )
+            raise Refused(f"there is no author {_quoted(author)} yet: {how}")
         if not known.has_token:
             raise Refused(
                 f"{author} submits from the command line and has no token: whoever runs this arena "
-                f"can make one with  arena author token {author}"
+                f"can make one with  arena accounts renew {author}"
             )
         raise Refused(
             f"this is not the token of {author}; whoever runs this arena can make a new one with  "
-            f"arena author token {author}"
+            f"arena accounts renew {author}"
         )
 
-    def _admit(self, author: str, token: str, now: datetime) -> str:
-        """Sees to it that the author may hand in; returns the token of one who is new."""
+    def _admit(self, author: str, token: str, now: datetime) -> tuple[str, str]:
+        """Sees to it that the author may hand in.
+
+        Returns:
+          The token of an author who is new, else ""; and in whose name this is done.
+        """
         try:
             self._registry.check_author(author)
-            if token.strip():
-                self.check_token(author, token)
-                return ""
             known = self._registry.author(author)
+            if token.strip():
+                invited = None if known else self._registry.invitation(token)
+                if invited is not None:
+                    return self._redeem(invited, token, author, now), author
+                return "", self.check_token(author, token)
+            if known is None and self._settings.by_invitation:
+                raise Refused(
+                    "new authors come by invitation here: put its code in the place of the token"
+                )
             if known is not None and not known.has_token:
                 self.check_token(author, "-")
             if known is None:
                 self._check_claims(now)
-            return self._registry.claim_author(author)
-        except MalformedName as error:
+            return self._registry.claim_author(author), author
+        except (MalformedName, InviteRefused) as error:
             raise Refused(str(error)) from error
+
+    def _redeem(self, invited: Invite, code: str, author: str, now: datetime) -> str:
+        """Makes an account with an invitation that is for one who may hand in."""
+        if invited.role is Role.READER:
+            raise Refused("this invitation is for somebody who only reads")
+        return self._registry.redeem(code, author, now=now)
 
     def _check_claims(self, now: datetime) -> None:
         recent = [
@@ -134,6 +176,11 @@ class Intake:
             )
         if len(going_on) >= MOST_WAITING:
             raise Refused(f"{len(going_on)} submissions go on already; try again in an hour")
+        account = self._registry.account(author)
+        quota = Quota() if account is None else Quota(account.quota.submissions)
+        over = over_quota(self._registry.spent(author, now.date()), quota, Quota())
+        if over:
+            raise Refused(f"{author} hands in nothing more today: {over}")
         handed_in = self._tickets.accepted(author, now - HOUR)
         if len(handed_in) >= settings.per_hour:
             raise Refused(

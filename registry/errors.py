@@ -9,9 +9,15 @@
     ├── AmbiguousRef          several versions go by that reference
     ├── AliasProtected        the alias may not be moved without saying so
     ├── UnknownAuthor         nobody of that name has a version or a token
+    ├── TokenRefused          a token that is somebody's opens nothing now
+    │   ├── TokenExpired      its time is over
+    │   └── AccountDisabled   the operator has shut the account
+    ├── InviteRefused         a code invites nobody (any more)
     ├── MalformedKey          a season's key does not have the length of one
     ├── UnknownSeason         there is no season of that number, or none to close
     ├── SeasonConflict        another key than the one given is in force
+    ├── UnknownTournament     there is no tournament of that name
+    ├── TournamentConflict    a tournament is not where that can be done to it
     └── RegistryUnavailable   the database cannot be reached, read or written
         ├── RegistryReadOnly  it can be read, but not written
         ├── RegistryTooNew    a newer version of this software wrote it
@@ -79,6 +85,22 @@ class UnknownAuthor(RegistryError):
     """Nobody of that name has registered a version or made a token."""
 
 
+class TokenRefused(RegistryError):
+    """A token that is somebody's opens nothing now."""
+
+
+class TokenExpired(TokenRefused):
+    """The token's time is over; the operator can make another one."""
+
+
+class AccountDisabled(TokenRefused):
+    """The operator has shut the account that the token belongs to."""
+
+
+class InviteRefused(RegistryError):
+    """A code invites nobody, or nobody any more.  The message does not hold it."""
+
+
 class MalformedKey(RegistryError):
     """A season's key does not have the length of one.  The message never holds the key."""
 
@@ -89,6 +111,14 @@ class UnknownSeason(RegistryError):
 
 class SeasonConflict(RegistryError):
     """Another key than the one given is in force.  The message holds neither."""
+
+
+class UnknownTournament(RegistryError):
+    """There is no tournament of that name."""
+
+
+class TournamentConflict(RegistryError):
+    """A tournament is not where that can be done to it; the message says where it is."""
 
 
 class RegistryUnavailable(RegistryError):
