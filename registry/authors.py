@@ -4,30 +4,23 @@ The operator, who is whoever can write to the registry (the command line), may a
 the pages only who shows the author's token may.  An author gets one by claiming a name that is
 free; an author who came by the command line has none until the operator makes one.
 
-A token is 192 random bits.  Its hash alone is stored, so that a copy of the registry adds nothing
-in an author's name.  The hash is a plain BLAKE2b: a slow one protects secrets that can be
-guessed, and these cannot.
+What a token allows, and how long, is in `registry.accounts`.
 """
 
 from __future__ import annotations
 
-import hashlib
-import hmac
-import secrets
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
 
 from sqlmodel import Session, col, select
 
-from registry import naming, rows
-from registry.errors import NameRefused, RegistryCorrupt, UnknownAuthor
+from registry import naming, rows, tokens
+from registry.errors import NameRefused, RegistryCorrupt
+from registry.events import note
 from registry.part import Part
 from registry.schema import AuthorRow
-from registry.values import Author, Origin
-
-TOKEN_BYTES = 24
-_TOKEN_PREFIX = b"policy-arena author token\n"
+from registry.values import Actor, Author, Origin
 
 
 class Authors(Part):
@@ -77,7 +70,7 @@ class Authors(Part):
           NameRefused: it is taken, the arena's own, or reads like another author's.
         """
         naming.check_author(name)
-        token = secrets.token_hex(TOKEN_BYTES)
+        token = tokens.drawn()
         with self.database.writing() as session:
             check_authors(session, [name])
             if session.get(AuthorRow, name) is not None:
@@ -85,43 +78,10 @@ class Authors(Part):
                     f"the author {name!r} is here already: show the token that was made for it, "
                     "or call yourself otherwise"
                 )
-            _insert(session, name, datetime.now(UTC), origin, _hash(token))
+            insert_author(session, name, datetime.now(UTC), origin, tokens.hashed(token))
+            by = self.actor if origin is Origin.OPERATOR else Actor(name, self.actor.detail)
+            note(session, by, "account.claimed", [(name, origin.value)])
         return token
-
-    def renew_token(self, name: str) -> str:
-        """Makes a token for an author who is there; one that there was fits no longer.
-
-        Returns:
-          The token, as for `claim_author`.
-
-        Raises:
-          UnknownAuthor: there is no author of exactly that name.
-          NameRefused: it is the arena's own, for which no token is made.
-        """
-        naming.refuse_reserved(name)
-        token = secrets.token_hex(TOKEN_BYTES)
-        with self.database.writing() as session:
-            row = session.get(AuthorRow, name) if naming.is_author(name) else None
-            if row is None:
-                raise UnknownAuthor(
-                    f"there is no author {name!r} in the registry {self.database.where}; a new "
-                    "one claims the name"
-                )
-            row.token = _hash(token)
-            session.add(row)
-        return token
-
-    def token_fits(self, name: str, token: str) -> bool:
-        """Whether this is the token of the author of exactly that name.
-
-        Blanks around it do not count.  How long the answer takes tells nothing of the right one.
-        """
-        if not naming.is_author(name):
-            return False
-        with self.database.reading() as session, rows.legible(session):
-            row = session.get(AuthorRow, name)
-            stored = "" if row is None else row.token
-        return hmac.compare_digest(stored.encode(), _hash(token).encode())
 
 
 def check_authors(session: Session, names: Collection[str]) -> None:
@@ -143,10 +103,10 @@ def note_authors(session: Session, names: Collection[str], now: datetime) -> Non
     taken = _like(session, names)
     for name in sorted(set(names)):
         if name not in taken.get(naming.skeleton(name), ()):
-            _insert(session, name, now, Origin.OPERATOR)
+            insert_author(session, name, now, Origin.OPERATOR)
 
 
-def _insert(
+def insert_author(
     session: Session, name: str, created: datetime, origin: Origin, token: str = ""
 ) -> AuthorRow:
     """Writes a new author; `token` is the hash of one, or "" without one."""
@@ -170,11 +130,6 @@ def _like(session: Session, names: Iterable[str]) -> dict[str, set[str]]:
         for skeleton, name in session.exec(statement.where(col(AuthorRow.skeleton).in_(some))):
             found[skeleton].add(name)
     return found
-
-
-def _hash(token: str) -> str:
-    content = _TOKEN_PREFIX + token.strip().encode(errors="surrogatepass")
-    return hashlib.blake2b(content, digest_size=32).hexdigest()
 
 
 def _author(session: Session, row: AuthorRow) -> Author:

@@ -9,6 +9,10 @@
     ├── AmbiguousRef          several versions go by that reference
     ├── AliasProtected        the alias may not be moved without saying so
     ├── UnknownAuthor         nobody of that name has a version or a token
+    ├── TokenRefused          a token that is somebody's opens nothing now
+    │   ├── TokenExpired      its time is over
+    │   └── AccountDisabled   the operator has shut the account
+    ├── InviteRefused         a code invites nobody (any more)
     ├── MalformedKey          a season's key does not have the length of one
     ├── UnknownSeason         there is no season of that number, or none to close
     ├── SeasonConflict        another key than the one given is in force
@@ -77,6 +81,22 @@ class AliasProtected(RegistryError):
 
 class UnknownAuthor(RegistryError):
     """Nobody of that name has registered a version or made a token."""
+
+
+class TokenRefused(RegistryError):
+    """A token that is somebody's opens nothing now."""
+
+
+class TokenExpired(TokenRefused):
+    """The token's time is over; the operator can make another one."""
+
+
+class AccountDisabled(TokenRefused):
+    """The operator has shut the account that the token belongs to."""
+
+
+class InviteRefused(RegistryError):
+    """A code invites nobody, or nobody any more.  The message does not hold it."""
 
 
 class MalformedKey(RegistryError):

@@ -13,21 +13,23 @@ import sqlalchemy as sa
 from sqlmodel import Session, col, select
 
 from registry import naming, refs, rows
+from registry.accounts import Accounts
 from registry.aliases import Aliases
 from registry.authors import Authors, check_authors, note_authors
 from registry.credits import best_known, own, under
 from registry.database import Database
 from registry.errors import UnknownParent, UnknownPolicy
+from registry.events import Events
 from registry.schema import ParentRow, VersionRow
 from registry.search import Filters, conditions, names_that_fit
 from registry.seasons import Seasons
 from registry.spending import Spending
 from registry.statuses import Statuses
-from registry.values import Credit, PolicyVersion, Registered, Submission
+from registry.values import Actor, Credit, PolicyVersion, Registered, Submission
 
 
 @dataclass(frozen=True, slots=True)
-class Registry(Statuses, Aliases, Authors, Spending, Seasons):
+class Registry(Statuses, Aliases, Authors, Accounts, Spending, Seasons, Events):
     """Submit, get and find policy versions.  Safe for use by threads and processes at once.
 
     A version's identity is the digest of its game, kind and payload.  "author/name@number" is a
@@ -55,6 +57,15 @@ class Registry(Statuses, Aliases, Authors, Spending, Seasons):
           RegistryUnavailable: it cannot be used for another reason.
         """
         return cls(Database.open(target, read_only=read_only))
+
+    def acting_as(self, who: str, detail: str = "") -> Self:
+        """The same registry, changed in somebody's name: the audit log keeps it with each change.
+
+        Args:
+          who: name of an account.
+          detail: what else is known of them, such as an address.
+        """
+        return replace(self, actor=Actor(who, detail))
 
     def close(self) -> None:
         """Closes kept connections.  Idempotent."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlalchemy import (
     JSON,
+    Boolean,
     Column,
     DateTime,
     Dialect,
@@ -19,10 +20,11 @@ from sqlalchemy import (
     String,
     TypeDecorator,
     UniqueConstraint,
+    false,
 )
 from sqlmodel import Field, SQLModel
 
-HEAD = "0003"
+HEAD = "0004"
 """Newest revision of `migrations/`: a database at this revision is ready to use."""
 
 
@@ -168,16 +170,63 @@ class AliasRow(SQLModel, table=True):
 
 
 class AuthorRow(SQLModel, table=True):
-    """An author.  `skeleton` finds names that read alike; `token` is a hash, "" without one."""
+    """An author, or another account.
+
+    `skeleton` finds names that read alike; `token` is a hash, "" without one; `expires` is about
+    the token; None in `day_submissions` or `day_seconds` leaves the quota to a default.
+    """
 
     __tablename__ = "policy_author"
-    __table_args__ = (Index("ix_policy_author_skeleton", "skeleton"),)
+    __table_args__ = (
+        Index("ix_policy_author_skeleton", "skeleton"),
+        Index("ix_policy_author_token", "token"),
+    )
 
     name: str = Field(primary_key=True)
     skeleton: str
     token: str = Field(repr=False)
     created: datetime = Field(sa_column=Column(UtcDateTime(), nullable=False))
     origin: str
+    role: str = Field(
+        default="author", sa_column=Column(String(), nullable=False, server_default="author")
+    )
+    expires: datetime | None = Field(default=None, sa_column=Column(UtcDateTime(), nullable=True))
+    disabled: bool = Field(
+        default=False, sa_column=Column(Boolean(), nullable=False, server_default=false())
+    )
+    day_submissions: int | None = None
+    day_seconds: float | None = None
+
+
+class InviteRow(SQLModel, table=True):
+    """An invitation.  `code` is the hash of one; `name` whom it is for, "" for anybody."""
+
+    __tablename__ = "policy_invite"
+
+    code: str = Field(primary_key=True, repr=False)
+    role: str
+    name: str
+    uses: int
+    used: int
+    created: datetime = Field(sa_column=Column(UtcDateTime(), nullable=False))
+    expires: datetime | None = Field(sa_column=Column(UtcDateTime(), nullable=True))
+
+
+class EventRow(SQLModel, table=True):
+    """One entry of the audit log.  Rows are added and never changed."""
+
+    __tablename__ = "policy_event"
+    __table_args__ = (
+        Index("ix_policy_event_subject", "subject"),
+        Index("ix_policy_event_who", "who"),
+    )
+
+    position: int | None = Field(default=None, primary_key=True)
+    moment: datetime = Field(sa_column=Column(UtcDateTime(), nullable=False))
+    who: str
+    what: str
+    subject: str
+    detail: str
 
 
 class SpendingRow(SQLModel, table=True):
@@ -214,6 +263,8 @@ TABLES = tuple(
         "status",
         "alias",
         "author",
+        "invite",
+        "event",
         "spending",
         "season",
     )

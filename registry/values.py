@@ -190,6 +190,8 @@ class Origin(enum.StrEnum):
     """By the command line: whoever may write to the registry."""
     PAGE = "page"
     """By the pages, where a token says who somebody is."""
+    INVITE = "invite"
+    """By an invitation of the operator's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +211,40 @@ class Author:
     has_token: bool
     created: datetime
     origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """In whose name the registry is changed, for the audit log.
+
+    Attributes:
+      who: name of an account, or "operator" for whoever can write to the registry.
+      detail: what else is known of them: a login name, an address.
+    """
+
+    who: str = "operator"
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One entry of the audit log.
+
+    Attributes:
+      position: from 1, in the order in which entries were made.
+      moment: when.
+      who: name of an account, or "operator".
+      what: one word, with dots: "account.disabled".
+      subject: what it was done to: an account, a version's digest, a season.
+      detail: what else there is to say.
+    """
+
+    position: int
+    moment: datetime
+    who: str
+    what: str
+    subject: str
+    detail: str
 
 
 @dataclass(frozen=True, slots=True)
