@@ -1,7 +1,7 @@
 """The table of methods: what of an arena can be asked over a wire, how, and by whom.
 
-It is derived from the signatures of `arena.seam.Tournament`.  What a signature does not say, whether
-a method reads, changes or takes long, and which role it needs, stands in `_RULES`.
+It is derived from the signatures of `arena.seam.Tournament`.  What a signature does not say stands
+in `_RULES`: whether a method reads, changes or takes long, and which role it needs.
 """
 
 from __future__ import annotations
@@ -91,6 +91,7 @@ class Call:
       needed: those that have no default.
       result: codec of what it returns.
       is_property: whether it is asked without being called.
+      told: parameters that do not cross the wire.
     """
 
     name: str
@@ -100,6 +101,7 @@ class Call:
     needed: frozenset[str]
     result: Codec
     is_property: bool
+    told: frozenset[str]
 
     def encode(self, arguments: Mapping[str, Any]) -> dict[str, Json]:
         """Arguments by name as JSON.
@@ -171,6 +173,7 @@ def calls() -> Mapping[str, Call]:
             needed,
             codec(hints_of(function)["return"]),
             is_property,
+            TOLD_APART & inspect.signature(function).parameters.keys(),
         )
     return made
 

@@ -1,12 +1,12 @@
 """Values as JSON and back, exactly, by their annotations.
 
-A codec is made once for a type and is three functions: to JSON, from JSON, and what it looks like as
-a JSON schema.  What comes back equals what went in, to the last bit of a float.  What another
-program sent is never trusted: whatever does not fit the type is a `Malformed` that says where.
+A codec is made once for a type and has three parts: to JSON, from JSON, and a JSON schema of that.
+What comes back equals what went in, to the last bit of a float.  What another program sent is never
+trusted: whatever does not fit the type is a `Malformed` that says where.
 
-Pydantic would do part of this.  But tuples with attributes (`Matches`), games by their names, arrays
-and unions that must say which of them they are need hooks in the arena's own classes there, and the
-words of its errors are for programmers.
+Pydantic would do part of this.  But tuples with attributes (`Matches`), games by their names,
+arrays, and unions that must say which of them they are need hooks in the arena's own classes there,
+and the words of its errors are for programmers.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-import arena.store.errors  # noqa: F401 - so that its classes are known below
+import arena.store.errors
 from arena.errors import ArenaError, BadRequest, NotAllowed, QuotaSpent, ServerFault, UsageFault
 from arena.wire.codec import Json
 from registry.errors import MalformedName, RegistryError, RegistryUnavailable, UnknownPolicy

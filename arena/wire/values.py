@@ -1,4 +1,4 @@
-"""Types that annotations do not describe: open JSON values, bytes, arrays, games, and named lists."""
+"""Types that annotations do not describe: open values, bytes, arrays, games, lists with names."""
 
 from __future__ import annotations
 
@@ -34,8 +34,10 @@ def encode_open(value: Any, depth: int = 0) -> Json:
     """
     if depth > DEEPEST:
         raise TypeError(f"a value has more than {DEEPEST} levels")
-    if value is None or isinstance(value, (bool, int, str)):
-        return value if type(value) in (bool, int, str, type(None)) else _plain(value)
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, (int, str)):
+        return _plain(value)
     if isinstance(value, float):
         return value if math.isfinite(value) else {MARK: ["float", encode_float(value)]}
     if isinstance(value, tuple):
