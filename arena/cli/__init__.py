@@ -34,6 +34,8 @@ PLACES = {
     "seed": "arena.cli.seasons",
     "doctor": "arena.cli.machine",
     "dashboard": "arena.cli.machine",
+    "serve": "arena.cli.serving",
+    "login": "arena.cli.serving",
 }
 SUMMARIES = {
     "games": "Lists the games.",
@@ -57,6 +59,8 @@ SUMMARIES = {
     "seed": "The secret that all seeds and deals follow from.",
     "doctor": "Says what this machine has to hold untrusted code, and what to do about the rest.",
     "dashboard": "Shows the home as web pages; --help lists the options.",
+    "serve": "Serves the home to other machines: an HTTP API, the pages, and a player.",
+    "login": "Keeps the token of an account at URL, for every command with --home URL.",
 }
 
 
@@ -71,5 +75,6 @@ def main() -> None:
     """Policy Arena: tournaments of code policies in repeated games.
 
     Submit a policy, play the round robin, read the leaderboard, replay any match.
-    Everything is kept in one home folder (--home or ARENA_HOME).
+    Everything is kept in one home folder (--home or ARENA_HOME), or on a server (--home https://...
+    or ARENA_URL).
     """

@@ -92,6 +92,7 @@ class Call:
       result: codec of what it returns.
       is_property: whether it is asked without being called.
       told: parameters that do not cross the wire.
+      signature: as it is in the seam.
     """
 
     name: str
@@ -102,6 +103,7 @@ class Call:
     result: Codec
     is_property: bool
     told: frozenset[str]
+    signature: inspect.Signature
 
     def encode(self, arguments: Mapping[str, Any]) -> dict[str, Json]:
         """Arguments by name as JSON.
@@ -165,6 +167,7 @@ def calls() -> Mapping[str, Call]:
         is_property = isinstance(member, property)
         function = member.fget if is_property else member
         parameters, needed = _parameters(function)
+        signature = inspect.signature(function)
         made[name] = Call(
             name,
             how,
@@ -173,7 +176,8 @@ def calls() -> Mapping[str, Call]:
             needed,
             codec(hints_of(function)["return"]),
             is_property,
-            TOLD_APART & inspect.signature(function).parameters.keys(),
+            TOLD_APART & signature.parameters.keys(),
+            signature,
         )
     return made
 
@@ -184,10 +188,9 @@ def bound(call: Call, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> d
     Raises:
       TypeError: the method does not take them.
     """
-    signature = inspect.signature(vars(Tournament)[call.name])
-    given = dict(signature.bind(None, *arguments, **named).arguments)
+    given = dict(call.signature.bind(None, *arguments, **named).arguments)
     given.pop("self")
-    for name, one in signature.parameters.items():
+    for name, one in call.signature.parameters.items():
         if one.kind is inspect.Parameter.VAR_KEYWORD:
             filters = given.pop(name, {})
             strange = filters.keys() - call.parameters.keys()
