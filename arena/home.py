@@ -7,6 +7,7 @@ matches.duckdb     what was played
 
 from __future__ import annotations
 
+import getpass
 import json
 import os
 from dataclasses import dataclass, replace
@@ -218,7 +219,8 @@ def open_home(
     if marker is None:
         _make(path)
     writable = os.access(path, os.W_OK)
-    home = Home(path, Registry.open(target, read_only=not writable), writable)
+    registry = Registry.open(target, read_only=not writable).acting_as("operator", _login())
+    home = Home(path, registry, writable)
     if writable:
         if marker is None or marker.registry == "":  # only now: the address has proved good
             _mark(path, None if registry_url is None else without_secrets(registry_url))
@@ -228,6 +230,14 @@ def open_home(
         if enrol or marker is None:
             _enrol_house(home.registry)
     return home
+
+
+def _login() -> str:
+    """Whose process this is, for the audit log; "" where that has no name."""
+    try:
+        return f"login {getpass.getuser()}"
+    except (OSError, KeyError, ImportError):  # a number without a name, as in some containers
+        return ""
 
 
 def _enrol_house(registry: Registry) -> None:

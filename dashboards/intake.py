@@ -11,7 +11,19 @@ from arena.rejection import Rejection
 from arena.submission import as_source
 from dashboards.settings import Settings
 from dashboards.tickets import Entry, Tickets
-from registry import MalformedName, Origin, Registry, check_name, shown
+from registry import (
+    Action,
+    MalformedName,
+    Origin,
+    Quota,
+    Registry,
+    Role,
+    TokenRefused,
+    check_name,
+    may,
+    over_quota,
+    shown,
+)
 
 HOUR = timedelta(hours=1)
 DESCRIPTION_CHARS = 300
@@ -73,8 +85,14 @@ class Intake:
         """
         if not token.strip():
             raise Refused("show the author's token, which was made when the name was claimed")
-        if self._registry.token_fits(author, token):
+        try:
+            account = self._registry.account_of(token)
+        except TokenRefused as error:
+            raise Refused(str(error)) from error
+        if may(account, Action.SUBMIT, author):
             return
+        if account is not None and account.role is Role.READER:
+            raise Refused(f"{account.name} reads only; the operator can make it an author")
         known = self._registry.author(author)
         if known is None:
             raise Refused(
@@ -83,11 +101,11 @@ class Intake:
         if not known.has_token:
             raise Refused(
                 f"{author} submits from the command line and has no token: whoever runs this arena "
-                f"can make one with  arena author token {author}"
+                f"can make one with  arena accounts renew {author}"
             )
         raise Refused(
             f"this is not the token of {author}; whoever runs this arena can make a new one with  "
-            f"arena author token {author}"
+            f"arena accounts renew {author}"
         )
 
     def _admit(self, author: str, token: str, now: datetime) -> str:
@@ -134,6 +152,11 @@ class Intake:
             )
         if len(going_on) >= MOST_WAITING:
             raise Refused(f"{len(going_on)} submissions go on already; try again in an hour")
+        account = self._registry.account(author)
+        quota = Quota() if account is None else Quota(account.quota.submissions)
+        over = over_quota(self._registry.spent(author, now.date()), quota, Quota())
+        if over:
+            raise Refused(f"{author} hands in nothing more today: {over}")
         handed_in = self._tickets.accepted(author, now - HOUR)
         if len(handed_in) >= settings.per_hour:
             raise Refused(

@@ -24,7 +24,7 @@ from arena.tally import Pair, PlayReport, Progress, held_seconds
 from arena.values import Result
 from dashboards.budgets import DEAL, Plan, PlayingTime, duration, told, too_slow
 from dashboards.tickets import Stage, Ticket, Tickets
-from registry import Registry
+from registry import Quota, Registry
 from registry.values import PolicyVersion, Status
 
 ORIGIN = "page"
@@ -122,12 +122,20 @@ class Slices:
         authors = {ticket.author for ticket in tickets if ticket.author}
         return {author: self.registry.spent(author, today).seconds for author in authors}
 
+    def day(self, author: str) -> float:
+        """Seconds that an author may use on a day: what was set for the account, or the default."""
+        account = self.registry.account(author)
+        own = Quota() if account is None else account.quota
+        return own.or_else(Quota(seconds=self.budget.day)).seconds or 0.0
+
     def affordable(self, ticket: Ticket, used_today: Mapping[str, float]) -> bool:
         """Whether its author may still use today what the next slice takes."""
         if ticket.checks_only:
             return True
-        left = self.budget.day - used_today[ticket.author]
-        return left > 0 and left >= min(self.plan(ticket).deal, self.budget.smaller)
+        left = self.day(ticket.author) - used_today[ticket.author]
+        return left > 0 and left >= min(
+            self.plan(ticket).deal, self.budget.smaller, self.day(ticket.author)
+        )
 
     def plan(self, ticket: Ticket, match_seconds: float = 0.0) -> Plan:
         """How far the budget of a ticket goes, from its beginning."""
@@ -220,7 +228,7 @@ class Slices:
             return self._over(ticket, f"it is {version.status.value}: {version.status_reason}")
         others = _others(game, ticket.digest)
         target = min(ticket.reached + DEAL, ticket.matches)
-        left_today = self.budget.day - self.used_today([ticket])[ticket.author]
+        left_today = self.day(ticket.author) - self.used_today([ticket])[ticket.author]
         allowed = min(self.budget.submission - ticket.spent, left_today)
         report = self.arena.play_pairs(
             game,
@@ -263,7 +271,8 @@ class Slices:
     def _cut_short(self, ticket: Ticket) -> Ticket:
         """A budget was spent in the middle of a deal."""
         if ticket.spent < self.budget.submission:
-            say = f"its author has used {duration(self.budget.day)} today: it goes on tomorrow"
+            day = duration(self.day(ticket.author))
+            say = f"its author has used {day} today: it goes on tomorrow"
             return self.tickets.change(ticket, self.now(), say)
         return self._over(
             ticket,

@@ -157,6 +157,10 @@ class SubmissionQueue:
         """How far its budget goes; an estimate once a match of it was measured."""
         return self._slices.plan(ticket)
 
+    def day(self, ticket: Ticket) -> float:
+        """Seconds that its author may use on a day."""
+        return self._slices.day(ticket.author)
+
     def used_today(self, ticket: Ticket) -> float:
         """Seconds that its author has used today; 0 for a check."""
         return self._slices.used_today([ticket]).get(ticket.author, 0.0)

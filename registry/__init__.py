@@ -24,15 +24,19 @@ if TYPE_CHECKING:
         SeasonConflict,
         TokenExpired,
         TokenRefused,
+        TournamentConflict,
         UnknownAuthor,
         UnknownParent,
         UnknownPolicy,
         UnknownSeason,
+        UnknownTournament,
     )
+    from registry.invites import Invite
     from registry.naming import RESERVED_AUTHORS, check_name, digest_of, skeleton
     from registry.registry import Registry
     from registry.rights import Account, Action, Quota, Role, may, over_quota
     from registry.seasons import commitment_of
+    from registry.tournaments import Entry, Tournament
     from registry.values import (
         Actor,
         Alias,
@@ -60,7 +64,9 @@ _HOMES = {
     "AmbiguousRef": "registry.errors",
     "Author": "registry.values",
     "Credit": "registry.values",
+    "Entry": "registry.tournaments",
     "Event": "registry.values",
+    "Invite": "registry.invites",
     "InviteRefused": "registry.errors",
     "MalformedKey": "registry.errors",
     "MalformedName": "registry.errors",
@@ -87,10 +93,13 @@ _HOMES = {
     "Submission": "registry.values",
     "TokenExpired": "registry.errors",
     "TokenRefused": "registry.errors",
+    "Tournament": "registry.tournaments",
+    "TournamentConflict": "registry.errors",
     "UnknownAuthor": "registry.errors",
     "UnknownParent": "registry.errors",
     "UnknownPolicy": "registry.errors",
     "UnknownSeason": "registry.errors",
+    "UnknownTournament": "registry.errors",
     "check_name": "registry.naming",
     "commitment_of": "registry.seasons",
     "digest_of": "registry.naming",
@@ -110,7 +119,9 @@ __all__ = [
     "AmbiguousRef",
     "Author",
     "Credit",
+    "Entry",
     "Event",
+    "Invite",
     "InviteRefused",
     "MalformedKey",
     "MalformedName",
@@ -137,10 +148,13 @@ __all__ = [
     "Submission",
     "TokenExpired",
     "TokenRefused",
+    "Tournament",
+    "TournamentConflict",
     "UnknownAuthor",
     "UnknownParent",
     "UnknownPolicy",
     "UnknownSeason",
+    "UnknownTournament",
     "check_name",
     "commitment_of",
     "digest_of",

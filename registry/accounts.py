@@ -110,10 +110,7 @@ class Accounts(Part):
           MalformedName: a name is not written as one can be.
           NameRefused: one is taken, the arena's own, reads like another's, or is there twice.
         """
-        names = [naming.check_author(name) for name, _ in roster]
-        if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
-            raise NameRefused(f"{twice!r} is there twice")
+        names = naming.check_roster([name for name, _ in roster])
         made = {name: tokens.drawn() for name in names}
         now = datetime.now(UTC)
         with self.database.writing() as session:

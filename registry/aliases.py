@@ -8,6 +8,7 @@ from sqlmodel import col, select
 
 from registry import naming, refs, rows
 from registry.errors import AliasProtected, UnknownPolicy
+from registry.events import note
 from registry.part import Part
 from registry.schema import AliasRow
 from registry.values import Alias
@@ -61,7 +62,11 @@ class Aliases(Part):
                 row.digest, row.changed = digest, datetime.now(UTC)
             if protected is not None:
                 row.protected = protected
+            changed = session.is_modified(row) or row not in session
             session.add(row)
+            if changed:
+                guarded = f"{digest}, protected" if row.protected else digest
+                note(session, self.actor, "alias.set", [(f"{game} {name}", guarded)])
             return _alias(row)
 
     def remove_alias(self, game: str, name: str, *, override: bool = False) -> None:
@@ -77,6 +82,7 @@ class Aliases(Part):
                 raise UnknownPolicy(f"{game} has no alias {name!r}", name)
             _check_unprotected(row, override)
             session.delete(row)
+            note(session, self.actor, "alias.removed", [(f"{game} {name}", row.digest)])
 
     def aliases(self, game: str | None = None) -> tuple[Alias, ...]:
         """All aliases, of one game or of all."""

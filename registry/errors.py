@@ -16,6 +16,8 @@
     ├── MalformedKey          a season's key does not have the length of one
     ├── UnknownSeason         there is no season of that number, or none to close
     ├── SeasonConflict        another key than the one given is in force
+    ├── UnknownTournament     there is no tournament of that name
+    ├── TournamentConflict    a tournament is not where that can be done to it
     └── RegistryUnavailable   the database cannot be reached, read or written
         ├── RegistryReadOnly  it can be read, but not written
         ├── RegistryTooNew    a newer version of this software wrote it
@@ -109,6 +111,14 @@ class UnknownSeason(RegistryError):
 
 class SeasonConflict(RegistryError):
     """Another key than the one given is in force.  The message holds neither."""
+
+
+class UnknownTournament(RegistryError):
+    """There is no tournament of that name."""
+
+
+class TournamentConflict(RegistryError):
+    """A tournament is not where that can be done to it; the message says where it is."""
 
 
 class RegistryUnavailable(RegistryError):

@@ -6,7 +6,8 @@ import enum
 import hashlib
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from registry.errors import MalformedName, MalformedSubmission, NameRefused
@@ -142,6 +143,21 @@ def check_author(author: str) -> str:
             f"{_quoted(author)} is not an author's name: one word, no slash; {_RULE}"
         )
     return author
+
+
+def check_roster(authors: Sequence[str]) -> Sequence[str]:
+    """Returns the authors where all are well formed and none is there twice.
+
+    Raises:
+      MalformedName: one is not well formed.
+      NameRefused: one is there twice.
+    """
+    for author in authors:
+        check_author(author)
+    twice = [author for author, count in Counter(authors).items() if count > 1]
+    if twice:
+        raise NameRefused(f"{_quoted(twice[0])} is there twice")
+    return authors
 
 
 def is_author(text: str) -> bool:

@@ -19,17 +19,18 @@ from registry.authors import Authors, check_authors, note_authors
 from registry.credits import best_known, own, under
 from registry.database import Database
 from registry.errors import UnknownParent, UnknownPolicy
-from registry.events import Events
+from registry.events import Events, note
+from registry.invites import Invites
 from registry.schema import ParentRow, VersionRow
 from registry.search import Filters, conditions, names_that_fit
-from registry.seasons import Seasons
 from registry.spending import Spending
 from registry.statuses import Statuses
-from registry.values import Actor, Credit, PolicyVersion, Registered, Submission
+from registry.tournaments import Tournaments
+from registry.values import Actor, Credit, PolicyVersion, Registered, Status, Submission
 
 
 @dataclass(frozen=True, slots=True)
-class Registry(Statuses, Aliases, Authors, Accounts, Spending, Seasons, Events):
+class Registry(Statuses, Aliases, Authors, Accounts, Invites, Spending, Tournaments, Events):
     """Submit, get and find policy versions.  Safe for use by threads and processes at once.
 
     A version's identity is the digest of its game, kind and payload.  "author/name@number" is a
@@ -141,6 +142,9 @@ class Registry(Statuses, Aliases, Authors, Accounts, Spending, Seasons, Events):
             note_authors(session, {one.version.author for one in new}, now)
             rows.insert_versions(session, [one.version for one in new if one.created])
             rows.insert_credits(session, [one.version for one in new if not one.created])
+            entrants = [one.version for one in new if one.version.status is Status.QUALIFIED]
+            said = [(one.digest, f"{one.game} {one.ref}") for one in entrants]
+            note(session, self.actor, "version.registered", said)
         # With the names that came after it in the same sequence.
         return tuple(
             one._replace(version=replace(one.version, credits=known[one.version.digest].credits))

@@ -57,6 +57,13 @@ class Quota:
     submissions: int | None = None
     seconds: float | None = None
 
+    def or_else(self, default: Quota) -> Quota:
+        """This one; what is not set in it as in another."""
+        return Quota(
+            default.submissions if self.submissions is None else self.submissions,
+            default.seconds if self.seconds is None else self.seconds,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Account:
@@ -108,13 +115,15 @@ def over_quota(spent: Spent, account: Quota, default: Quota) -> str:
       account: what was set for the account.
       default: for what was not.
     """
-    submissions = default.submissions if account.submissions is None else account.submissions
-    seconds = default.seconds if account.seconds is None else account.seconds
-    if submissions is not None and spent.submissions >= submissions:
-        return f"{spent.submissions} submissions were made today, of {submissions} that are allowed"
-    if seconds is not None and spent.seconds >= seconds:
+    allowed = account.or_else(default)
+    if allowed.submissions is not None and spent.submissions >= allowed.submissions:
         return (
-            f"{spent.seconds:.0f} seconds of processor time were used today, of {seconds:.0f} that "
+            f"{spent.submissions} submissions were made today (UTC), of {allowed.submissions} that "
             "are allowed"
+        )
+    if allowed.seconds is not None and spent.seconds >= allowed.seconds:
+        return (
+            f"{spent.seconds:.0f} seconds of processor time were used today (UTC), of "
+            f"{allowed.seconds:.0f} that are allowed"
         )
     return ""

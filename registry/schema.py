@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 from sqlmodel import Field, SQLModel
 
-HEAD = "0004"
+HEAD = "0005"
 """Newest revision of `migrations/`: a database at this revision is ready to use."""
 
 
@@ -253,6 +253,25 @@ class SeasonRow(SQLModel, table=True):
     key: bytes = Field(repr=False, sa_column=Column(Secret(), nullable=False))
 
 
+class TournamentRow(SQLModel, table=True):
+    """A tournament; `season` and `entrants` are set when it is frozen, `certificate` at its end."""
+
+    __tablename__ = "policy_tournament"
+
+    name: str = Field(primary_key=True)
+    game: str
+    created: datetime = Field(sa_column=Column(UtcDateTime(), nullable=False))
+    opens: datetime = Field(sa_column=Column(UtcDateTime(), nullable=False))
+    closes: datetime = Field(sa_column=Column(UtcDateTime(), nullable=False))
+    entries: int
+    matches: int
+    hidden: list[str] = Field(sa_column=Column(JSON(), nullable=False))
+    frozen: datetime | None = Field(default=None, sa_column=Column(UtcDateTime(), nullable=True))
+    season: int | None = None
+    entrants: list[list[str]] = Field(sa_column=Column(JSON(), nullable=False))
+    certificate: str = ""
+
+
 TABLES = tuple(
     SQLModel.metadata.tables[f"policy_{name}"]
     for name in (
@@ -267,6 +286,7 @@ TABLES = tuple(
         "event",
         "spending",
         "season",
+        "tournament",
     )
 )
 """The tables themselves, for the migrations and their tests."""

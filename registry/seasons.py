@@ -17,6 +17,7 @@ import sqlalchemy as sa
 from sqlmodel import Session, col, select
 
 from registry.errors import MalformedKey, RegistryCorrupt, SeasonConflict, UnknownSeason
+from registry.events import note
 from registry.part import Part
 from registry.rows import legible, place
 from registry.schema import SeasonRow
@@ -135,15 +136,24 @@ class Seasons(Part):
           UnknownSeason: no season was ever opened.
         """
         with self.database.writing() as session:
-            closing = _open_season(session)
-            if closing is None:
-                raise UnknownSeason(
-                    f"the registry {self.database.where} has no open season that could be "
-                    "revealed: the first one opens when a match is played"
-                )
-            opened = self._begin(session, secrets.token_bytes(KEY_BYTES))
-            change = sa.update(SeasonRow).where(col(SeasonRow.number) == closing.number)
-            session.execute(change.values(closed=opened.opened))
+            return self._turn(session)
+
+    def _turn(self, session: Session) -> tuple[Season, Season]:
+        """Closes the open season and opens the next, in somebody's transaction.
+
+        Raises:
+          UnknownSeason: no season was ever opened.
+        """
+        closing = _open_season(session)
+        if closing is None:
+            raise UnknownSeason(
+                f"the registry {self.database.where} has no open season that could be "
+                "revealed: the first one opens when a match is played"
+            )
+        opened = self._begin(session, secrets.token_bytes(KEY_BYTES))
+        change = sa.update(SeasonRow).where(col(SeasonRow.number) == closing.number)
+        session.execute(change.values(closed=opened.opened))
+        note(session, self.actor, "season.revealed", [(str(closing.number), "")])
         return replace(closing, closed=opened.opened), opened
 
     def _begin(self, session: Session, key: bytes, *, given: bool = False) -> Season:
@@ -160,6 +170,7 @@ class Seasons(Part):
         )
         session.add(row)
         session.flush()
+        note(session, self.actor, "season.opened", [(str(number), row.commitment)])
         return _season(session, row)
 
 

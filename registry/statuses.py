@@ -11,9 +11,10 @@ from sqlmodel import Session, col, select
 from registry import naming, rows
 from registry.credits import best_known, under
 from registry.errors import UnknownPolicy
+from registry.events import note
 from registry.part import Part
 from registry.schema import CreditRow, StatusRow, VersionRow
-from registry.values import Credit, PolicyVersion, Status, StatusChange
+from registry.values import Actor, Credit, PolicyVersion, Status, StatusChange
 
 
 class Statuses(Part):
@@ -47,7 +48,7 @@ class Statuses(Part):
             meant = [one for one in version.credits if ref in (None, one.ref)]
             if not meant:
                 raise UnknownPolicy(f"the version {digest!r} has no name {ref!r}", str(ref))
-            _change(session, version, meant, status, reason)
+            _change(session, self.actor, version, meant, status, reason)
             changed = rows.existing(session, digest)
         return best_known(changed, None if ref is None else {ref})
 
@@ -93,7 +94,7 @@ class Statuses(Part):
             standing = [version for version in found if version.status is not Status.YANKED]
             for version in standing:
                 meant = [one for one in version.credits if one.status is not Status.YANKED]
-                _change(session, version, meant, Status.QUARANTINED, reason)
+                _change(session, self.actor, version, meant, Status.QUARANTINED, reason)
             return rows.fetch_each(session, [version.digest for version in standing])
 
     def quarantined_code(self, game: str, code_digest: str) -> PolicyVersion | None:
@@ -137,6 +138,7 @@ def _ref_in_history(version: PolicyVersion, credit: Credit) -> str:
 
 def _change(
     session: Session,
+    actor: Actor,
     version: PolicyVersion,
     credits: Iterable[Credit],
     status: Status,
@@ -161,3 +163,7 @@ def _change(
                 digest=version.digest, status=status.value, reason=reason, changed=now, ref=ref
             )
         )
+        said = (
+            f"{version.game} {credit.ref}: {reason}" if reason else f"{version.game} {credit.ref}"
+        )
+        note(session, actor, f"version.{status.value}", [(version.digest, said)])

@@ -174,7 +174,7 @@ def _numbers(queue: SubmissionQueue, game: Game, ticket: Ticket) -> None:
         values["Used"] = duration(ticket.spent)
         notes["Used"] = f"of {duration(queue.budget.submission)}"
         values["Author today"] = duration(queue.used_today(ticket))
-        notes["Author today"] = f"of {duration(queue.budget.day)}"
+        notes["Author today"] = f"of {duration(queue.day(ticket))}"
     if values:
         tiles(values, notes)
 

@@ -150,9 +150,9 @@ def test_an_author_of_the_command_line_asks_the_operator(home: Path) -> None:
         with Arena(home, sandbox="process", workers=1) as other:
             assert other.submit(source("by hand too"), "leduc", "linus/one")
     queue = opened(home)
-    with pytest.raises(Refused, match="arena author token linus"):
+    with pytest.raises(Refused, match="arena accounts renew linus"):
         queue.submit(entry("linus/two"))
-    with pytest.raises(Refused, match="arena author token linus"):
+    with pytest.raises(Refused, match="arena accounts renew linus"):
         queue.submit(entry("linus/two"), token)
     assert queue.submit(entry("grace/two"), token).token == ""
     queue.leave()

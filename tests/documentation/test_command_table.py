@@ -81,14 +81,14 @@ SAME: Mapping[str, Callable[[Any, Any], bool]] = {
     "replay": lambda told, value: told["events"] == plain(value.account.events),
     "replay --verify": lambda told, value: told["verified"] and value.same,
     "export": lambda told, value: [Path(f).name for f in told["files"]] == [f.name for f in value],
-    "author list": lambda told, value: (
-        [a["name"] for a in told["authors"]] == [a.name for a in value]
+    "accounts list": lambda told, value: (
+        [a["name"] for a in told["accounts"]] == [a.name for a in value]
     ),
     "history": lambda told, value: (
         [(one["status"], one["reason"]) for one in told["history"]]
         == [(one.status.value, one.reason) for one in value]
     ),
-    "author token": lambda told, value: len(told["token"]) == len(value),
+    "accounts add": lambda told, value: len(told["token"]) == len(value),
     "seed show": lambda told, value: (
         [s["number"] for s in told["seasons"]] == [s.number for s in value]
     ),

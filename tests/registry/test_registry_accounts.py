@@ -4,22 +4,30 @@ import itertools
 from datetime import UTC, datetime, timedelta
 
 import pytest
+import sqlalchemy as sa
 
 from registry import (
     Account,
     AccountDisabled,
     Action,
+    InviteRefused,
+    MalformedName,
     MalformedSubmission,
     NameRefused,
+    Origin,
     Quota,
     Registry,
     Role,
     Spent,
+    Status,
+    Submission,
     TokenExpired,
     UnknownAuthor,
     may,
     over_quota,
 )
+from registry.schema import TABLES
+from tests.registry.at_once import at_once
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -137,3 +145,128 @@ def test_a_quota_of_ones_own_goes_before_the_default() -> None:
     assert over_quota(Spent(9, 90.0), Quota(10, 100.0), default) == ""
     assert "of 0 that" in over_quota(Spent(0, 0.0), Quota(0, None), default)
     assert over_quota(Spent(10**6, 1e9), Quota(), Quota()) == ""
+
+
+def test_every_change_of_the_registry_is_in_the_log_once(registry: Registry) -> None:
+    ada = registry.acting_as("ada")
+    first = ada.submit(Submission("rrps", "ada/x", "python", "x", code_digest="c")).version
+    ada.submit(Submission("rrps", "ada/x", "python", "x"))  # It is there: nothing changes.
+    ada.submit(Submission("rrps", "ada/y", "python", "y", Status.CANDIDATE))  # no entrant
+    for _ in range(2):
+        ada.set_status(first.digest, Status.YANKED, "no good", ref="ada/x@1")
+        registry.set_alias("rrps", "champion", "ada/x@1")
+    registry.set_status(first.digest, Status.QUALIFIED, "")
+    registry.quarantine_code("rrps", "c", "differs")
+    registry.set_alias("rrps", "champion", "ada/x@1", protected=True)
+    registry.remove_alias("rrps", "champion", override=True)
+    season = registry.current_season()
+    registry.reveal_season()
+    told = [(one.who, one.what, one.subject, one.detail) for one in registry.events()]
+    assert told[:-1] == [
+        ("ada", "version.registered", first.digest, "rrps ada/x@1"),
+        ("ada", "version.yanked", first.digest, "rrps ada/x@1: no good"),
+        ("operator", "alias.set", "rrps champion", first.digest),
+        ("operator", "version.qualified", first.digest, "rrps ada/x@1"),
+        ("operator", "version.quarantined", first.digest, "rrps ada/x@1: differs"),
+        ("operator", "alias.set", "rrps champion", f"{first.digest}, protected"),
+        ("operator", "alias.removed", "rrps champion", first.digest),
+        ("operator", "season.opened", "1", season.commitment),
+        ("operator", "season.opened", "2", registry.current_season().commitment),
+    ]
+    assert told[-1][:3] == ("operator", "season.revealed", "1")
+
+
+def test_a_change_that_fails_leaves_no_entry(registry: Registry) -> None:
+    with pytest.raises(NameRefused):
+        registry.submit_many(
+            [Submission("rrps", "ada/x", "python", "x"), Submission("rrps", "Ada/x", "python", "y")]
+        )
+    assert registry.events() == ()
+
+
+def test_an_invitation_makes_as_many_accounts_as_it_says(registry: Registry) -> None:
+    code = registry.invite(Role.READER, uses=2)
+    tokens = {name: registry.redeem(f" {code}\n", name) for name in ("ada", "bob")}
+    for name, token in tokens.items():
+        account = registry.account_of(token)
+        assert account is not None
+        assert (account.name, account.role, account.origin) == (name, Role.READER, Origin.INVITE)
+    with pytest.raises(InviteRefused, match="was used already") as caught:
+        registry.redeem(code, "cy")
+    assert code not in str(caught.value)
+    assert registry.account("cy") is None
+    (invite,) = registry.invites()
+    assert (invite.uses, invite.used, invite.name) == (2, 2, "")
+    assert [(one.who, one.detail) for one in registry.events(what="invite.redeemed")] == [
+        ("ada", "ada, reader"),
+        ("bob", "bob, reader"),
+    ]
+
+
+def test_a_refused_name_does_not_use_an_invitation_up(registry: Registry) -> None:
+    registry.claim_author("ada")
+    code = registry.invite()
+    for name, refusal in (("ada", NameRefused), ("Ada", NameRefused), ("a b", MalformedName)):
+        with pytest.raises(refusal):
+            registry.redeem(code, name)
+    assert registry.token_fits("bob", registry.redeem(code, "bob"))
+
+
+def test_codes_that_invite_nobody(registry: Registry) -> None:
+    old = registry.invite(expires=NOON)
+    ended = registry.invite()
+    assert registry.withdraw_invite(registry.invites()[1].mark) == 1
+    token = registry.claim_author("ada")
+    for code in ("", "0" * 48, token, old[:-1]):
+        with pytest.raises(InviteRefused, match="not the code of an invitation"):
+            registry.redeem(code, "bob")
+    with pytest.raises(InviteRefused, match="has expired"):
+        registry.redeem(old, "bob", now=NOON)
+    with pytest.raises(InviteRefused, match="was used already"):
+        registry.redeem(ended, "bob")
+    with pytest.raises(ValueError, match="invites nobody"):
+        registry.invite(uses=0)
+    assert registry.account_of(old) is None
+    assert registry.redeem(old, "bob", now=NOON - HOUR)
+
+
+def test_invitations_by_name_are_for_that_name_alone(registry: Registry) -> None:
+    registry.claim_author("ada")
+    for spoilt in ("ada", "A.da", "bob", "house"):
+        with pytest.raises(NameRefused):
+            registry.invite_all([("bob", Role.AUTHOR), (spoilt, Role.AUTHOR)])
+    assert registry.invites() == ()
+    codes = registry.invite_all([("bob", Role.AUTHOR), ("prof", Role.OPERATOR)])
+    with pytest.raises(InviteRefused, match="for the name 'prof'"):
+        registry.redeem(codes["prof"], "cy")
+    account = registry.account_of(registry.redeem(codes["prof"], "prof"))
+    assert account is not None and account.role is Role.OPERATOR
+
+
+def test_neither_codes_nor_tokens_are_stored(registry: Registry) -> None:
+    code = registry.invite(uses=3)
+    secrets = [code, registry.redeem(code, "ada"), registry.claim_author("bob")]
+    secrets += registry.add_accounts([("cy", Role.AUTHOR)]).values()
+    with registry.database.reading() as session:
+        stored = "".join(str(session.execute(sa.select(table)).all()) for table in TABLES)
+    assert "cy" in stored and not [one for one in secrets if one in stored]
+
+
+def test_processes_that_redeem_one_code_at_once_make_one_account(target: str) -> None:
+    with Registry.open(target) as registry:
+        code = registry.invite()
+    printed = at_once(
+        target,
+        f"""
+from registry import InviteRefused
+with Registry.open(target) as registry:
+    try:
+        print(registry.redeem("{code}", f"author{{who}}"))
+    except InviteRefused:
+        pass
+""",
+    )
+    (token,) = [line for lines in printed for line in lines]
+    with Registry.open(target) as registry:
+        assert registry.account_of(token) == registry.accounts()[0]
+        assert len(registry.accounts()) == 1

@@ -1,0 +1,289 @@
+"""Commands about accounts: who may do what, the tokens that prove it, and the log of changes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.table import Table
+
+from arena.class_roster import read_roster, write_roster
+from arena.cli.session import Session, plain, session_options
+from arena.errors import UsageFault
+from arena.submission import STANDARD_INPUT
+from registry import Account, Event, Invite, Quota, Registry, Role
+
+ROLE = click.Choice([role.value for role in Role])
+
+
+@click.group()
+def accounts() -> None:
+    """Who submits, operates or only reads; their tokens; the log of what was changed."""
+
+
+def _expires(context: click.Context, option: click.Parameter, value: datetime | None) -> Any:
+    return None if value is None else value.replace(tzinfo=UTC)
+
+
+def _expiry_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds --expires."""
+    return click.option(
+        "--expires",
+        type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M"]),
+        callback=_expires,
+        metavar="DATE",
+        help="When it ends, in UTC: 2026-12-31 or 2026-12-31T18:00; never by default.",
+    )(function)
+
+
+def _registry(session: Session) -> Registry:
+    """The registry, of a new home where there is none."""
+    return session.arena(new=True).home.registry
+
+
+@accounts.command("list")
+@session_options
+def show(session: Session) -> None:
+    """Lists the accounts and the invitations, in the order in which they came."""
+    registry = session.roster().home.registry
+    known, invites = registry.accounts(), registry.invites()
+    document = {
+        "accounts": [_document(one) for one in known],
+        "invites": [_invitation(one) for one in invites],
+    }
+
+    def human(out: Any) -> None:
+        out.print(_table(known))
+        if invites:
+            out.print(_invites(invites))
+
+    session.answer(document, human)
+
+
+@accounts.command()
+@click.argument("name")
+@click.option("--role", type=ROLE, default=Role.AUTHOR.value, show_default=True)
+@_expiry_option
+@session_options
+def add(session: Session, name: str, role: str, expires: datetime | None) -> None:
+    """Makes the account NAME and its token, which is shown now and stored nowhere."""
+    made = _registry(session).add_accounts([(name, Role(role))], expires=expires)
+    _tell_token(session, name, made[name])
+
+
+@accounts.command()
+@click.option("--role", type=ROLE, default=Role.AUTHOR.value, show_default=True)
+@click.option("--uses", type=click.IntRange(1), default=1, show_default=True, metavar="N")
+@click.option("--withdraw", metavar="MARK", help="End an invitation instead (`list` has marks).")
+@_expiry_option
+@session_options
+def invite(
+    session: Session, role: str, uses: int, withdraw: str | None, expires: datetime | None
+) -> None:
+    """Makes a code with which others make N accounts; it is shown now and stored nowhere."""
+    if withdraw is not None:
+        if not _registry(session).withdraw_invite(withdraw):
+            raise UsageFault(f"no open invitation has the mark {withdraw!r}")
+        session.answer({"withdrawn": withdraw}, lambda out: out.print(f"ended  {plain(withdraw)}"))
+        return
+    code = _registry(session).invite(Role(role), uses=uses, expires=expires)
+    session.answer(
+        {"code": code, "role": role, "uses": uses},
+        lambda out: out.print(f"code for {uses} x {role}: {code}", soft_wrap=True),
+    )
+
+
+@accounts.command()
+@click.argument("code")
+@click.argument("name")
+@session_options
+def redeem(session: Session, code: str, name: str) -> None:
+    """Makes the account NAME with an invitation's CODE, on this machine."""
+    _tell_token(session, name, session.roster().home.registry.redeem(code, name))
+
+
+@accounts.command("import")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--invites", "as_invites", is_flag=True, help="Codes instead of tokens.")
+@_expiry_option
+@session_options
+def import_(session: Session, file: Path, as_invites: bool, expires: datetime | None) -> None:
+    """Makes an account for each line NAME[,ROLE] of FILE (- is what is piped in), all or none.
+
+    Prints the table with their tokens, once.  With --invites a code for each, which its owner
+    alone then redeems for a token.
+    """
+    roster = read_roster(_read(file))
+    registry = _registry(session)
+    make = registry.invite_all if as_invites else registry.add_accounts
+    secrets, what = make(roster, expires=expires), "code" if as_invites else "token"
+    session.answer(
+        {
+            "accounts": [
+                {"name": name, "role": role.value, what: secrets[name]} for name, role in roster
+            ]
+        },
+        lambda out: click.echo(write_roster(roster, secrets, what), nl=False),
+    )
+
+
+@accounts.command()
+@click.argument("name")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@_expiry_option
+@session_options
+def renew(session: Session, name: str, yes: bool, expires: datetime | None) -> None:
+    """Makes a new token for the account NAME, or its first; the one before fits no longer."""
+    registry = _registry(session)
+    known = registry.account(name)
+    if not yes and known is not None and known.has_token:
+        click.confirm("There is a token, which will fit no longer.  Go on?", abort=True)
+    _tell_token(session, name, registry.renew_token(name, expires=expires))
+
+
+@accounts.command()
+@click.argument("name")
+@session_options
+def disable(session: Session, name: str) -> None:
+    """Shuts the account NAME: its token opens nothing.  Its policies and matches stay."""
+    _tell(session, _registry(session).disable_account(name))
+
+
+@accounts.command()
+@click.argument("name")
+@session_options
+def enable(session: Session, name: str) -> None:
+    """Opens the account NAME again."""
+    _tell(session, _registry(session).disable_account(name, disabled=False))
+
+
+@accounts.command("role")
+@click.argument("name")
+@click.argument("role", type=ROLE)
+@session_options
+def set_role(session: Session, name: str, role: str) -> None:
+    """Gives the account NAME another ROLE."""
+    _tell(session, _registry(session).set_role(name, Role(role)))
+
+
+@accounts.command()
+@click.argument("name")
+@click.option("--submissions", type=click.IntRange(0), metavar="N", help="A day (UTC).")
+@click.option("--minutes", type=click.FloatRange(0), metavar="N", help="Of a processor, a day.")
+@session_options
+def quota(session: Session, name: str, submissions: int | None, minutes: float | None) -> None:
+    """Says what the account NAME may hand in on a day; what is left out has the default."""
+    seconds = None if minutes is None else 60.0 * minutes
+    _tell(session, _registry(session).set_quota(name, Quota(submissions, seconds)))
+
+
+@accounts.command()
+@click.option("--who", metavar="NAME", help="Only what this account changed.")
+@click.option("--what", metavar="KIND", help="Only these: account, invite.made, version, season...")
+@click.option("--subject", metavar="TEXT", help="Only what this was done to.")
+@click.option("--limit", type=click.IntRange(1), default=100, show_default=True, metavar="N")
+@session_options
+def log(
+    session: Session, who: str | None, what: str | None, subject: str | None, limit: int
+) -> None:
+    """Tells who changed what and when, the newest last."""
+    registry = session.roster().home.registry
+    found = registry.events(who=who, what=what, subject=subject, limit=limit)
+    session.answer({"events": [_event(one) for one in found]}, lambda out: out.print(_log(found)))
+
+
+def _read(file: Path) -> str:
+    try:
+        raw = sys.stdin.buffer.read() if file == STANDARD_INPUT else file.read_bytes()
+        return raw.decode()
+    except OSError as error:
+        raise UsageFault(f"{file} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UsageFault(f"{file} is no text in UTF-8 (byte {error.start})") from error
+
+
+def _tell_token(session: Session, name: str, token: str) -> None:
+    session.answer(
+        {"account": name, "token": token},
+        lambda out: out.print(f"token of {plain(name)}: {token}", soft_wrap=True),
+    )
+
+
+def _tell(session: Session, account: Account) -> None:
+    session.answer(_document(account), lambda out: out.print(_table((account,))))
+
+
+def _document(one: Account) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "role": one.role.value,
+        "token": one.has_token,
+        "disabled": one.disabled,
+        "expires": one.expires.isoformat() if one.expires else None,
+        "origin": one.origin.value,
+        "created": one.created.isoformat(),
+        "submissions_a_day": one.quota.submissions,
+        "seconds_a_day": one.quota.seconds,
+    }
+
+
+def _invitation(one: Invite) -> dict[str, Any]:
+    return {
+        "mark": one.mark,
+        "role": one.role.value,
+        "name": one.name,
+        "uses": one.uses,
+        "used": one.used,
+        "created": one.created.isoformat(),
+        "expires": one.expires.isoformat() if one.expires else None,
+    }
+
+
+def _event(one: Event) -> dict[str, Any]:
+    return {
+        "position": one.position,
+        "moment": one.moment.isoformat(),
+        "who": one.who,
+        "what": one.what,
+        "subject": one.subject,
+        "detail": one.detail,
+    }
+
+
+def _when(moment: datetime | None, never: str = "") -> str:
+    return never if moment is None else f"{moment:%Y-%m-%d %H:%M:%S}"
+
+
+def _table(known: tuple[Account, ...]) -> Table:
+    table = Table("account", "role", "came by", "token", "since (UTC)", "until (UTC)", box=None)
+    for one in known:
+        token = "disabled" if one.disabled else "yes" if one.has_token else "no"
+        ends = _when(one.expires)
+        table.add_row(
+            plain(one.name), one.role.value, one.origin.value, token, _when(one.created), ends
+        )
+    return table
+
+
+def _invites(invites: tuple[Invite, ...]) -> Table:
+    table = Table("invitation", "role", "for", "used", "since (UTC)", "until (UTC)", box=None)
+    for one in invites:
+        used, since = f"{one.used} of {one.uses}", _when(one.created)
+        whom = plain(one.name) or "anybody"
+        table.add_row(one.mark, one.role.value, whom, used, since, _when(one.expires))
+    return table
+
+
+def _log(found: tuple[Event, ...]) -> Table:
+    table = Table("when (UTC)", "who", "what", "subject", "detail", box=None)
+    for one in found:
+        words = (one.who, one.what, one.subject[:24], one.detail)
+        table.add_row(_when(one.moment), *(plain(word) for word in words))
+    return table
+
+
+COMMANDS: tuple[click.Command, ...] = (accounts,)
