@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import logging
 import random
+import re
 import secrets
 import time
 from collections import OrderedDict
@@ -23,7 +24,7 @@ from urllib.parse import urlencode, urlsplit
 import httpx2
 
 from arena import logins
-from arena.errors import ServerError, ServerUnreachable, VersionMismatch
+from arena.errors import ServerError, ServerUnreachable, UsageFault, VersionMismatch
 from arena.seam import Tournament
 from arena.tally import Progress, silent
 from arena.wire import faults
@@ -44,6 +45,7 @@ _AWAY = frozenset({502, 503, 504})
 database is."""
 _KEPT_BYTES = 16 << 20
 """Of answers that are kept to ask whether they still hold."""
+_TOKEN = re.compile(r"[!-~]{1,512}")
 _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -59,7 +61,7 @@ class RemoteArena(Tournament):
       patience: seconds for which the server may be away before a call is given up.
 
     Raises:
-      UsageFault: it is no address.
+      UsageFault: it is no address, or no token.
     """
 
     def __init__(
@@ -67,6 +69,8 @@ class RemoteArena(Tournament):
     ) -> None:
         self.address = logins.address_of(url)
         token = token or logins.token_for(url)
+        if token and not _TOKEN.fullmatch(token):
+            raise UsageFault("this is no token: one is a word of letters and digits")
         parts = urlsplit(self.address)
         if token and parts.scheme == "http" and parts.hostname not in _LOCAL:
             _log.warning("%s is not encrypted: everybody on the way reads the token", self.address)

@@ -24,10 +24,11 @@ MINUTE = 60.0
     help="0 takes a free one.",
 )
 @click.option(
-    "--address",
+    "--listen",
+    metavar="ADDRESS",
     default="127.0.0.1",
     show_default=True,
-    help="What to listen on; anything but loopback lets others in.",
+    help="Of this machine; anything but loopback lets others in.",
 )
 @click.option(
     "--player/--no-player",
@@ -68,7 +69,7 @@ MINUTE = 60.0
 def serve(
     session: Session,
     port: int,
-    address: str,
+    listen: str,
     player: bool,
     matches: int,
     pages: bool,
@@ -79,7 +80,7 @@ def serve(
 ) -> None:
     """Serves the home to other machines: an HTTP API, the pages, and a player.
 
-    Whoever comes shows a token: make accounts with `arena account`.  The server writes a log of
+    Whoever comes shows a token: make accounts with `arena accounts`.  The server writes a log of
     one JSON document a line on stderr.
     """
     home = session.home_path  # a server serves a folder
@@ -105,7 +106,7 @@ def serve(
         click.echo(f"Policy Arena: {where}")
         sys.stdout.flush()
 
-    Server(serving).run(address, port, announce)
+    Server(serving).run(listen, port, announce)
 
 
 @click.command()

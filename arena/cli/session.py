@@ -27,6 +27,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from arena.cli.homes import HomeType
 from arena.cli.lazy import stop
 from arena.errors import ArenaError, UsageFault
 from arena.games import GAMES
@@ -294,28 +295,6 @@ def _seed_key(context: click.Context, option: click.Parameter, value: str | None
     if len(key) != KEY_BYTES:
         raise click.BadParameter(f"it has {len(key)} bytes; {KEY_BYTES} are needed")
     return key
-
-
-class HomeType(click.ParamType["Path | str"]):
-    """The folder of a home, or the address of a server."""
-
-    name = "home"
-    _folder = click.Path(path_type=Path, file_okay=False)
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Path | str:
-        """An address as text, and a folder as a path."""
-        if isinstance(value, str) and is_address(value):
-            return value
-        folder: Path = self._folder.convert(value, param, ctx)
-        return folder
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
-        """Folders."""
-        return [CompletionItem(incomplete, type="dir")]
 
 
 def session_options(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -91,10 +91,11 @@ class Limited:
 
 async def _refuse(send: Send, status: int, words: str) -> None:
     """An answer that ends the connection: the rest of the body is not read."""
-    error = {"error": {"kind": "BadRequest", "message": words}}
+    body = json.dumps({"error": {"kind": "BadRequest", "message": words}}).encode()
     headers = [
         (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
         (b"connection", b"close"),
     ]
     await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": json.dumps(error).encode()})
+    await send({"type": "http.response.body", "body": body})
