@@ -167,6 +167,7 @@ class Api:
         async def take_in(request: Request) -> Response:
             account, document = await self._who(request), await _from_body(request)
             key = request.headers.get("Idempotency-Key")
+            _waiting(request)  # what is wrong with it is said before anything is stored
             job: Job = await _aside(self._service.take_in, call, account, document, key)
             return await self._told(job, account, request)
 
@@ -181,8 +182,7 @@ class Api:
 
     async def _told(self, job: Job, account: Account, request: Request) -> Response:
         """A job as it is when it has gone on, or after as long as the client wants to wait."""
-        wait = min(_number(request, "wait", 0.0), LONGEST_WAIT)
-        seen = _number(request, "changes", -1.0)
+        wait, seen = _waiting(request)
         service = self._service
 
         def gone_on() -> bool:
@@ -276,6 +276,12 @@ def _number(request: Request, name: str, usual: float) -> float:
     if not abs(found) < 1e9:
         raise BadRequest(f"{name} is a number")
     return found
+
+
+def _waiting(request: Request) -> tuple[float, float]:
+    """How long a client wants to wait for a job, and which of its changes it knows."""
+    wait = min(_number(request, "wait", 0.0), LONGEST_WAIT)
+    return wait, _number(request, "changes", -1.0)
 
 
 def _from_address(call: Call, request: Request) -> Json:

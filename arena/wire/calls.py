@@ -105,6 +105,12 @@ class Call:
     told: frozenset[str]
     signature: inspect.Signature
 
+    @property
+    def not_none(self) -> frozenset[str]:
+        """Parameters whose default is another than None."""
+        given = self.signature.parameters.items()
+        return frozenset(name for name, one in given if one.default is not None)
+
     def encode(self, arguments: Mapping[str, Any]) -> dict[str, Json]:
         """Arguments by name as JSON.
 

@@ -133,6 +133,9 @@ def test_matches_are_played_counted_told_and_repeated(arena):
     assert arena.play_pairs("rrps", {(first, second): 4}).skipped == 4
     rows = arena.matches("rrps", HOUSE[0], against=HOUSE[1], limit=None)
     assert isinstance(rows, Matches) and len(rows) == 4
+    arena.play_pairs("rrps", {(first, second): 24})
+    assert len(arena.matches("rrps", HOUSE[0], against=HOUSE[1])) == 20
+    assert len(arena.matches("rrps", HOUSE[0], against=HOUSE[1], limit=None)) == 24
     assert set(rows.refs.values()) == {f"{name}@1" for name in HOUSE[:2]}
     stored = arena.match(rows[0].id[:16])
     assert stored.game is game("rrps") and len(stored.account.events) == 1000
