@@ -7,6 +7,8 @@ import re
 import shlex
 import shutil
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +19,14 @@ from click.testing import CliRunner
 import oracle
 import population.paper
 import population.runs
+import registry
 import sandbox.doctor
 from arena import GAMES, Arena, game
 from arena.cli import main as arena_command
+from arena.contest.final import play_final
+from arena.contest.issuing import issue
+from arena.contest.reading import read_certificate
+from arena.contest.verification import verify
 from population.cli import main as csro_command
 from tests.documentation.pages import DOCS, ROOT
 from tests.oracle.llm_server import LLMServer
@@ -84,6 +91,28 @@ SAME: Mapping[str, Callable[[Any, Any], bool]] = {
     "accounts list": lambda told, value: (
         [a["name"] for a in told["accounts"]] == [a.name for a in value]
     ),
+    "accounts renew": lambda told, value: len(told["token"]) == len(value),
+    "accounts quota": lambda told, value: told["submissions_a_day"] == value.quota.submissions,
+    "accounts disable": lambda told, value: told["disabled"] and value.disabled,
+    "accounts enable": lambda told, value: not (told["disabled"] or value.disabled),
+    "accounts role": lambda told, value: told["role"] == value.role,
+    "accounts import": lambda told, value: [a["name"] for a in told["accounts"]] == list(value),
+    "accounts invite": lambda told, value: len(told["code"]) == len(value),
+    "accounts redeem": lambda told, value: len(told["token"]) == len(value),
+    "accounts log": lambda told, value: (
+        [one["what"] for one in told["events"]][-10:] == [one.what for one in value][-10:]
+    ),
+    "tournament open": lambda told, value: (told["name"], told["matches"]) == (value.name, 2),
+    "tournament list": lambda told, value: (
+        [one["name"] for one in told["tournaments"]] == [one.name for one in value]
+    ),
+    "tournament show": lambda told, value: told["closes"] == value.closes.isoformat(),
+    "tournament close": lambda told, value: told["phase"] == "closed" and value.name == "spring",
+    "tournament final": lambda told, value: told["played"] == value.played == 2,
+    "tournament certificate": lambda told, value: (
+        [row["author"] for row in told["authors"]] == [row["author"] for row in value["authors"]]
+    ),
+    "verify": lambda told, value: told["verified"] and not any(one.problem for one in value),
     "history": lambda told, value: (
         [(one["status"], one["reason"]) for one in told["history"]]
         == [(one.status.value, one.reason) for one in value]
@@ -112,6 +141,7 @@ def kind(words: list[str]) -> str:
 def test_each_row_comes_to_the_same(new_home, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("bot.py").write_text(SOURCE)
+    Path("roster.csv").write_text("name,role\nflo\ngus,reader\n")
     ours, theirs = new_home("commands"), new_home("calls")
     seen = set()
     with Arena(theirs, sandbox="process", workers=1) as arena:
@@ -122,6 +152,14 @@ def test_each_row_comes_to_the_same(new_home, tmp_path, monkeypatch):
             "game": game,
             "sandbox": sandbox,
             "match_id": "",
+            "registry": registry,
+            "datetime": datetime,
+            "UTC": UTC,
+            "Path": Path,
+            "play_final": partial(play_final, workers=1),
+            "issue": issue,
+            "read_certificate": read_certificate,
+            "verify": verify,
         }
         for words, calls in rows("arena"):
             if not calls:
@@ -130,6 +168,15 @@ def test_each_row_comes_to_the_same(new_home, tmp_path, monkeypatch):
             if words[1] == "replay":
                 names["match_id"] = arena.matches("leduc", "ada/bot")[0].id
                 words = [names["match_id"] if word == "ID" else word for word in words]
+            if words[1:3] == ["accounts", "redeem"]:
+                names["code"] = arena.home.registry.invite()
+                with Arena(ours) as other:
+                    code = other.home.registry.invite()
+                words = [code if word == "CODE" else word for word in words]
+            if words[1:3] == ["tournament", "open"]:  # which takes two
+                for place in (ours, theirs):
+                    with Arena(place, sandbox="process", workers=1) as other:
+                        assert other.submit(f"{SOURCE}\n# mine", "leduc", "bob/bot")
             at = [] if words[1] in ("games", "rules", "doctor") else ["--home", str(ours)]
             done = CliRunner().invoke(arena_command, [*words[1:], *at, "--json"])
             assert done.exit_code == 0, (words, done.output)

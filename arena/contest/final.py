@@ -1,0 +1,170 @@
+"""A tournament's final: frozen, played behind the usual walls, and made into facts.
+
+Its matches lie in a folder of their own (`finals/` in the home), so that they are repetitions 0,
+1, ... of a season of their own, and that neither the leaderboard nor anybody's numbers see them:
+whoever makes a new home with the season's key and these sources gets the same matches, move for
+move.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from importlib.metadata import PackageNotFoundError, version
+
+from arena.contest.certificate import Facts, Outcome, takings_of
+from arena.contest.entries import entries_of, pairs_of
+from arena.contest.values import Taking, moves_digest
+from arena.errors import HomeUnusable, UsageFault
+from arena.executors import Workers
+from arena.games import game as game_named
+from arena.games.protocol import Game
+from arena.home import Home
+from arena.runner import Runner
+from arena.tally import PlayReport, Progress, Request, silent
+from arena.values import Result
+from registry.tournaments import Entry, Tournament
+from registry.values import PolicyVersion, Season, Status
+from sandbox.choose import WallChoice
+
+FOLDER = "finals"
+_SOFTWARE = ("policy-arena", "open_spiel", "numpy")
+
+
+def counting(home: Home, tournament: Tournament) -> tuple[Entry, ...]:
+    """The entries that count: those that were frozen, or as they stand now."""
+    if tournament.frozen is not None:
+        return tournament.entrants
+    return entries_of(tournament, home.registry.find(tournament.game))
+
+
+def play_final(
+    home: Home,
+    name: str,
+    *,
+    now: datetime,
+    workers: Workers | int = 0,
+    wall: WallChoice | None = None,
+    progress: Progress = silent,
+) -> PlayReport:
+    """Freezes a tournament that is over, and plays what is missing of its final.
+
+    Killed at any moment, it goes on when it is called again.
+
+    Args:
+      home: whose registry has the tournament.
+      name: of the tournament.
+      now: the moment.
+      workers: see `Runner`.
+      wall: likewise.
+      progress: told after every job.
+
+    Raises:
+      UnknownTournament, TournamentConflict: there is no final to be played.
+      UsageFault: fewer than two policies take part.
+    """
+    tournament = home.registry.tournament(name)
+    entrants = counting(home, tournament)
+    pairs = pairs_of([one.digest for one in entrants], tournament.hidden)
+    if len({one.digest for one in entrants}) < 2:
+        raise UsageFault(f"{len(entrants)} policies take part in {name!r}; a final needs two")
+    tournament = home.registry.freeze(name, entrants, now)
+    wanted = dict.fromkeys(pairs, tournament.matches)
+    final = _home_of(home, tournament)
+    final.path.mkdir(parents=True, exist_ok=True)
+    with Runner(final, workers=workers, wall=wall) as runner:
+        return runner.play(Request(game_named(tournament.game), wanted, progress=progress))
+
+
+def facts_of(home: Home, tournament: Tournament, season: Season) -> Facts:
+    """What a certificate says of a final that was played, with the sources of all policies.
+
+    Args:
+      home: whose registry has the tournament.
+      tournament: that is frozen.
+      season: of its final.
+
+    Raises:
+      UsageFault: matches are missing.
+    """
+    assert tournament.frozen is not None and season.key is not None
+    game, final = game_named(tournament.game), _home_of(home, tournament)
+    entered, digests = tournament.entrants, {one.digest for one in tournament.entrants}
+    versions = home.registry.by_digests([*sorted(digests), *tournament.hidden])
+    out = {digest for digest, one in versions.items() if one.status is Status.QUARANTINED}
+    entered = tuple(one for one in entered if one.digest not in out)
+    known = {digest: _taking(one) for digest, one in versions.items()}
+    hidden = tuple(known[digest] for digest in sorted(tournament.hidden) if digest not in out)
+    pairs = pairs_of([one.digest for one in entered], [one.digest for one in hidden])
+    results = [
+        result
+        for pair in pairs
+        for result in _results(final, game, pair, tournament.matches, season.number)
+    ]
+    if len(results) < len(pairs) * tournament.matches:
+        raise UsageFault(
+            f"{len(results)} of {len(pairs) * tournament.matches} matches of the final were "
+            f"played: let  arena tournament final {tournament.name}  go on"
+        )
+    return Facts(
+        software=_software(),
+        game=game.name,
+        game_version=game.version,
+        name=tournament.name,
+        opens=tournament.opens,
+        closes=tournament.closes,
+        frozen=tournament.frozen,
+        entries=tournament.entries,
+        matches=tournament.matches,
+        season=season.number,
+        commitment=season.commitment,
+        key=season.key,
+        entered=entered,
+        entrants=takings_of(entered, known),
+        hidden=hidden,
+        disqualified=tuple(sorted((versions[one].ref, versions[one].status_reason) for one in out)),
+        outcomes=tuple(_outcome(result) for result in results),
+    )
+
+
+def _home_of(home: Home, tournament: Tournament) -> Home:
+    """Where a final's matches lie; another season has another place."""
+    place = home.path / FOLDER / f"{tournament.name}-{tournament.season}"
+    if not home.writable and not place.is_dir():
+        raise HomeUnusable(f"the final in {place} was not played here")
+    return Home(place, home.registry, home.writable)
+
+
+def _results(
+    final: Home, game: Game, pair: tuple[str, str], matches: int, season: int
+) -> Sequence[Result]:
+    """The matches of a pair, by repetition."""
+    found = final.store.meetings(game, pair)
+    return [one for one in found if one.match.repetition < matches and one.season == season]
+
+
+def _outcome(result: Result) -> Outcome:
+    match = result.match
+    return Outcome(
+        match.low,
+        match.high,
+        match.repetition,
+        result.returns,
+        result.termination.value,
+        result.fault_seat,
+        moves_digest(result),
+    )
+
+
+def _taking(one: PolicyVersion) -> Taking:
+    return Taking(one.digest, one.kind, (one.ref,), one.code_digest, one.payload)
+
+
+def _software() -> dict[str, str]:
+    found = {}
+    for name in _SOFTWARE:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:  # a checkout that was not installed
+            found[name] = "unknown"
+    return found
