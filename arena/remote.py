@@ -18,7 +18,7 @@ import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 from urllib.parse import urlencode, urlsplit
 
 import httpx2
@@ -97,6 +97,18 @@ class RemoteArena(Tournament):
     def close(self) -> None:
         """Closes the connections.  Jobs that were begun go on at the server."""
         self._client.close()
+
+    @property
+    def home(self) -> NoReturn:
+        """There is none here.
+
+        Raises:
+          UsageFault: always, in words for whoever gave the address where a folder is needed.
+        """
+        raise UsageFault(
+            f"this needs the folder of a home, and {self.address} is a server: run it there, or "
+            "name a folder with --home"
+        )
 
     def account(self) -> Mapping[str, Json]:
         """Whose token this is: name, role, and until when it fits."""

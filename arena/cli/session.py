@@ -189,7 +189,9 @@ class Session:
             )
         from arena.local import Arena
 
-        return Arena(str(self.server))
+        arena = Arena(str(self.server))
+        click.get_current_context().call_on_close(arena.close)  # not every command closes its own
+        return arena
 
     def answer(self, document: Mapping[str, Any], human: Callable[[Console], None]) -> None:
         """Prints the answer: one JSON document on stdout, or something for people."""

@@ -10,8 +10,8 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-import anyio.to_thread
 from fastapi import FastAPI, Request, Response
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
 
 from arena.errors import BadRequest, NotAllowed, ServerFault
@@ -70,7 +70,7 @@ class Bell:
 
 async def _aside(work: Callable[..., Any], *arguments: Any) -> Any:
     """Runs what may take a while beside the loop that answers everybody."""
-    return await anyio.to_thread.run_sync(work, *arguments)
+    return await run_in_threadpool(work, *arguments)
 
 
 class Api:
