@@ -89,7 +89,7 @@ def serve(
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     with closing(listener(address, port)) as open_one:
         os.environ.update(settings.to_environment())
-        submissions = _warm_up(settings)
+        submissions = warm_up(settings)
         port = open_one.getsockname()[1]
         flags = {name.replace(".", "_"): value for name, value in options(port, address).items()}
         bootstrap.load_config_options(flags)
@@ -115,7 +115,7 @@ def serve(
             submissions.leave()
 
 
-def _warm_up(settings: Settings) -> SubmissionQueue:
+def warm_up(settings: Settings) -> SubmissionQueue:
     """Opens the home, and begins to work out what the first visitor will ask for.
 
     Returns:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+import signal
+import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -113,8 +115,10 @@ class Server:
         Raises:
           UsageFault: the port is taken.
         """
+        # uvicorn raises the signal again once it has shut down; without this it would end us there.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
         try:
-            with closing(listener(address, port)) as socket:
+            with closing(listener(address, port)) as socket, suppress(KeyboardInterrupt):
                 host = f"[{address}]" if ":" in address else address
                 announce(f"http://{host}:{socket.getsockname()[1]}")
                 self.player.start()
