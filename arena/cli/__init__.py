@@ -79,6 +79,5 @@ def main() -> None:
     """Policy Arena: tournaments of code policies in repeated games.
 
     Submit a policy, play the round robin, read the leaderboard, replay any match.
-    Everything is kept in one home folder (--home or ARENA_HOME), or on a server (--home https://...
-    or ARENA_URL).
+    Everything is kept in one home folder (--home or ARENA_HOME), or on a server (ARENA_URL).
     """

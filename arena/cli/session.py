@@ -309,7 +309,7 @@ def session_options(function: Callable[..., Any]) -> Callable[..., Any]:
         default=DEFAULT_HOME,
         show_default=True,
         type=HomeType(),
-        help="Folder of the tournament, or https://... of a server that has it "
+        help="Folder of the tournament, or the address of a server that has it "
         "[env ARENA_URL, ARENA_HOME].",
     )
     @click.option(
