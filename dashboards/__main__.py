@@ -35,6 +35,11 @@ MINUTE = 60.0
     "any wall (you know who they are); nobody.",
 )
 @click.option(
+    "--by-invitation",
+    is_flag=True,
+    help="A new author needs the code of an invitation (`arena accounts invite`).",
+)
+@click.option(
     "--matches",
     default=Settings.matches,
     show_default=True,
@@ -82,6 +87,7 @@ def main(
     port: int,
     address: str,
     submitting: str,
+    by_invitation: bool,
     matches: int,
     submission_minutes: float,
     author_minutes: float,
@@ -100,6 +106,7 @@ def main(
         live_seconds,
         PlayingTime(MINUTE * submission_minutes, MINUTE * author_minutes),
         session.seed_key,
+        by_invitation,
     )
     notice(f"opening {settings.home} ...")
     serve(settings, port, address=address)

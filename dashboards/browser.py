@@ -64,6 +64,7 @@ def _command(settings: Settings, port: int) -> list[str]:
     command += ["--waiting", str(settings.waiting)]
     command += ["--submission-minutes", str(settings.budget.submission / 60)]
     command += ["--author-minutes", str(settings.budget.day / 60)]
+    command += ["--by-invitation"] if settings.by_invitation else []
     return [*command, "--live-seconds", str(settings.live_seconds)]
 
 

@@ -13,6 +13,8 @@ from dashboards.settings import Settings
 from dashboards.tickets import Entry, Tickets
 from registry import (
     Action,
+    Invite,
+    InviteRefused,
     MalformedName,
     Origin,
     Quota,
@@ -69,16 +71,19 @@ class Intake:
         _check_texts(entry)
         with self._lock:
             self._check_room(entry, now)
-            new_token = self._admit(entry.name.partition("/")[0], token, now) if entry.name else ""
+            author = entry.name.partition("/")[0]
+            new_token, who = self._admit(author, token, now) if author else ("", "")
             ticket = self._tickets.add(entry, now)
             say = "taken in" if entry.name else "taken in, to be checked only"
             self._tickets.change(ticket, now, say)
             if ticket.author:
+                said = f"{entry.game} by the pages"
+                self._registry.note(who, "submission.taken", entry.name, said)
                 self._registry.spend(ticket.author, submissions=1, day=now.date())
         return Receipt(ticket.id, new_token)
 
-    def check_token(self, author: str, token: str) -> None:
-        """Does nothing where the token is the author's.
+    def check_token(self, author: str, token: str) -> str:
+        """Returns whose token it is, where that is the author or an operator.
 
         Raises:
           Refused: it is not, or there is no such author.
@@ -89,15 +94,18 @@ class Intake:
             account = self._registry.account_of(token)
         except TokenRefused as error:
             raise Refused(str(error)) from error
-        if may(account, Action.SUBMIT, author):
-            return
+        if account is not None and may(account, Action.SUBMIT, author):
+            return account.name
         if account is not None and account.role is Role.READER:
             raise Refused(f"{account.name} reads only; the operator can make it an author")
         known = self._registry.author(author)
         if known is None:
-            raise Refused(
-                f"there is no author {_quoted(author)} yet: leave the token empty to claim the name"
+            how = (
+                "put the code of an invitation in the place of the token"
+                if self._settings.by_invitation
+                else "leave the token empty to claim the name"
             )
+            raise Refused(f"there is no author {_quoted(author)} yet: {how}")
         if not known.has_token:
             raise Refused(
                 f"{author} submits from the command line and has no token: whoever runs this arena "
@@ -108,21 +116,37 @@ class Intake:
             f"arena accounts renew {author}"
         )
 
-    def _admit(self, author: str, token: str, now: datetime) -> str:
-        """Sees to it that the author may hand in; returns the token of one who is new."""
+    def _admit(self, author: str, token: str, now: datetime) -> tuple[str, str]:
+        """Sees to it that the author may hand in.
+
+        Returns:
+          The token of an author who is new, else ""; and in whose name this is done.
+        """
         try:
             self._registry.check_author(author)
-            if token.strip():
-                self.check_token(author, token)
-                return ""
             known = self._registry.author(author)
+            if token.strip():
+                invited = None if known else self._registry.invitation(token)
+                if invited is not None:
+                    return self._redeem(invited, token, author, now), author
+                return "", self.check_token(author, token)
+            if known is None and self._settings.by_invitation:
+                raise Refused(
+                    "new authors come by invitation here: put its code in the place of the token"
+                )
             if known is not None and not known.has_token:
                 self.check_token(author, "-")
             if known is None:
                 self._check_claims(now)
-            return self._registry.claim_author(author)
-        except MalformedName as error:
+            return self._registry.claim_author(author), author
+        except (MalformedName, InviteRefused) as error:
             raise Refused(str(error)) from error
+
+    def _redeem(self, invited: Invite, code: str, author: str, now: datetime) -> str:
+        """Makes an account with an invitation that is for one who may hand in."""
+        if invited.role is Role.READER:
+            raise Refused("this invitation is for somebody who only reads")
+        return self._registry.redeem(code, author, now=now)
 
     def _check_claims(self, now: datetime) -> None:
         recent = [

@@ -36,6 +36,7 @@ class Settings:
         visitors together may claim.
       waiting: submissions of one author that may go on at once.
       budget: what submissions may cost.
+      by_invitation: whether a name that is free takes an invitation's code to be claimed.
       live_seconds: between two looks at a CSRO run that is being worked on.
     """
 
@@ -48,6 +49,7 @@ class Settings:
     live_seconds: float = 4.0
     budget: PlayingTime = field(default_factory=PlayingTime)
     seed_key: bytes | None = field(default=None, repr=False)
+    by_invitation: bool = False
 
     def to_environment(self) -> dict[str, str]:
         """As environment variables, for what draws the pages; without the key, a secret."""
@@ -60,6 +62,7 @@ class Settings:
             "ARENA_SUBMIT_SECONDS": str(self.budget.submission),
             "ARENA_AUTHOR_SECONDS": str(self.budget.day),
             "ARENA_LIVE_SECONDS": str(self.live_seconds),
+            "ARENA_BY_INVITATION": str(int(self.by_invitation)),
         }
         if self.registry_url:
             variables["ARENA_REGISTRY"] = self.registry_url
@@ -80,6 +83,7 @@ class Settings:
             per_hour=int(environment.get("ARENA_SUBMIT_PER_HOUR", cls.per_hour)),
             waiting=int(environment.get("ARENA_SUBMIT_WAITING", cls.waiting)),
             live_seconds=float(environment.get("ARENA_LIVE_SECONDS", cls.live_seconds)),
+            by_invitation=bool(int(environment.get("ARENA_BY_INVITATION", "0"))),
             budget=PlayingTime(
                 float(environment.get("ARENA_SUBMIT_SECONDS", PlayingTime.submission)),
                 float(environment.get("ARENA_AUTHOR_SECONDS", PlayingTime.day)),

@@ -17,10 +17,9 @@ from datetime import UTC, datetime
 from sqlmodel import Session, col, select
 
 from registry import naming, rows, tokens
-from registry.authors import check_authors, insert_author
+from registry.authors import check_new_names, insert_author
 from registry.errors import (
     AccountDisabled,
-    NameRefused,
     RegistryCorrupt,
     TokenExpired,
     TokenRefused,
@@ -108,16 +107,15 @@ class Accounts(Part):
 
         Raises:
           MalformedName: a name is not written as one can be.
-          NameRefused: one is taken, the arena's own, reads like another's, or is there twice.
+          NameRefused: one is taken or promised, the arena's own, reads like another's, or is
+            there twice.
         """
         names = naming.check_roster([name for name, _ in roster])
         made = {name: tokens.drawn() for name in names}
         now = datetime.now(UTC)
         with self.database.writing() as session:
-            check_authors(session, names)
+            check_new_names(session, names, now)
             for name, role in roster:
-                if session.get(AuthorRow, name) is not None:
-                    raise NameRefused(f"there is an account or an author {name!r} already")
                 row = insert_author(session, name, now, Origin.OPERATOR, tokens.hashed(made[name]))
                 row.role, row.expires = role.value, expires
                 session.add(row)
@@ -126,12 +124,16 @@ class Accounts(Part):
             )
         return made
 
-    def renew_token(self, name: str, *, expires: datetime | None = None) -> str:
+    def renew_token(
+        self, name: str, *, expires: datetime | None = None, now: datetime | None = None
+    ) -> str:
         """Makes a token for an account that is there; one that there was fits no longer.
 
         Args:
           name: of the account.
-          expires: from when on the new one fits no longer.
+          expires: from when on the new one fits no longer; None for when the old one would have
+            ended, or never where that is over.
+          now: the moment in question.
 
         Returns:
           The token, as for `claim_author`.
@@ -143,6 +145,8 @@ class Accounts(Part):
         token = tokens.drawn()
         with self.database.writing() as session:
             row = _there(session, name)
+            if expires is None and row.expires and row.expires > (now or datetime.now(UTC)):
+                expires = row.expires
             row.token, row.expires = tokens.hashed(token), expires
             session.add(row)
             until = "" if expires is None else f"until {expires.isoformat()}"

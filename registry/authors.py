@@ -13,13 +13,14 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
 
+import sqlalchemy as sa
 from sqlmodel import Session, col, select
 
 from registry import naming, rows, tokens
 from registry.errors import NameRefused, RegistryCorrupt
 from registry.events import note
 from registry.part import Part
-from registry.schema import AuthorRow
+from registry.schema import AuthorRow, InviteRow
 from registry.values import Actor, Author, Origin
 
 
@@ -72,13 +73,15 @@ class Authors(Part):
         naming.check_author(name)
         token = tokens.drawn()
         with self.database.writing() as session:
-            check_authors(session, [name])
             if session.get(AuthorRow, name) is not None:
+                naming.refuse_reserved(name)
                 raise NameRefused(
                     f"the author {name!r} is here already: show the token that was made for it, "
                     "or call yourself otherwise"
                 )
-            insert_author(session, name, datetime.now(UTC), origin, tokens.hashed(token))
+            now = datetime.now(UTC)
+            check_new_names(session, [name], now)
+            insert_author(session, name, now, origin, tokens.hashed(token))
             by = self.actor if origin is Origin.OPERATOR else Actor(name, self.actor.detail)
             note(session, by, "account.claimed", [(name, origin.value)])
         return token
@@ -96,6 +99,39 @@ def check_authors(session: Session, names: Collection[str]) -> None:
         alike = taken.setdefault(naming.skeleton(name), set())
         naming.refuse_likeness(name, alike)
         alike.add(name)
+
+
+def check_new_names(
+    session: Session, names: Collection[str], now: datetime, *, invitation: str = ""
+) -> None:
+    """Refuses names under which no account can be made now, as well as two that read alike.
+
+    Args:
+      session: that writes.
+      names: of the accounts.
+      now: the moment, for invitations that expire.
+      invitation: hash of the code that is used; what it promises is not taken.
+
+    Raises:
+      NameRefused: one is taken, the arena's own, reads like another's, or is promised to whoever
+        has an invitation for it.
+    """
+    check_authors(session, names)
+    open_ones = select(InviteRow).where(
+        col(InviteRow.name) != "",
+        col(InviteRow.used) < col(InviteRow.uses),
+        col(InviteRow.code) != invitation,
+        sa.or_(col(InviteRow.expires).is_(None), col(InviteRow.expires) > now),
+    )
+    promised = {naming.skeleton(row.name): row.name for row in session.exec(open_ones)}
+    for name in names:
+        if session.get(AuthorRow, name) is not None:
+            raise NameRefused(f"there is an account or an author {name!r} already")
+        if naming.skeleton(name) in promised:
+            raise NameRefused(
+                f"the name {promised[naming.skeleton(name)]!r} waits for somebody who was invited: "
+                "show that invitation, or call yourself otherwise"
+            )
 
 
 def note_authors(session: Session, names: Collection[str], now: datetime) -> None:

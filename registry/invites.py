@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from sqlmodel import col, select
 
 from registry import naming, rows, tokens
-from registry.authors import check_authors, insert_author
+from registry.authors import check_authors, check_new_names, insert_author
 from registry.errors import InviteRefused, NameRefused, RegistryCorrupt
 from registry.events import note
 from registry.part import Part
@@ -121,6 +121,12 @@ class Invites(Part):
                 said = f"{role.value}, {uses} uses" + (f", for {name}" if name else "")
                 note(session, self.actor, "invite.made", [(row.code[:SHOWN_DIGITS], said)])
 
+    def invitation(self, code: str) -> Invite | None:
+        """The invitation with this code, used up or not; None where there is none."""
+        with self.database.reading() as session, rows.legible(session):
+            row = session.get(InviteRow, tokens.hashed(code, Proof.INVITE))
+            return None if row is None else _invite(row, rows.place(session))
+
     def redeem(self, code: str, name: str, *, now: datetime | None = None) -> str:
         """Makes an account with a code.
 
@@ -150,9 +156,7 @@ class Invites(Part):
                 raise InviteRefused(f"this invitation {why}: ask the operator for another one")
             if invite.name not in ("", name):
                 raise InviteRefused(f"this invitation is for the name {invite.name!r}")
-            check_authors(session, [name])
-            if session.get(AuthorRow, name) is not None:
-                raise NameRefused(f"there is an account or an author {name!r} already")
+            check_new_names(session, [name], moment, invitation=row.code)
             account = insert_author(session, name, moment, Origin.INVITE, tokens.hashed(token))
             account.role, row.used = invite.role.value, row.used + 1
             session.add(account)

@@ -137,7 +137,10 @@ def import_(session: Session, file: Path, as_invites: bool, expires: datetime | 
 @_expiry_option
 @session_options
 def renew(session: Session, name: str, yes: bool, expires: datetime | None) -> None:
-    """Makes a new token for the account NAME, or its first; the one before fits no longer."""
+    """Makes a new token for the account NAME, or its first; the one before fits no longer.
+
+    It ends when that one would have ended, unless --expires says otherwise.
+    """
     registry = _registry(session)
     known = registry.account(name)
     if not yes and known is not None and known.has_token:

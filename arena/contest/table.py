@@ -113,37 +113,36 @@ def final_table(
 def author_summary(
     entries: Sequence[Entry], table: Sequence[Mapping[str, Any]]
 ) -> tuple[Mapping[str, Any], ...]:
-    """Of each author: entries, and where the best of them stands; the best author first."""
-    rows = {row["digest"]: row for row in table}
+    """Of each author: entries, and where the best of them stands; the best author first.
+
+    Args:
+      entries: that take part.
+      table: `final_table` of their policies.
+    """
+    places = {row["digest"]: place for place, row in enumerate(table)}
     by_author: defaultdict[str, list[Entry]] = defaultdict(list)
-    for entry in entries:
-        if entry.digest in rows:
-            by_author[entry.author].append(entry)
-    order = {row["digest"]: place for place, row in enumerate(table)}
-    told = []
-    for author, own in by_author.items():
-        best = min(own, key=lambda one: (order[one.digest], one.ref))
-        row = rows[best.digest]
-        told.append(
-            {
-                "author": author,
-                "entries": sorted(one.ref for one in own),
-                "best": best.ref,
-                "rank": row["rank"],
-                "rank_low": row["rank_low"],
-                "rank_high": row["rank_high"],
-                "agg_score": row["agg_score"],
-                "matches": sum(rows[digest]["matches"] for digest in {o.digest for o in own}),
-                "forfeits": sum(rows[digest]["forfeits"] for digest in {o.digest for o in own}),
-            }
-        )
-    place = {str(one["author"]): order[rows_of(one, entries)] for one in told}
-    return tuple(sorted(told, key=lambda one: (place[str(one["author"])], str(one["author"]))))
+    for entry in sorted(entries, key=lambda one: (places[one.digest], one.ref)):
+        by_author[entry.author].append(entry)
+    best_first = sorted(by_author.items(), key=lambda one: (places[one[1][0].digest], one[0]))
+    return tuple(_summary(author, own, table, places) for author, own in best_first)
 
 
-def rows_of(summary: Mapping[str, Any], entries: Sequence[Entry]) -> str:
-    """Digest of the best entry that a summary names."""
-    return next(one.digest for one in entries if one.ref == summary["best"])
+def _summary(
+    author: str,
+    own: Sequence[Entry],
+    table: Sequence[Mapping[str, Any]],
+    places: Mapping[str, int],
+) -> Mapping[str, Any]:
+    """One author's line; `own` has the best entry at first."""
+    rows = [table[place] for place in sorted({places[one.digest] for one in own})]
+    return {
+        "author": author,
+        "entries": sorted(one.ref for one in own),
+        "best": own[0].ref,
+        **{name: rows[0][name] for name in ("rank", "rank_low", "rank_high", "agg_score")},
+        "matches": sum(row["matches"] for row in rows),
+        "forfeits": sum(row["forfeits"] for row in rows),
+    }
 
 
 def _version(game: Game, taking: Taking) -> PolicyVersion:

@@ -125,7 +125,9 @@ def _form(game: Game) -> None:
             "Token of the author",
             draft.token,
             type="password",
-            placeholder="empty for an author who is new",
+            placeholder="a new author's invitation"
+            if data.settings().by_invitation
+            else "empty for an author who is new",
             max_chars=TOKEN_CHARS,
             autocomplete="off",
             help="The first submission under a free name claims it and shows its token, once.",

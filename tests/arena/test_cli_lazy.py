@@ -53,7 +53,7 @@ def test_light_commands_load_little(home):
     for group in ("list", "submit"):
         assert not {*heavy, "numpy", "pyspiel"} & loaded_by(group, "--help")
     # Who takes part says the registry alone.
-    for words in (["list"], ["history", "house/CFR+", "--game", "leduc"], ["author", "list"]):
+    for words in (["list"], ["history", "house/CFR+", "--game", "leduc"], ["accounts", "list"]):
         assert not {"duckdb", "scipy", "pyarrow"} & loaded_by(*words, "--home", str(home))
     assert "numpy" not in loaded_by("list", "--home", str(home))
 

@@ -10,14 +10,22 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from arena import Arena
-from arena.contest.certificate import compose, digest_of_document, lines_of, without_sources
+from arena.contest.certificate import (
+    compose,
+    digest_of_document,
+    lines_of,
+    takings_of,
+    without_sources,
+)
 from arena.contest.entries import Phase, entries_of, pairs_of, phase_of
 from arena.contest.final import counting, facts_of, play_final
 from arena.contest.issuing import issue
+from arena.contest.likeness import alike
 from arena.contest.merkle import root_of
 from arena.contest.playing import play_again
 from arena.contest.reading import Malformed, facts_in, read_certificate
-from arena.contest.table import pair_sums
+from arena.contest.table import author_summary, pair_sums
+from arena.contest.values import Taking
 from arena.contest.verification import verify
 from arena.errors import UsageFault
 from arena.games import GAMES
@@ -25,6 +33,7 @@ from arena.home import Home, open_home
 from registry import Status, TournamentConflict
 from registry.tournaments import Tournament
 from registry.values import Credit, PolicyVersion
+from tests.conftest import ROOT
 
 KUHN = GAMES["kuhn"]
 OPENS = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -412,3 +421,70 @@ def test_a_policy_that_is_quarantined_in_the_final_is_disqualified(finished, cer
     assert {row["author"] for row in document["authors"]} == {"bob", "cy"}
     with pytest.raises(TournamentConflict, match="was changed since"):
         issue(home, "spring")
+
+
+def test_one_content_of_two_authors_is_one_entrant_and_two_entries(certificate):
+    facts = facts_in(certificate)
+    (bob,) = [one for one in facts.entered if one.author == "bob"]
+    double = replace(bob, author="di", ref="di/same@3", created=bob.created + timedelta(seconds=1))
+    entered = tuple(
+        sorted((*facts.entered, double), key=lambda one: (one.author, one.created, one.ref))
+    )
+    known = {one.digest: one for one in facts.entrants}
+    twice = replace(facts, entered=entered, entrants=takings_of(entered, known))
+    document = compose(twice, KUHN)
+    assert problems(json.loads(json.dumps(document))) == []
+    rows = {row["author"]: row for row in document["authors"]}
+    assert rows["bob"]["rank"] == rows["di"]["rank"]
+    assert rows["bob"]["matches"] == rows["di"]["matches"] == 16
+    (row,) = [row for row in document["table"] if row["ref"] == "bob/y@1"]
+    assert row["also"] == ["di/same@3"]
+    assert {"one": "bob/y@1", "other": "di/same@3", "likeness": 1.0, "same": True} in document[
+        "alike"
+    ]
+
+
+def test_the_best_of_several_entries_stands_for_its_author(certificate):
+    facts = facts_in(certificate)
+    best, worst = (certificate["table"][place]["digest"] for place in (0, -1))
+    order = {one.digest: one for one in facts.entered}
+    mine = [replace(order[digest], author="ada") for digest in (worst, best)]
+    (row,) = [row for row in author_summary(mine, certificate["table"]) if row["author"] == "ada"]
+    assert (row["rank"], row["best"]) == (1, order[best].ref)
+    assert len(row["entries"]) == 2 and row["matches"] == 32
+
+
+def taking(name, source, kind="python"):
+    return Taking(f"{name}@1", kind, (f"{name}@1",), "", source)
+
+
+def test_a_copy_with_a_few_changes_is_reported_and_another_idea_is_not():
+    touched = COPY.replace("self.moves += 1", "self.moves += 1\n        extra = [self.moves, 3]")
+    found = alike([taking("ada/x", OTHER), taking("bob/x", touched), taking("cy/x", SECOND)], "")
+    assert [(one["one"], one["other"], one["same"]) for one in found] == [
+        ("ada/x@1", "bob/x@1", False)
+    ]
+    assert 0.6 <= found[0]["likeness"] < 1.0
+    assert alike([taking("ada/x", OTHER), taking("ada/y", touched)], "") == ()
+    assert alike([taking("ada/x", OTHER), taking("bob/x", OTHER, kind="neural")], "") == ()
+
+
+def test_what_everybody_has_from_the_starter_counts_for_nobody():
+    starter = KUHN.starter.source
+    both = [taking("ada/x", starter + "\nA = 1\n"), taking("bob/x", starter + "\nB = [2]\n")]
+    assert len(alike(both, "")) == 1
+    assert alike(both, starter) == ()
+
+
+def test_programs_of_one_style_are_far_from_copies():
+    files = [*ROOT.glob("examples/*.py"), *ROOT.glob("arena/games/*/starter.py")]
+    assert len(files) >= 5
+    everybody = [taking(f"a{n}/x", file.read_text()) for n, file in enumerate(sorted(files))]
+    found = alike(everybody, "", least=0.0)
+    assert len(found) == len(files) * (len(files) - 1) // 2
+    assert max(float(one["likeness"]) for one in found) < 0.2
+
+
+@pytest.mark.parametrize("text", ["class", "\0", "(" * 5_000, "x = " + "-" * 60_000 + "1", ""])
+def test_texts_that_are_no_program_are_like_nothing(text):
+    assert alike([taking("ada/x", text), taking("bob/x", text)], "") == ()

@@ -14,6 +14,7 @@ from dashboards.intake import DESCRIPTION_CHARS, Refused
 from dashboards.settings import Settings, Submitting
 from dashboards.submissions import TRIES, SubmissionQueue
 from dashboards.tickets import Entry, Stage, Tickets
+from registry import Quota, Role
 from registry.values import Origin
 from tests.dashboards.queues import (
     OPPONENTS,
@@ -155,6 +156,45 @@ def test_an_author_of_the_command_line_asks_the_operator(home: Path) -> None:
     with pytest.raises(Refused, match="arena accounts renew linus"):
         queue.submit(entry("linus/two"), token)
     assert queue.submit(entry("grace/two"), token).token == ""
+    queue.leave()
+
+
+def test_accounts_their_rights_and_invitations(home: Path) -> None:
+    registry = open_home(home).registry
+    made = registry.add_accounts(
+        [("prof", Role.OPERATOR), ("guest", Role.READER), ("ada", Role.AUTHOR)]
+    )
+    code, reading = registry.invite(), registry.invite(Role.READER)
+    settings = Settings(home, submitting=Submitting.ANY_WALL, matches=1, by_invitation=True)
+    arena = ScriptedArena(open_home(home), dict.fromkeys(["ada/x", "bob/x"], 0.1))
+    queue = SubmissionQueue(settings, arena)
+    wait(lambda: queue.opening.open is not None)
+    refused = [
+        ("bob/x", "", "come by invitation"),
+        ("bob/x", made["ada"], "put the code of an invitation"),
+        ("bob/x", reading, "only reads"),
+        ("ada/x", made["guest"], "guest reads only"),
+        ("ada/x", code, "not the token of ada"),
+        ("a b/x", code, "name"),
+    ]
+    for name, token, why in refused:
+        with pytest.raises(Refused, match=why):
+            queue.submit(entry(name), token)
+    assert registry.account("bob") is None
+    token = queue.submit(entry("bob/x"), code).token
+    assert registry.token_fits("bob", token)
+    assert queue.submit(entry("ada/x"), made["prof"]).token == ""
+    with pytest.raises(Refused, match="was used already"):
+        queue.submit(entry("cy/x"), code)
+    registry.disable_account("ada")
+    with pytest.raises(Refused, match="is disabled"):
+        queue.submit(entry("ada/y"), made["ada"])
+    registry.set_quota("bob", Quota(1))
+    with pytest.raises(Refused, match="1 submissions were made today"):
+        queue.submit(entry("bob/y"), token)
+    taken = registry.events(what="submission.taken")
+    assert [(one.who, one.subject) for one in taken] == [("bob", "bob/x"), ("prof", "ada/x")]
+    arena.gate.set()
     queue.leave()
 
 

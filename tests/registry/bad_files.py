@@ -29,6 +29,9 @@ READ: tuple[Act, ...] = (
     lambda registry: registry.seasons(),
     lambda registry: registry.current_season(),
     lambda registry: registry.author("ada"),
+    lambda registry: registry.account_of("x"),
+    lambda registry: registry.events(),
+    lambda registry: registry.tournaments(),
     lambda registry: registry.quarantined_code("rrps", "x"),
 )
 WRITE: tuple[Act, ...] = (

@@ -243,6 +243,38 @@ def test_invitations_by_name_are_for_that_name_alone(registry: Registry) -> None
     assert account is not None and account.role is Role.OPERATOR
 
 
+def test_a_name_that_somebody_was_invited_for_waits_for_them(registry: Registry) -> None:
+    codes = registry.invite_all([("mia", Role.AUTHOR)], expires=datetime.now(UTC) + HOUR)
+    anybody = registry.invite()
+    for name in ("mia", "Mia", "rnia"):
+        for take in (
+            lambda name: registry.claim_author(name),
+            lambda name: registry.redeem(anybody, name),
+            lambda name: registry.add_accounts([(name, Role.AUTHOR)]),
+        ):
+            with pytest.raises(NameRefused, match="'mia' waits for somebody who was invited"):
+                take(name)
+    assert registry.token_fits("mia", registry.redeem(codes["mia"], "mia"))
+    registry.invite_all([("bob", Role.AUTHOR)], expires=NOON)  # That is long ago.
+    assert registry.claim_author("bob")
+
+
+def test_a_renewed_token_ends_with_the_old_one_unless_that_is_over(registry: Registry) -> None:
+    registry.add_accounts([("ada", Role.AUTHOR)], expires=NOON)
+
+    def ends() -> datetime | None:
+        account = registry.account("ada")
+        assert account is not None
+        return account.expires
+
+    registry.renew_token("ada", now=NOON - HOUR)
+    assert ends() == NOON
+    registry.renew_token("ada", expires=NOON + HOUR, now=NOON - HOUR)
+    assert ends() == NOON + HOUR
+    registry.renew_token("ada", now=NOON + HOUR)
+    assert ends() is None
+
+
 def test_neither_codes_nor_tokens_are_stored(registry: Registry) -> None:
     code = registry.invite(uses=3)
     secrets = [code, registry.redeem(code, "ada"), registry.claim_author("bob")]

@@ -20,9 +20,11 @@ from registry import (
     RegistryReadOnly,
     RegistryTooNew,
     RegistryUnavailable,
+    Role,
     Submission,
     digest_of,
     skeleton,
+    tokens,
 )
 from registry.migrate import VERSION_TABLE, _config, current_revision
 from registry.schema import HEAD, TABLES
@@ -164,6 +166,26 @@ with Registry.open(target) as registry:
     assert len({tuple(lines) for lines in at_once(target, code)}) == 1
     with Registry.open(target) as registry:
         assert set(registry.by_digests(digests.values())) == set(digests.values())
+
+
+def test_tokens_of_before_there_were_accounts_are_those_of_authors(target: str) -> None:
+    Registry.open(target).close()
+    with Registry.open(target) as registry:
+        config = _config()
+        token = "5" * 48
+        row = {"name": "Ada", "skeleton": skeleton("Ada"), "token": tokens.hashed(token)}
+        with registry.database._transaction(writes=True, migrates=True) as connection:
+            config.attributes["connection"] = connection
+            command.downgrade(config, "0003")
+            statement = """INSERT INTO policy_author (name, skeleton, token, created, origin)
+            VALUES (:name, :skeleton, :token, '2026-01-06 10:00:00.000000', 'page')"""
+            connection.execute(sa.text(statement), row)
+    with Registry.open(target) as registry:
+        account = registry.account_of(token)
+        assert account is not None
+        assert (account.name, account.role, account.expires) == ("Ada", Role.AUTHOR, None)
+        assert not account.disabled and registry.token_fits("Ada", token)
+        assert registry.invites() == registry.events() == registry.tournaments() == ()
 
 
 @pytest.mark.parametrize("read_only", [False, True])
