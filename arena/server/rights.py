@@ -73,9 +73,17 @@ def _in_own_words(account: Account, name: str, desk: Desk) -> str:
     author, _, rest = name.partition("/")
     if author not in CLIENTS:
         return name
-    ours = [one.name for one in desk.authors() if _begins(rest, one.name)]
+    ours = [one for one in _names_of(desk) if _begins(rest, one)]
     ours += [account.name] if _begins(rest, account.name) else []
     return f"{max(ours, key=len)}/{rest}" if ours else name
+
+
+def _names_of(desk: Desk) -> tuple[str, ...]:
+    """Who there is; asked once for each request, which may be about a thousand names."""
+    known: dict[str, tuple[str, ...]] = desk.__dict__
+    if "names" not in known:
+        known["names"] = tuple(one.name for one in desk.authors())
+    return known["names"]
 
 
 def _begins(rest: str, author: str) -> bool:
