@@ -3,11 +3,18 @@
     ArenaError
     ├── UsageFault        the request itself cannot be carried out as it stands (exit code 2)
     │   ├── UnknownGame
+    │   ├── BadRequest    what was sent to a server is no request (see arena.wire)
     │   └── SeedsUnknown  a match from before seeds were secret cannot be played again
     ├── HomeUnusable      the home cannot be created, read or written
     │   └── HomeTooNew    a newer version of the arena wrote it
     ├── StoreError        the match store cannot be used (see arena.store.errors)
     ├── ClusterUnavailable  the machines that were to play cannot be reached or used
+    ├── ServerError       an arena behind an address (arena.remote) did not do it
+    │   ├── ServerUnreachable  it does not answer
+    │   ├── NotAllowed    without a token, or by another's, or not in this role
+    │   ├── QuotaSpent    the author has used up what one may use in a day
+    │   ├── VersionMismatch  client and server do not speak the same language
+    │   └── ServerFault   the server itself failed; its log says how
     └── WorkerDied        a worker process of ours ended in the middle of its work
 
 The registry and the sandbox have roots of their own (`RegistryError`, `SandboxError`) because
@@ -25,6 +32,10 @@ class UsageFault(ArenaError):
 
 class UnknownGame(UsageFault):
     """There is no game of that name."""
+
+
+class BadRequest(UsageFault):
+    """What was sent is no request that the server knows; the message says where it is not."""
 
 
 class SeedsUnknown(UsageFault):
@@ -49,3 +60,27 @@ class ClusterUnavailable(ArenaError):
 
 class WorkerDied(ArenaError):
     """A worker process ended unexpectedly; what it was playing was not stored."""
+
+
+class ServerError(ArenaError):
+    """An arena behind an address did not do what was asked of it."""
+
+
+class ServerUnreachable(ServerError):
+    """The server does not answer, or its answer is none of an arena's."""
+
+
+class NotAllowed(ServerError):
+    """Who asks has no token, or one that fits no account, or a role that may not do this."""
+
+
+class QuotaSpent(ServerError):
+    """An author has used up what one may use in a day; the message says when there is more."""
+
+
+class VersionMismatch(ServerError):
+    """Client and server do not speak the same language; the message says which is older."""
+
+
+class ServerFault(ServerError):
+    """The server failed in what it was asked; its log says how."""

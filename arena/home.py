@@ -10,7 +10,7 @@ from __future__ import annotations
 import getpass
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,6 +54,12 @@ class Home:
         if season is None:
             return Seeds(self.registry.current_season())
         return Seeds(self.registry.season(season))
+
+    def acting_as(self, who: str) -> Home:
+        """The same home, whose registry is changed in somebody's name."""
+        made = replace(self, registry=self.registry.acting_as(who))
+        made.__dict__["store"] = self.store
+        return made
 
     @cached_property
     def store(self) -> MatchStore:

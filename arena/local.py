@@ -10,10 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self, cast
 
 from arena.analysis.focus import Focus
 from arena.control_variate import has_luck
+from arena.desk import Desk
 from arena.enrol import Enrolled, Judge, enrol, try_out
 from arena.errors import UsageFault
 from arena.evaluation import Evaluated, evaluated
@@ -24,18 +25,18 @@ from arena.home import open_home
 from arena.house.population import population_of
 from arena.kinds.asked import Asked
 from arena.lineup import lineup
+from arena.logins import is_address
 from arena.mixing import Weights, mixtures_of, through_members
 from arena.practice import PracticeMatch, practise
-from arena.record import Record
 from arena.rejection import Rejection
 from arena.replay import Comparison, compare_again
 from arena.roster import game_of
 from arena.rounds import play_until_precise
 from arena.runner import Runner
 from arena.starters import enrol_starters
-from arena.submission import KIND, prepare
+from arena.submission import prepare
 from arena.tally import Pair, PlayReport, Progress, Request, silent
-from registry.values import Origin, PolicyVersion, Season, Status, Submission
+from registry.values import Submission
 from sandbox.choose import WallChoice
 from sandbox.values import Limits
 
@@ -54,7 +55,7 @@ def _share(matches: int | None, precision: float | None, budget: int | None = No
     return MATCHES if budget is None else budget
 
 
-class Arena(Record):
+class Arena(Desk):
     """A tournament in a folder.  A context manager; not for several threads at once.
 
     Args:
@@ -66,11 +67,28 @@ class Arena(Record):
       workers: processes, 0 for one per processor; or `Workers`, to say where.
       limits: of each policy.
       asked: who plays policies of kind llm; without it they are left out of round robins.
+      token: of an account, where home is the address of a server ("https://..."); then the other
+        options are the server's own, and what is made is an `arena.remote.RemoteArena`.
       create: whether to make a home where there is none.
 
     Raises:
       ArenaError, RegistryError: the home cannot be opened or made.
     """
+
+    def __new__(cls, home: Path | str = "arena-home", **options: Any) -> Self:
+        """An arena in a folder, or behind an address."""
+        if not is_address(home):
+            return super().__new__(cls)
+        from arena.remote import RemoteArena  # much to load, and most arenas are here
+
+        if options.keys() - {"token"}:
+            raise UsageFault(
+                f"{', '.join(sorted(options.keys() - {'token'}))}: the server {home} says that for "
+                "itself; give a token alone"
+            )
+        # It has all that the type promises but what needs this machine's disk.
+        made: Any = RemoteArena
+        return cast(Self, made(str(home), **options))
 
     def __init__(
         self,
@@ -82,8 +100,11 @@ class Arena(Record):
         workers: Workers | int = 0,
         limits: Limits | None = None,
         asked: Asked | None = None,
+        token: str | None = None,
         create: bool = True,
     ) -> None:
+        if token is not None:
+            raise UsageFault(f"{home} is a folder, and a token is for a server's address")
         wall = WallChoice(sandbox) if isinstance(sandbox, str) else sandbox
         super().__init__(open_home(Path(home), registry, seed_key=seed_key, create=create))
         self.runner = Runner(self.home, workers=workers, wall=wall, limits=limits, asked=asked)
@@ -180,63 +201,6 @@ class Arena(Record):
             enrol(self.runner, game_of(game), good, opponents=opponents, ours=ours, judge=judge)
         )
         return [next(entered) if isinstance(one, Submission) else one for one in submissions]
-
-    def register(self, submission: Submission, *, ours: bool = False) -> PolicyVersion:
-        """Registers a policy of a kind that needs no trial: a mixture of what is registered.
-
-        Raises:
-          UsageFault: it is a program; those come in through `enter`.
-        """
-        if submission.kind == KIND:
-            raise UsageFault(f"{submission.name} is a program: it has to pass its trial first")
-        return self.home.registry.submit(submission, reserved=ours).version
-
-    def admit(self, digest: str, reason: str) -> PolicyVersion:
-        """Makes a candidate an entrant; others stay what they are."""
-        version = self.home.registry.by_digests([digest])[digest]
-        for credit in version.credits:
-            if credit.status is Status.CANDIDATE:
-                version = self.home.registry.set_status(
-                    digest, Status.QUALIFIED, reason, ref=credit.ref
-                )
-        return version
-
-    def call(self, game: Game | str, alias: str, ref: str) -> None:
-        """Points an alias at a version.
-
-        Raises:
-          AliasProtected: it is protected and points elsewhere.
-        """
-        self.home.registry.set_alias(game_of(game).name, alias, ref)
-
-    def withdraw(self, ref: str, game: Game | str | None = None, reason: str = "") -> PolicyVersion:
-        """Takes a version out of round robins; its matches stay.
-
-        Where others handed in the same content, it goes on under their names.  The game need not
-        be named where the reference means one version alone.
-        """
-        version = self.policy(ref, game)
-        return self.home.registry.set_status(version.digest, Status.YANKED, reason, ref=version.ref)
-
-    def reinstate(
-        self, ref: str, game: Game | str | None = None, reason: str = ""
-    ) -> PolicyVersion:
-        """Lets a withdrawn or quarantined version take part again, under the name meant."""
-        version = self.policy(ref, game)
-        return self.home.registry.set_status(
-            version.digest, Status.QUALIFIED, reason, ref=version.ref
-        )
-
-    def author_token(self, name: str) -> str:
-        """Makes a token to submit with on the pages; one that there was fits no longer.
-
-        Raises:
-          MalformedName, NameRefused: it is no name of an author.
-        """
-        registry = self.home.registry
-        if registry.author(name) is None:
-            return registry.claim_author(name, origin=Origin.OPERATOR)
-        return registry.renew_token(name)
 
     # What is played.
 
@@ -371,16 +335,6 @@ class Arena(Record):
           UsageFault: see `match`; or it is from before seeds were secret.
         """
         return compare_again(self.runner, self.match(match_id))
-
-    # Seasons.
-
-    def reveal_season(self) -> tuple[Season, Season]:
-        """Closes the open season, which opens its key to everybody, and opens another.
-
-        Returns:
-          The season that was closed, and the new one.
-        """
-        return self.home.registry.reveal_season()
 
     def close(self) -> None:
         """Ends workers, sandboxes and connections to the registry.  Idempotent."""

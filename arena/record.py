@@ -92,7 +92,12 @@ class Record(Roster):
           faults_only: only forfeits.
           selecting: also those that chose among candidates, which no score is made from.
           limit: how many at most.
+
+        Raises:
+          UsageFault: the limit is negative.
         """
+        if limit is not None and limit < 0:
+            raise UsageFault(f"{limit} matches cannot be listed")
         game = game_of(game)
         rows = self.home.store.matches(
             game.name,

@@ -14,6 +14,9 @@ from arena.runner import Runner
 from arena.values import Result
 from registry.values import PolicyVersion
 
+UNTOLD = -1
+"""In the place of a deal's seed that whoever asks a server may not know yet."""
+
 
 @dataclass(frozen=True, slots=True)
 class Stored:
@@ -24,7 +27,8 @@ class Stored:
       result: as it is stored.
       versions: who played it, in seat order.
       account: the engine's.
-      deal_seed: of the match; a secret until its season's key is revealed.
+      deal_seed: of the match; a secret until its season's key is revealed (`UNTOLD` where it was
+        kept).
     """
 
     game: Game
@@ -34,9 +38,15 @@ class Stored:
     deal_seed: int = field(repr=False)
 
     def decisions(self, digest: str) -> Sequence[Decision]:
-        """What one of the two chose, in order; nothing where the game has no such part."""
+        """What one of the two chose, in order; nothing where the game has no such part.
+
+        Raises:
+          UsageFault: it takes the seed of the deal, which was kept from whoever asked.
+        """
         if self.game.stationary is None:
             return ()
+        if self.deal_seed == UNTOLD:
+            raise UsageFault("the cards of a match are told to who played it, and to operators")
         seat = self.result.match.seats.index(digest)
         moves, fault = self.result.moves, self.result.fault_seat
         return self.game.stationary.decisions(self.deal_seed, moves, fault, seat)

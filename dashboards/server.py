@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from arena.server.listening import listener
 from dashboards import theme
 from dashboards.errors import KNOWN
 from dashboards.settings import Settings
@@ -27,8 +28,6 @@ WARM_SECONDS = 6.0
 """How long the start may take to work out what the first visitor will ask for."""
 GOODBYE_SECONDS = 1
 """For what is under way when the server is told to stop."""
-BACKLOG = 2048
-"""Connections that may wait to be accepted; the kernel has a limit of its own."""
 UPLOAD_MIB = 1
 """Largest upload; a policy may have 64 KiB."""
 
@@ -90,7 +89,7 @@ def serve(
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     with closing(listener(address, port)) as open_one:
         os.environ.update(settings.to_environment())
-        submissions = _warm_up(settings)
+        submissions = warm_up(settings)
         port = open_one.getsockname()[1]
         flags = {name.replace(".", "_"): value for name, value in options(port, address).items()}
         bootstrap.load_config_options(flags)
@@ -116,43 +115,7 @@ def serve(
             submissions.leave()
 
 
-def listener(address: str, port: int) -> socket.socket:
-    """A socket that listens.
-
-    Streamlit would open one itself, without naming the protocol; asyncio then leaves Nagle's
-    algorithm on, and every small answer waits 40 ms for the visitor's delayed acknowledgement
-    (https://github.com/Kludex/uvicorn/issues/3149).
-
-    Raises:
-      UsageFault: there is no such address, or the port is taken.
-    """
-    from arena.errors import UsageFault
-
-    try:
-        family, kind, protocol, _, where = socket.getaddrinfo(
-            address, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP
-        )[0]
-        opened = socket.socket(family, kind, protocol)
-        try:
-            opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            opened.bind(where)
-            opened.listen(BACKLOG)
-        except OSError:
-            opened.close()
-            raise
-    except (socket.gaierror, UnicodeError) as error:
-        raise UsageFault(
-            f"there is no address {address!r} to listen on; name one of this machine with --address"
-        ) from error
-    except OSError as error:
-        raise UsageFault(
-            f"port {port} of {address} cannot be used ({error.strerror}); name another --port, "
-            "or another --address"
-        ) from error
-    return opened
-
-
-def _warm_up(settings: Settings) -> SubmissionQueue:
+def warm_up(settings: Settings) -> SubmissionQueue:
     """Opens the home, and begins to work out what the first visitor will ask for.
 
     Returns:

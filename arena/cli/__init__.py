@@ -38,6 +38,8 @@ PLACES = {
     "verify": "arena.cli.tournaments",
     "doctor": "arena.cli.machine",
     "dashboard": "arena.cli.machine",
+    "serve": "arena.cli.serving",
+    "login": "arena.cli.serving",
 }
 SUMMARIES = {
     "games": "Lists the games.",
@@ -65,6 +67,8 @@ SUMMARIES = {
     "verify": "Checks the certificate of a final against itself; needs no home.",
     "doctor": "Says what this machine has to hold untrusted code, and what to do about the rest.",
     "dashboard": "Shows the home as web pages; --help lists the options.",
+    "serve": "Serves the home to other machines: an HTTP API, the pages, and a player.",
+    "login": "Keeps the token of an account at URL, for every command with --home URL.",
 }
 
 
@@ -79,5 +83,5 @@ def main() -> None:
     """Policy Arena: tournaments of code policies in repeated games.
 
     Submit a policy, play the round robin, read the leaderboard, replay any match.
-    Everything is kept in one home folder (--home or ARENA_HOME).
+    Everything is kept in one home folder (--home or ARENA_HOME), or on a server (ARENA_URL).
     """

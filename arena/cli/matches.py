@@ -284,6 +284,7 @@ def _events_table(rows: Sequence[Mapping[str, object]], cut: int) -> Table:
 @session_options
 def export(session: Session, folder: Path, moves: bool) -> None:
     """Writes matches, pair statistics and policies as Parquet files for other tools."""
+    session.require_folder()
     files = session.arena().export(folder, moves=moves)
     session.answer(
         {"files": [str(file) for file in files]},

@@ -10,6 +10,7 @@ from click.shell_completion import CompletionItem
 
 from arena.cli.session import DEFAULT_HOME
 from arena.errors import ArenaError
+from arena.logins import is_address
 from registry.errors import RegistryError
 
 if TYPE_CHECKING:
@@ -37,9 +38,12 @@ class RefType(click.ParamType[str]):
         place for it.
         """
         game: Game | None = ctx.params.get("game")
+        home = ctx.params.get("home") or DEFAULT_HOME
+        if is_address(home):  # to ask a server takes longer than to type
+            return []
         try:
             refs = _refs(
-                Path(ctx.params.get("home_path") or DEFAULT_HOME),
+                Path(home),
                 ctx.params.get("registry_url"),
                 game.name if game is not None else None,
             )

@@ -27,10 +27,12 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from arena.cli.homes import HomeType
 from arena.cli.lazy import stop
 from arena.errors import ArenaError, UsageFault
 from arena.games import GAMES
 from arena.games import game as game_named
+from arena.logins import is_address
 from registry.display import shown
 from registry.errors import AmbiguousRef, MalformedName, RegistryError, UnknownPolicy
 from sandbox.errors import SandboxError
@@ -58,12 +60,46 @@ _ENDED_BY_CTRL_C = ("Query interrupted", "Interrupted!")
 
 @dataclass(frozen=True)
 class Session:
-    """One invocation: which home, and whether the answer is JSON."""
+    """One invocation: which home, and whether the answer is JSON.
 
-    home_path: Path
+    Attributes:
+      home: a folder, or the address of a server.
+      registry_url: of a registry on a server; None for the home's own.
+      as_json: whether the answer is one JSON document.
+      seed_key: for a new home.
+    """
+
+    home: Path | str
     registry_url: str | None
     as_json: bool
     seed_key: bytes | None = None
+
+    @property
+    def server(self) -> str | None:
+        """The address of the server that has the home; None for a folder."""
+        return str(self.home) if is_address(self.home) else None
+
+    @property
+    def home_path(self) -> Path:
+        """The folder of the home, for what cannot be done from elsewhere.
+
+        Raises:
+          UsageFault: it is on a server.
+        """
+        if self.server is not None:
+            raise UsageFault(
+                f"this needs the folder of a home, and {self.home} is a server: run it there, or "
+                "name a folder with --home"
+            )
+        return Path(self.home)
+
+    def require_folder(self) -> None:
+        """Does nothing for a home in a folder.
+
+        Raises:
+          UsageFault: it is on a server.
+        """
+        assert self.home_path
 
     def arena(
         self,
@@ -75,11 +111,14 @@ class Session:
     ) -> Arena:
         """Opens the arena; `new` for commands that may be the first of a home, and make it.
 
-        With `asked`, who plays policies that are asked for their moves.
+        With `asked`, who plays policies that are asked for their moves.  A server has a wall and
+        workers of its own.
 
         Raises:
           UsageFault: there is no home, and the command has nothing to read elsewhere.
         """
+        if self.server is not None and asked is None:
+            return self._behind_address()
         # Half of what there is to load: commands that read no home do without.
         from arena.local import Arena
 
@@ -99,6 +138,8 @@ class Session:
         Raises:
           UsageFault: there is no home.
         """
+        if self.server is not None:
+            return self._behind_address()
         from arena.home import open_home
         from arena.roster import Roster
 
@@ -117,21 +158,40 @@ class Session:
         """
         from arena.home import has_home
 
-        if self.registry_url is not None or has_home(self.home_path):
+        if self.server or self.registry_url is not None or has_home(self.home_path):
             with self.arena(wall, workers) as arena:
                 yield arena
             return
         with TemporaryDirectory(prefix="arena-practice-") as folder:
-            passing = replace(self, home_path=Path(folder) / "home")
+            passing = replace(self, home=Path(folder) / "home")
             with passing.arena(wall, workers, new=True) as arena:
                 yield arena
 
     def typed(self, words: str) -> str:
         """A command to go on with, as it has to be typed: it names the home if this one did."""
-        known = os.environ.get("ARENA_HOME") or DEFAULT_HOME
-        if self.home_path.absolute() == Path(known).absolute():
-            return words
-        return f"{words} --home {shlex.quote(str(self.home_path))}"
+        known = os.environ.get("ARENA_URL") or os.environ.get("ARENA_HOME") or DEFAULT_HOME
+        if self.server is not None:
+            same = self.server == known
+        else:
+            same = self.home_path.absolute() == Path(known).absolute()
+        return words if same else f"{words} --home {shlex.quote(str(self.home))}"
+
+    def _behind_address(self) -> Arena:
+        """The arena of a server.
+
+        Raises:
+          UsageFault: an option was given that a server has decided for itself.
+        """
+        if self.registry_url is not None or self.seed_key is not None:
+            raise UsageFault(
+                f"the server {self.server} has a registry and keys of its own: leave --registry "
+                "and --seed-key out (and ARENA_REGISTRY and ARENA_SEED_KEY)"
+            )
+        from arena.local import Arena
+
+        arena = Arena(str(self.server))
+        click.get_current_context().call_on_close(arena.close)  # not every command closes its own
+        return arena
 
     def answer(self, document: Mapping[str, Any], human: Callable[[Console], None]) -> None:
         """Prints the answer: one JSON document on stdout, or something for people."""
@@ -244,12 +304,13 @@ def session_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @click.option(
         "--home",
-        "home_path",
-        envvar="ARENA_HOME",
+        "home",
+        envvar=["ARENA_URL", "ARENA_HOME"],
         default=DEFAULT_HOME,
         show_default=True,
-        type=click.Path(path_type=Path, file_okay=False),
-        help="Folder of the tournament [env ARENA_HOME].",
+        type=HomeType(),
+        help="Folder of the tournament, or the address of a server that has it "
+        "[env ARENA_URL, ARENA_HOME].",
     )
     @click.option(
         "--registry",
@@ -271,13 +332,13 @@ def session_options(function: Callable[..., Any]) -> Callable[..., Any]:
     @click.option("--json", "as_json", is_flag=True, help="Print one JSON document on stdout.")
     @wraps(function)
     def run(
-        home_path: Path,
+        home: Path | str,
         registry_url: str | None,
         seed_key: bytes | None,
         as_json: bool,
         **kwargs: Any,
     ) -> Any:
-        session = Session(home_path, registry_url, as_json, seed_key)
+        session = Session(home, registry_url, as_json, seed_key)
         return command(function)(session=session, **kwargs)
 
     return run

@@ -18,6 +18,7 @@ from arena.local import Arena
 from oracle.models.journal import Call
 from oracle.models.options import THINKING, Asking
 from oracle.prompt import Prompt
+from population.cli.keeping import runs_of
 from population.config import OracleChoice, RunConfig
 from population.members import Member, built_in_initial, label_of, named_initial
 from population.oracles import first_prompt, journal_of, prompt_against
@@ -104,7 +105,7 @@ def refuse_others(*wanted: str) -> None:
     Raises:
       UsageFault: there are some: they would do nothing.
     """
-    kept = {*wanted, "home_path", "registry_url", "seed_key", "as_json"}
+    kept = {*wanted, "home", "registry_url", "seed_key", "as_json"}
     given = [option for name, option in _given().items() if name not in kept]
     if given:
         raise UsageFault(f"with --run, {', '.join(given)} would do nothing: leave it out")
@@ -159,7 +160,7 @@ def show_first(session: Session, config: RunConfig) -> None:
 def show_calls(session: Session, run: str) -> None:
     """Lists what a run asked its model."""
     session.arena()
-    runs = Runs(session.home_path)
+    runs = runs_of(session)
     runs.get(run)  # says so where there is none
     calls = journal_of(runs, run).calls()
 
@@ -189,7 +190,7 @@ def show_call(session: Session, run: str, key: str) -> None:
       UsageFault: there is no such call, and no such iteration; or the oracle is not ours.
     """
     arena = session.arena()
-    runs = Runs(session.home_path)
+    runs = runs_of(session)
     record = runs.get(run)
     calls = journal_of(runs, run).calls(key)
     found = [call for call in calls if call.request.key == key]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from arena.cli.session import Session, session_options
+from population.cli.keeping import runs_of
 from population.oracles import journal_of
-from population.runs import Runs
 
 
 @click.command()
@@ -19,7 +19,7 @@ def delete(session: Session, run_name: str, yes: bool) -> None:
     Policies that it registered and matches that they played stay.
     """
     session.arena()
-    runs = Runs(session.home_path)
+    runs = runs_of(session)
     runs.get(run_name)  # says so where there is none
     journal = journal_of(runs, run_name)
     done, calls = runs.done(run_name), len(journal.calls())

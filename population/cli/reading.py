@@ -30,6 +30,7 @@ from arena.house.population import default_population
 from arena.local import Arena
 from arena.printed import estimated, marked
 from population import paper
+from population.cli.keeping import runs_of
 from population.comparison import OurRow, best_single, our_rows
 from population.matches import Matches
 from population.records import RunRecord, RunState
@@ -63,7 +64,7 @@ steps_option = click.option(
 def list_(session: Session, game: Game | None) -> None:
     """Lists runs, oldest first."""
     session.arena()
-    runs = Runs(session.home_path)
+    runs = runs_of(session)
     records = runs.all(game.name if game else None)
     done = {record.name: runs.done(record.name) for record in records}
 
@@ -149,7 +150,7 @@ def report(
 ) -> None:
     """Tells about RUN: a summary here, a page with --html, tables with --csv."""
     with session.arena(wall, workers) as arena:
-        runs = Runs(session.home_path)
+        runs = runs_of(session)
         record = runs.get(run_name)
         if count is not None:
             evaluate_runs(arena, runs, [record], count=count, steps=steps)
@@ -263,7 +264,7 @@ def table(
     """Prints the paper's table of a game with our finished runs beside it."""
     published = paper.published_rows(game.name)
     with session.arena(wall, workers) as arena:
-        runs = Runs(session.home_path)
+        runs = runs_of(session)
         finished = [one for one in runs.all(game.name) if one.state is RunState.FINISHED]
         if count is not None:
             evaluate_runs(arena, runs, finished, count=count, steps=steps)

@@ -40,6 +40,7 @@ from population.cli.asking import (
     show_calls,
     show_first,
 )
+from population.cli.keeping import runs_of
 from population.cli.learning import CHOICES, chosen, training_options
 from population.cli.telling import answer, told_again
 from population.config import Measuring, OracleChoice, RunConfig, default_measuring
@@ -224,7 +225,7 @@ def run(
     refuse_idle(oracle)
     check_writer(config)
     with session.arena(wall, workers, new=True) as arena:
-        runs = Runs(session.home_path)
+        runs = runs_of(session)
         name = run_name or name_for(config)
         finished = {one.name for one in runs.all() if one.state is RunState.FINISHED}
         if initial:
@@ -274,7 +275,7 @@ def resume(
 ) -> None:
     """Goes on with RUN from wherever it was left; a finished run is only told again."""
     with session.arena(wall, workers) as arena:
-        runs = Runs(session.home_path)
+        runs = runs_of(session)
         record = at_pace(runs.get(run_name), pace)
         if record.state is RunState.FINISHED:
             answer(session, record, told_again(arena, runs, run_name), {})

@@ -172,7 +172,7 @@ def test_each_row_comes_to_the_same(new_home, tmp_path, monkeypatch):
         }
         for words, calls in rows("arena"):
             if not calls:
-                assert words == ["arena", "dashboard"]
+                assert words[1] in ("dashboard", "serve", "login")
                 continue
             if words[1] == "replay":
                 names["match_id"] = arena.matches("leduc", "ada/bot")[0].id

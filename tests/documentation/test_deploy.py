@@ -10,6 +10,7 @@ import pytest
 import yaml
 from ray.scripts.scripts import start as ray_start
 
+from arena.cli.serving import serve as arena_serve
 from tests.documentation.pages import ROOT
 
 COMPOSE = yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text())
@@ -30,9 +31,28 @@ def test_nodes_find_the_head_where_it_listens():
     assert "--num-cpus=0" in SERVICES["head"]["command"], "who owns the store plays nothing"
 
 
-def test_nothing_is_published():
+def test_nothing_but_the_server_is_published_and_that_to_this_machine_alone():
     """Ray has no passwords, and the registry needs no other clients."""
-    assert not [name for name, service in SERVICES.items() if "ports" in service]
+    published = {name: service["ports"] for name, service in SERVICES.items() if "ports" in service}
+    assert published == {"server": ["127.0.0.1:8500:8500"]}
+
+
+def test_the_server_takes_the_words_it_is_started_with():
+    program, command, *words = shlex.split(SERVICES["server"]["command"])
+    assert (program, command) == ("arena", "serve")
+    told = arena_serve.make_context("arena serve", words).params
+    assert (told["listen"], told["port"], told["pages"], told["player"]) == (
+        "0.0.0.0",
+        8500,
+        True,
+        True,
+    )
+    assert told["require_gvisor"]
+    assert "/var/run/docker.sock:/var/run/docker.sock" in SERVICES["server"]["volumes"]
+
+
+def test_what_is_for_a_cluster_starts_where_one_is_asked_for():
+    assert {name for name, service in SERVICES.items() if "profiles" in service} == {"head", "node"}
 
 
 def test_volumes_and_services_that_are_named_exist():

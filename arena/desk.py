@@ -1,0 +1,83 @@
+"""What changes who takes part and plays nothing: names, statuses, tokens and seasons."""
+
+from __future__ import annotations
+
+from arena.errors import UsageFault
+from arena.games.protocol import Game
+from arena.record import Record
+from arena.roster import game_of
+from arena.submission import KIND as PYTHON
+from registry.values import Origin, PolicyVersion, Season, Status, Submission
+
+
+class Desk(Record):
+    """The part of `arena.Arena` that needs no worker.  Safe for many threads at once.
+
+    Args:
+      home: whose registry is changed.
+    """
+
+    def register(self, submission: Submission, *, ours: bool = False) -> PolicyVersion:
+        """Registers a policy of a kind that needs no trial: a mixture of what is registered.
+
+        Raises:
+          UsageFault: it is a program; those come in through `enter`.
+        """
+        if submission.kind == PYTHON:
+            raise UsageFault(f"{submission.name} is a program: it has to pass its trial first")
+        return self.home.registry.submit(submission, reserved=ours).version
+
+    def admit(self, digest: str, reason: str) -> PolicyVersion:
+        """Makes a candidate an entrant; others stay what they are."""
+        version = self.home.registry.by_digests([digest])[digest]
+        for credit in version.credits:
+            if credit.status is Status.CANDIDATE:
+                version = self.home.registry.set_status(
+                    digest, Status.QUALIFIED, reason, ref=credit.ref
+                )
+        return version
+
+    def call(self, game: Game | str, alias: str, ref: str) -> None:
+        """Points an alias at a version.
+
+        Raises:
+          AliasProtected: it is protected and points elsewhere.
+        """
+        self.home.registry.set_alias(game_of(game).name, alias, ref)
+
+    def withdraw(self, ref: str, game: Game | str | None = None, reason: str = "") -> PolicyVersion:
+        """Takes a version out of round robins; its matches stay.
+
+        Where others handed in the same content, it goes on under their names.  The game need not
+        be named where the reference means one version alone.
+        """
+        version = self.policy(ref, game)
+        return self.home.registry.set_status(version.digest, Status.YANKED, reason, ref=version.ref)
+
+    def reinstate(
+        self, ref: str, game: Game | str | None = None, reason: str = ""
+    ) -> PolicyVersion:
+        """Lets a withdrawn or quarantined version take part again, under the name meant."""
+        version = self.policy(ref, game)
+        return self.home.registry.set_status(
+            version.digest, Status.QUALIFIED, reason, ref=version.ref
+        )
+
+    def author_token(self, name: str) -> str:
+        """Makes a token to submit with on the pages; one that there was fits no longer.
+
+        Raises:
+          MalformedName, NameRefused: it is no name of an author.
+        """
+        registry = self.home.registry
+        if registry.author(name) is None:
+            return registry.claim_author(name, origin=Origin.OPERATOR)
+        return registry.renew_token(name)
+
+    def reveal_season(self) -> tuple[Season, Season]:
+        """Closes the open season, which opens its key to everybody, and opens another.
+
+        Returns:
+          The season that was closed, and the new one.
+        """
+        return self.home.registry.reveal_season()

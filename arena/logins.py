@@ -1,0 +1,92 @@
+"""Tokens of servers, as `arena login` keeps them: one file that its owner alone can read."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from arena.errors import UsageFault
+
+TOKEN = "ARENA_TOKEN"
+"""Environment variable that comes before the file."""
+
+
+def is_address(home: object) -> bool:
+    """Whether a home is an arena behind an address, and no folder."""
+    return isinstance(home, str) and home.lower().startswith(("http://", "https://"))
+
+
+def address_of(url: str) -> str:
+    """The address without what makes no difference.
+
+    Raises:
+      UsageFault: it is none of a server.
+    """
+    try:
+        parts = urlsplit(url.strip())
+        port = f":{parts.port}" if parts.port else ""
+    except ValueError:
+        parts, port = urlsplit(""), ""
+    strange = parts.username or parts.password or parts.query or parts.fragment
+    if parts.scheme.lower() not in ("http", "https") or not parts.hostname or strange:
+        raise UsageFault(
+            f"{url!r} is no address of an arena; one looks like https://arena.example.org, and a "
+            "token is never part of it"
+        )
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    return f"{parts.scheme.lower()}://{host}{port}{parts.path.rstrip('/')}"
+
+
+def file() -> Path:
+    """Where tokens are kept."""
+    folder = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    return Path(folder) / "policy-arena" / "logins.json"
+
+
+def token_for(url: str) -> str | None:
+    """The token for a server: of the environment, else of the file; None where there is none.
+
+    Raises:
+      UsageFault: the file cannot be read, or others can read it too.
+    """
+    return os.environ.get(TOKEN) or _kept().get(address_of(url))
+
+
+def keep(url: str, token: str) -> Path:
+    """Keeps a token for a server, "" to forget it; returns the file.
+
+    Raises:
+      UsageFault: the file cannot be written.
+    """
+    kept = {**_kept(), address_of(url): token}
+    kept = {one: told for one, told in kept.items() if told}
+    path = file()
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=path.parent)  # of mode 0600 from the beginning
+        with open(descriptor, "w", encoding="utf-8") as fresh:
+            fresh.write(json.dumps(kept, indent=2) + "\n")
+        Path(name).replace(path)
+    except OSError as error:
+        raise UsageFault(f"{path} cannot be written: {error.strerror}") from error
+    return path
+
+
+def _kept() -> Mapping[str, str]:
+    path = file()
+    try:
+        if path.stat().st_mode & 0o077:
+            raise UsageFault(f"{path} has tokens in it and others can read it: chmod 600 {path}")
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise UsageFault(f"{path} cannot be read ({error}): make it anew with `arena login`") from (
+            error
+        )
+    known = found if isinstance(found, dict) else {}
+    return {str(url): str(token) for url, token in known.items()}

@@ -1,0 +1,264 @@
+"""An arena behind an address: the same methods, asked of a server (`arena.server`) over HTTP.
+
+    with Arena("https://arena.example.org", token=...) as arena:
+        arena.submit(source, "rrps", "ada/echo")
+
+Reads are asked again where the connection breaks.  What changes something carries a key, by which
+the server knows it when it comes again, so that it is done once.  What takes long is a job: it goes
+on at the server while the client is away, and the client finds it again by its key.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import random
+import re
+import secrets
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn, Self
+from urllib.parse import urlencode, urlsplit
+
+import httpx2
+
+from arena import logins
+from arena.errors import ServerError, ServerUnreachable, UsageFault, VersionMismatch
+from arena.seam import Tournament
+from arena.tally import Progress, silent
+from arena.wire import faults
+from arena.wire.calls import API, Call, How, bound, calls, rules
+from arena.wire.codec import Json, Malformed
+
+_log = logging.getLogger(__name__)
+
+PATIENCE_SECONDS = 120.0
+"""For which a server may be away before a call is given up."""
+WAIT_SECONDS = 20.0
+"""For which the server holds a question about a job back until there is news."""
+_LONGEST_ADDRESS = 2_000
+"""Characters of arguments that go into an address; longer ones go into a body."""
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
+_AWAY = frozenset({502, 503, 504})
+"""What a proxy answers while the server behind it is started again, or the server while its
+database is."""
+_KEPT_BYTES = 16 << 20
+"""Of answers that are kept to ask whether they still hold."""
+_TOKEN = re.compile(r"[!-~]{1,512}")
+_LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+class RemoteArena(Tournament):
+    """A tournament on a server.  A context manager; safe for many threads.
+
+    It has every method of `arena.seam.Tournament`; they are made from the table that the server's
+    addresses are made from (`arena.wire.calls`).
+
+    Args:
+      url: of the server.
+      token: of an account; by default that of ARENA_TOKEN or `arena login`.
+      patience: seconds for which the server may be away before a call is given up.
+
+    Raises:
+      UsageFault: it is no address, or no token.
+    """
+
+    def __init__(
+        self, url: str, token: str | None = None, *, patience: float = PATIENCE_SECONDS
+    ) -> None:
+        self.address = logins.address_of(url)
+        token = token or logins.token_for(url)
+        if token and not _TOKEN.fullmatch(token):
+            raise UsageFault("this is no token: one is a word of letters and digits")
+        parts = urlsplit(self.address)
+        if token and parts.scheme == "http" and parts.hostname not in _LOCAL:
+            _log.warning("%s is not encrypted: everybody on the way reads the token", self.address)
+        headers = {"Arena-Api": str(API), "Arena-Rules": rules()}
+        if token:
+            headers["Authorization"] = f"Bearer {token}"
+        self._patience, self._jitter = patience, random.Random()
+        self._client = httpx2.Client(
+            base_url=self.address,
+            headers=headers,
+            timeout=httpx2.Timeout(30.0, read=WAIT_SECONDS + 20.0),
+        )
+        self._kept: OrderedDict[str, tuple[str, bytes]] = OrderedDict()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Arena({self.address!r})"
+
+    def close(self) -> None:
+        """Closes the connections.  Jobs that were begun go on at the server."""
+        self._client.close()
+
+    @property
+    def home(self) -> NoReturn:
+        """There is none here.
+
+        Raises:
+          UsageFault: always, in words for whoever gave the address where a folder is needed.
+        """
+        raise UsageFault(
+            f"this needs the folder of a home, and {self.address} is a server: run it there, or "
+            "name a folder with --home"
+        )
+
+    def account(self) -> Mapping[str, Json]:
+        """Whose token this is: name, role, and until when it fits."""
+        return dict(self._told(self._sent("GET", "/api/v1/account")))
+
+    # One question.
+
+    def _asked(self, call: Call, arguments: dict[str, Any], progress: Progress) -> Any:
+        document = call.encode(arguments)
+        if call.how is How.READ:
+            found = self._read(call, document)
+        elif call.how is How.CHANGE:
+            key = {"Idempotency-Key": secrets.token_hex(16)}
+            path = f"/api/v1/{call.name}"
+            found = self._told(self._sent("POST", path, json=document, headers=key))
+        else:
+            found = self._done(call, document, progress)
+        try:
+            return call.result.decode(found["result"])
+        except (Malformed, KeyError) as error:
+            raise ServerError(
+                f"{self.address} answers to {call.name} what this version does not understand: "
+                f"{error}"
+            ) from error
+
+    def _read(self, call: Call, document: Mapping[str, Json]) -> Json:
+        path = f"/api/v1/{call.name}"
+        query = urlencode(
+            {
+                name: told if call.parameters[name].textual else json.dumps(told)
+                for name, told in document.items()
+                if told is not None
+            }
+        )
+        # An address has no word for None: it is left out where that means the same.
+        said = any(told is None and name in call.not_none for name, told in document.items())
+        if said or len(query) > _LONGEST_ADDRESS:
+            return self._told(self._sent("POST", path, json=document))
+        asked = f"{path}?{query}" if query else path
+        tag, body = self._kept.get(asked, ("", b""))
+        answer = self._sent("GET", asked, headers={"If-None-Match": tag} if tag else {})
+        if answer.status_code == 304:
+            return json.loads(body)
+        found = self._told(answer)
+        if answer.headers.get("ETag"):
+            self._keep(asked, answer.headers["ETag"], answer.content)
+        return found
+
+    def _keep(self, asked: str, tag: str, body: bytes) -> None:
+        self._kept[asked] = (tag, body)
+        while sum(len(one) for _, one in self._kept.values()) > _KEPT_BYTES:
+            self._kept.popitem(last=False)
+
+    def _done(self, call: Call, document: Mapping[str, Json], progress: Progress) -> Json:
+        """What a job comes to; its progress is told meanwhile."""
+        key = {"Idempotency-Key": secrets.token_hex(16)}
+        path, wait = f"/api/v1/{call.name}", f"wait={WAIT_SECONDS:g}"
+        watched = progress is not silent
+        first = "wait=0.5" if watched else wait
+        job = self._told(self._sent("POST", f"{path}?{first}", json=document, headers=key))
+        try:
+            while job["state"] in ("waiting", "running"):
+                if "progress" in job:
+                    progress(*job["progress"])
+                seen = f"&changes={job.get('changes', 0)}" if watched else ""
+                job = self._told(self._sent("GET", f"/api/v1/jobs/{job['job']}?{wait}{seen}"))
+        except BaseException as error:
+            if not isinstance(error, ServerError):  # Ctrl-C, or the progress bar: nobody wants it
+                self._give_up(job["job"])
+            raise
+        if job["state"] == "cancelled":
+            raise ServerError(f"somebody ended this {call.name} at the server")
+        if job["state"] == "failed":
+            raise faults.error_of(job["error"])
+        return job
+
+    def _give_up(self, job_id: str) -> None:
+        try:
+            self._client.delete(f"/api/v1/jobs/{job_id}", timeout=3.0)
+        except httpx2.HTTPError:
+            _log.warning("the job goes on at %s", self.address)
+
+    # One request.
+
+    def _sent(self, method: str, path: str, **options: Any) -> httpx2.Response:
+        """The answer of a request that may be sent again, and is while the server is away.
+
+        Raises:
+          ServerUnreachable: it is away for too long, or there is no arena.
+          VersionMismatch: it speaks another language.
+        """
+        deadline, pause = time.monotonic() + self._patience, _FIRST_PAUSE
+        while True:
+            try:
+                answer = self._client.request(method, path, **options)
+                over = time.monotonic() >= deadline and "Arena-Api" in answer.headers
+                if answer.status_code not in _AWAY or over:
+                    self._check_version(answer)
+                    return answer
+                why = f"it answers {answer.status_code}"
+            except httpx2.TransportError as error:
+                why = str(error) or type(error).__name__
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise ServerUnreachable(
+                    f"{self.address} cannot be reached ({why}); what it was asked before goes on "
+                    "there, and asking again finds it"
+                )
+            # Clients that lost the same server do not come back all at once.
+            time.sleep(min(left, pause * self._jitter.uniform(0.5, 1.0)))
+            pause = min(2.0 * pause, _LONGEST_PAUSE)
+
+    def _check_version(self, answer: httpx2.Response) -> None:
+        told = answer.headers.get("Arena-Api")
+        if told is None and answer.status_code not in (408, 413, 414):
+            raise ServerUnreachable(
+                f"{self.address} answers ({answer.status_code}), but is no arena: check the address"
+            )
+        if told is not None and told != str(API):
+            raise VersionMismatch(
+                f"{self.address} speaks version {told[:20]} of the arena's API, and this client "
+                f"version {API}: update policy-arena on whichever side is older"
+            )
+
+    def _told(self, answer: httpx2.Response) -> Json:
+        """A JSON answer.
+
+        Raises:
+          ArenaError, RegistryError, SandboxError: what went wrong there, in its own words.
+        """
+        try:
+            found = answer.json()
+        except ValueError as error:
+            raise ServerUnreachable(f"{self.address} answers what is no JSON") from error
+        if answer.status_code >= 400:
+            raise faults.error_of(found.get("error") if isinstance(found, dict) else None)
+        return found
+
+
+def _method(call: Call) -> Callable[..., Any]:
+    def method(self: RemoteArena, *arguments: Any, **named: Any) -> Any:
+        progress = named.get("progress", silent)
+        return self._asked(call, bound(call, arguments, named), progress)
+
+    method.__name__ = call.name
+    method.__qualname__ = f"RemoteArena.{call.name}"
+    method.__doc__ = f"See `arena.Arena.{call.name}`."
+    return method
+
+
+for _call in calls().values():
+    made = _method(_call)
+    setattr(RemoteArena, _call.name, property(made) if _call.is_property else made)

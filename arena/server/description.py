@@ -1,0 +1,198 @@
+"""What the API offers, for programs (OpenAPI) and for people (one plain page, no script in it)."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable
+from importlib.metadata import version
+
+from arena.wire.calls import API, Call, How, calls
+from arena.wire.codec import Json
+
+ROOT = "/api/v1"
+_ERROR: dict[str, Json] = {
+    "type": "object",
+    "properties": {
+        "error": {
+            "type": "object",
+            "properties": {
+                "kind": {"type": "string", "description": "class of the error"},
+                "message": {"type": "string"},
+                "about": {"type": "object"},
+            },
+            "required": ["kind", "message"],
+        }
+    },
+}
+_JOB: dict[str, Json] = {
+    "type": "object",
+    "properties": {
+        "job": {"type": "string"},
+        "method": {"type": "string"},
+        "state": {"enum": ["waiting", "running", "done", "failed", "cancelled"]},
+        "progress": {
+            "type": "array",
+            "items": {"type": "integer"},
+            "description": "matches done, and to do; while it runs",
+        },
+        "changes": {"type": "integer", "description": "rises with the progress"},
+        "ahead": {"type": "integer", "description": "jobs before it; while it waits"},
+        "result": {"description": "as the method returns it; when it is done"},
+        "error": _ERROR["properties"]["error"],
+    },
+    "required": ["job", "method", "state"],
+}
+KEY = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "schema": {"type": "string", "maxLength": 200},
+    "description": "The same key by the same account is the same request: it is done once.",
+}
+WAIT = {
+    "name": "wait",
+    "in": "query",
+    "schema": {"type": "number", "maximum": 30},
+    "description": "Seconds to wait for the job to go on before answering.",
+}
+SAID = {
+    How.READ: "Changes nothing. Answers carry an ETag; with If-None-Match what has not changed is "
+    "answered with 304.",
+    How.CHANGE: "Changes the registry at once.",
+    How.JOB: "Takes long: answers with a job, and its result where it is done within `wait`.",
+}
+
+
+def _answer(schema: Json, about: str) -> Json:
+    return {"description": about, "content": {"application/json": {"schema": schema}}}
+
+
+def _body(call: Call) -> Json:
+    schema = {
+        "type": "object",
+        "properties": {name: one.schema for name, one in call.parameters.items()},
+        "required": sorted(call.needed),
+        "additionalProperties": False,
+    }
+    return {"required": bool(call.needed), "content": {"application/json": {"schema": schema}}}
+
+
+def _in_address(call: Call) -> Iterable[Json]:
+    for name, one in call.parameters.items():
+        place = {"name": name, "in": "query", "required": name in call.needed}
+        if one.textual:
+            yield place | {"schema": one.schema}
+        else:
+            yield place | {"content": {"application/json": {"schema": one.schema}}}
+
+
+def _operation(call: Call, method: str) -> Json:
+    result = {"type": "object", "properties": {"result": call.result.schema}}
+    operation: dict[str, Json] = {
+        "operationId": f"{method}_{call.name}",
+        "summary": f"{call.name} (for {call.may.value}s)",
+        "description": f"{SAID[call.how]} It is `arena.Arena.{call.name}`.",
+        "security": [{"token": []}],
+        "responses": {
+            "200": _answer(_JOB if call.how is How.JOB else result, "What came of it."),
+            "default": _answer(_ERROR, "Why not."),
+        },
+    }
+    if method == "get":
+        operation["parameters"] = list(_in_address(call))
+        operation["responses"]["304"] = {"description": "Nothing has changed."}
+        return operation
+    operation["requestBody"] = _body(call)
+    if call.how is not How.READ:
+        operation["parameters"] = [KEY, *([WAIT] if call.how is How.JOB else [])]
+    if call.how is How.JOB:
+        operation["responses"]["202"] = _answer(_JOB, "It is noted; ask for the job.")
+    return operation
+
+
+def openapi() -> Json:
+    """The OpenAPI document (3.1)."""
+    job_id = {"name": "job", "in": "path", "required": True, "schema": {"type": "string"}}
+    known: dict[str, Json] = {"security": [{"token": []}]}
+    one, gone = _answer(_JOB, "The job."), _answer(_ERROR, "Why not.")
+    answers = {"200": one, "default": gone}
+    paths: dict[str, Json] = {
+        f"{ROOT}/{name}": {
+            method: _operation(call, method)
+            for method in (("get", "post") if call.how is How.READ else ("post",))
+        }
+        for name, call in calls().items()
+    }
+    changes = {
+        "name": "changes",
+        "in": "query",
+        "schema": {"type": "integer"},
+        "description": "Wait until the job's `changes` is another number.",
+    }
+    paths |= {
+        f"{ROOT}/jobs": {
+            "get": known | {"summary": "your jobs that are not over", "responses": answers}
+        },
+        f"{ROOT}/jobs/{{job}}": {
+            "get": known
+            | {
+                "summary": "how a job goes on, and its result",
+                "parameters": [job_id, WAIT, changes],
+                "responses": answers,
+            },
+            "delete": known
+            | {"summary": "ends a job", "parameters": [job_id], "responses": answers},
+        },
+        f"{ROOT}/account": {
+            "get": known
+            | {"summary": "whose token this is", "responses": {"200": {"description": "Whose."}}}
+        },
+        "/health": {
+            "get": {"summary": "whether it works", "responses": {"200": {"description": "Yes."}}}
+        },
+        "/metrics": {
+            "get": known
+            | {"summary": "for Prometheus", "responses": {"200": {"description": "Counters."}}}
+        },
+    }
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Policy Arena",
+            "version": f"{version('policy-arena')} (API {API})",
+            "description": "What `arena.Arena` does, over HTTP. Floats that JSON has not are the "
+            "words NaN, Infinity and -Infinity; one of several types says which, as "
+            '{"Rejection": {...}}.',
+        },
+        "paths": paths,
+        "components": {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
+    }
+
+
+def page() -> str:
+    """The same for people."""
+    rows = []
+    for name, call in calls().items():
+        how = "GET" if call.how is How.READ else "POST"
+        given = ", ".join(
+            f"<b>{html.escape(one)}</b>" if one in call.needed else html.escape(one)
+            for one in call.parameters
+        )
+        rows.append(
+            f"<tr><td>{how} {ROOT}/{name}</td><td>{call.how.value}</td>"
+            f"<td>{call.may.value}</td><td>{given}</td></tr>"
+        )
+    about = "".join(
+        f"<dt>{how.value}</dt><dd>{html.escape(said)}</dd>" for how, said in SAID.items()
+    )
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width"><title>Policy Arena: API</title>'
+        "</head><body><h1>Policy Arena: API</h1>"
+        "<p>Every request but /health shows a token: <code>Authorization: Bearer TOKEN</code>. "
+        f'Programs read <a href="{ROOT}/openapi.json">{ROOT}/openapi.json</a>. '
+        "Parameters in bold are needed; a GET has them in its address (text as it is, the rest as "
+        "JSON), a POST as one JSON object.</p>"
+        f"<dl>{about}</dl><table><thead><tr><th>request</th><th>what it does</th>"
+        "<th>for whom</th><th>parameters</th></tr></thead><tbody>"
+        f"{''.join(rows)}</tbody></table></body></html>"
+    )

@@ -1,0 +1,101 @@
+"""Bounds on what one request may take: a body that is too long or too slow is not waited for."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[Message, Receive, Send], Awaitable[None]]
+
+BODY_BYTES = 16 << 20
+"""Of one request: 200 programs of the largest size fit, or the pairs of a table of 500."""
+BODY_SECONDS = 20.0
+"""For all of a body, once its headers are there."""
+ADDRESS_CHARS = 8_192
+"""Of a request's query; clients send longer arguments in a body."""
+
+
+class _TooLong(Exception):
+    pass
+
+
+class Limited:
+    """An ASGI application whose requests have bounds.
+
+    Args:
+      app: the application.
+      most: bytes of a body.
+      seconds: for it to arrive.
+    """
+
+    def __init__(
+        self, app: Application, most: int = BODY_BYTES, seconds: float = BODY_SECONDS
+    ) -> None:
+        self._app, self._most, self._seconds = app, most, seconds
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Answers one request, or refuses it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        if len(scope.get("query_string", b"")) > ADDRESS_CHARS:
+            await _refuse(send, 414, f"an address has at most {ADDRESS_CHARS:,} characters")
+            return
+        if self._announced(scope) > self._most:
+            await _refuse(send, 413, f"a request has at most {self._most:,} bytes")
+            return
+        try:
+            messages = await asyncio.wait_for(self._body(receive), self._seconds)
+        except _TooLong:
+            await _refuse(send, 413, f"a request has at most {self._most:,} bytes")
+            return
+        except TimeoutError:
+            await _refuse(send, 408, f"a request arrives within {self._seconds:g} seconds")
+            return
+
+        async def received() -> Message:
+            return messages.pop(0) if messages else await receive()
+
+        await self._app(scope, received, send)
+
+    def _announced(self, scope: Message) -> int:
+        for name, value in scope["headers"]:
+            if name.lower() == b"content-length":
+                return int(value) if value.isdigit() else self._most + 1
+        return 0
+
+    async def _body(self, receive: Receive) -> list[Message]:
+        """The messages of a whole body.
+
+        Raises:
+          _TooLong: it is longer than it may be; what was read is dropped.
+        """
+        messages: list[Message] = []
+        size = 0
+        while True:
+            message = await receive()
+            messages.append(message)
+            if message["type"] != "http.request":
+                return messages
+            size += len(message.get("body", b""))
+            if size > self._most:
+                raise _TooLong
+            if not message.get("more_body", False):
+                return messages
+
+
+async def _refuse(send: Send, status: int, words: str) -> None:
+    """An answer that ends the connection: the rest of the body is not read."""
+    body = json.dumps({"error": {"kind": "BadRequest", "message": words}}).encode()
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"connection", b"close"),
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,319 @@
+"""The one thread that plays: jobs in turn, and while nobody waits what is missing of round robins.
+
+An `Arena` is not for several threads, so it belongs to this one.  Whose turn it is: of the accounts
+that wait, the one that was served longest ago; within an account the oldest job.  A job is not cut
+into pieces, so the longest that somebody waits for another is one job.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from typing import Any
+
+from arena.desk import Desk
+from arena.errors import QuotaSpent
+from arena.games import GAMES
+from arena.home import Home
+from arena.local import Arena
+from arena.server.admission import prepared_again
+from arena.server.ledger import Job, Ledger, State
+from arena.server.rights import veiled
+from arena.server.state import StateOfHome
+from arena.tally import PlayReport
+from arena.wire import faults
+from arena.wire.calls import Call, calls
+from registry.rights import Account, Quota, Role, over_quota
+from registry.values import Status
+
+_log = logging.getLogger("arena.server")
+
+DAY = Quota(submissions=200, seconds=7_200.0)
+"""What an author may have done on one day (in UTC), where nothing else was set for the account."""
+REST_SECONDS = 30.0
+"""After the background player failed, before it tries again."""
+_HANDED_IN = {"submit": 1}
+"""Submissions that a call makes; `enter` makes as many as it is given."""
+
+
+class _Interrupted(Exception):
+    """Somebody else is to be served, or the server stops."""
+
+
+class _Cancelled(Exception):
+    """Whoever asked for the job wants it no more."""
+
+
+@dataclass(slots=True)
+class Progress:
+    """How a job that is under way goes on: matches done and to do, and a number that rises."""
+
+    done: int = 0
+    wanted: int = 0
+    changes: int = 0
+
+
+@dataclass(slots=True)
+class Counts:
+    """What the player has done since the server was started."""
+
+    matches: int = 0
+    in_background: int = 0
+    jobs: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+
+class Player:
+    """Works on a ledger's jobs with an arena.
+
+    Args:
+      arena: plays; from now on nobody else's.
+      ledger: has the jobs.
+      ring: called with a job's id, from this thread, when something about it changed.
+      matches: of each pair of a round robin that are played while nobody waits; 0 for none.
+      quota: of authors.
+    """
+
+    def __init__(
+        self,
+        arena: Arena,
+        ledger: Ledger,
+        ring: Callable[[str], None],
+        *,
+        matches: int = 0,
+        quota: Quota = DAY,
+    ) -> None:
+        self._arena, self._ledger, self._ring = arena, ledger, ring
+        self._home = arena.home
+        self._matches, self._quota = matches, quota
+        self._progress: dict[str, Progress] = {}
+        self._served: dict[str, int] = {}
+        self._cancelled: set[str] = set()
+        self._played_up_to: dict[str, str] = {}
+        self._state, self._nothing_since = StateOfHome(arena.home), ""
+        self._rest_until = 0.0
+        self._stopping, self._wake = threading.Event(), threading.Event()
+        self._thread = threading.Thread(target=self._work, name="player", daemon=True)
+        self.counts = Counts()
+
+    def start(self) -> None:
+        """Begins to work."""
+        self._thread.start()
+
+    def wake(self) -> None:
+        """Says that there is a new job."""
+        self._wake.set()
+
+    def stop(self, patience: float = 20.0) -> None:
+        """Ends after the matches at hand; what is not done is done when a server is started again.
+
+        Args:
+          patience: how long to wait for that, in seconds.
+        """
+        self._stopping.set()
+        self._wake.set()
+        self._thread.join(patience)
+
+    @property
+    def alive(self) -> bool:
+        """Whether it still works."""
+        return self._thread.is_alive()
+
+    def progress(self, job_id: str) -> Progress:
+        """How a job goes on."""
+        return self._progress.get(job_id, Progress())
+
+    def cancel(self, job: Job) -> None:
+        """Ends a job at once where it waits, and soon where it is under way."""
+        if self._ledger.cancel(job.id):
+            self._ring(job.id)
+        else:
+            self._cancelled.add(job.id)
+
+    def check_quota(self, account: Account) -> None:
+        """Does nothing where an author may have more done today.
+
+        Raises:
+          QuotaSpent: the message says what was used.
+        """
+        if account.role is Role.OPERATOR:
+            return
+        spent = self._home.registry.spent(account.name, _today())
+        why = over_quota(spent, account.quota, self._quota)
+        if why:
+            raise QuotaSpent(f"{why}; tomorrow (UTC) there is more")
+
+    # The thread.
+
+    def _work(self) -> None:
+        try:
+            while not self._stopping.is_set():
+                self._wake.clear()
+                job = self._next()
+                if job is not None:
+                    self._do(job)
+                elif not self._play_something():
+                    self._wake.wait(1.0)
+        except Exception:  # noqa: BLE001 - a thread tells nobody else
+            _log.exception("the player ended")
+        finally:
+            self._arena.close()
+            self._state.close()
+
+    def _next(self) -> Job | None:
+        waiting = [job for job in self._ledger.unfinished() if job.state is State.WAITING]
+        if not waiting:
+            return None
+        return min(waiting, key=lambda job: (self._served.get(job.account, 0), job.number))
+
+    def _do(self, job: Job) -> None:
+        """Does one job, whatever comes of it."""
+        if not self._ledger.begin(job):
+            return
+        self._served[job.account] = max(self._served.values(), default=0) + 1
+        self._progress[job.id] = Progress()
+        call, began = calls()[job.method], time.monotonic()
+        state, result, error = State.DONE, None, None
+        try:
+            result = self._result(call, job)
+        except _Interrupted:
+            self._ledger.put_back(job)
+            return
+        except _Cancelled:
+            state = State.CANCELLED
+        except Exception as fault:  # noqa: BLE001 - whoever waits for it is told, and the log
+            if not isinstance(fault, faults.ROOTS):
+                _log.exception("job failed", extra={"job": job.id, "method": job.method})
+            state, error = State.FAILED, json.dumps(faults.document_of(fault))
+        self._ledger.end(job, state, result=result, error=error)
+        self.counts.jobs[job.method, state.value] += 1
+        self._cancelled.discard(job.id)
+        _log.info(
+            "job",
+            extra={
+                "job": job.id[:8],
+                "account": job.account,
+                "method": job.method,
+                "state": state.value,
+                "seconds": round(time.monotonic() - began, 3),
+            },
+        )
+        self._ring(job.id)
+        self._progress.pop(job.id, None)
+
+    def _result(self, call: Call, job: Job) -> str:
+        account = self._home.registry.account(job.account)
+        arguments = call.decode(json.loads(job.arguments))
+        if account is None:
+            raise QuotaSpent(f"the account {job.account!r} is not there any more")
+        self.check_quota(account)
+        home = self._home.acting_as(account.name)
+        self._arena.home = self._arena.runner.home = home
+        began = time.monotonic()
+        if call.name == "enter":
+            arguments["submissions"] = prepared_again(arguments["game"], arguments["submissions"])
+        if call.name == "play_pairs":
+            arguments["processor_seconds"] = self._allowed(account, arguments)
+        if "progress" in call.told:
+            arguments["progress"] = self._teller(job)
+        try:
+            found = getattr(self._arena, call.name)(**arguments)
+        except _Interrupted:
+            raise
+        except BaseException:
+            self._charge(account, call, arguments, time.monotonic() - began)
+            raise
+        finally:
+            self._arena.home = self._arena.runner.home = self._home
+        self._charge(account, call, arguments, _cost(found, time.monotonic() - began))
+        return json.dumps(call.result.encode(veiled(found, account, Desk(home))), allow_nan=False)
+
+    def _allowed(self, account: Account, arguments: Mapping[str, Any]) -> float | None:
+        """Processor seconds that a request may use: what was asked for, and what is left today."""
+        asked: float | None = arguments.get("processor_seconds")
+        if account.role is Role.OPERATOR:
+            return asked
+        most = self._quota.seconds if account.quota.seconds is None else account.quota.seconds
+        if most is None:
+            return asked
+        left = max(0.0, most - self._home.registry.spent(account.name, _today()).seconds)
+        return left if asked is None else min(asked, left)
+
+    def _charge(
+        self, account: Account, call: Call, arguments: Mapping[str, Any], seconds: float
+    ) -> None:
+        """Notes what a job cost; operators pay nothing."""
+        if account.role is Role.OPERATOR:
+            return
+        handed_in = _HANDED_IN.get(call.name, len(arguments.get("submissions", ())))
+        self._home.registry.spend(account.name, seconds, handed_in)
+
+    def _teller(self, job: Job) -> Callable[[int, int], None]:
+        told = self._progress[job.id]
+
+        def tell(done: int, wanted: int) -> None:
+            if self._stopping.is_set():
+                raise _Interrupted
+            if job.id in self._cancelled:
+                raise _Cancelled
+            self.counts.matches += max(0, done - told.done)
+            told.done, told.wanted = done, wanted
+            told.changes += 1
+            self._ring(job.id)
+
+        return tell
+
+    # What nobody asked for.
+
+    def _play_something(self) -> bool:
+        """Plays what is missing of a round robin until somebody comes; False where nothing is."""
+        if not self._matches or time.monotonic() < self._rest_until:
+            return False
+        state = self._state.of_registry()
+        if state == self._nothing_since:
+            return False
+        for game in GAMES.values():
+            field_now = _field(self._home, game.name)
+            if self._played_up_to.get(game.name) == field_now:
+                continue
+            before = 0
+
+            def tell(done: int, wanted: int) -> None:
+                nonlocal before
+                self.counts.in_background += max(0, done - before)
+                before = done
+                if self._stopping.is_set() or self._wake.is_set():
+                    raise _Interrupted
+
+            try:
+                self._arena.play(game, self._matches, progress=tell)
+                self._played_up_to[game.name] = field_now
+            except _Interrupted:
+                pass
+            except faults.ROOTS as error:
+                _log.warning("the background player rests: %s", error)
+                self._rest_until = time.monotonic() + REST_SECONDS
+            return True
+        self._nothing_since = state
+        return False
+
+
+def _field(home: Home, game: str) -> str:
+    """Who takes part in a game, as a word that changes with them."""
+    found = home.registry.find(game, status=Status.QUALIFIED)
+    return ",".join(sorted(version.digest[:16] for version in found))
+
+
+def _cost(found: Any, seconds: float) -> float:
+    """What is charged: what matches held a processor where that is known, else how long it took."""
+    report = found if isinstance(found, PlayReport) else getattr(found, "report", None)
+    return report.held_seconds if isinstance(report, PlayReport) else seconds
+
+
+def _today() -> date:
+    return datetime.now(UTC).date()

@@ -1,0 +1,247 @@
+"""Who may ask for what, and what of an answer is not for everybody.
+
+The roles are the registry's (`registry.rights.may`).  What is added here is what a request over the
+wire can carry: many submissions at once, a client's reserved names, and vouching for programs.
+
+- Readers read.  Authors hand in, withdraw and reinstate under their own name, and have matches
+  played within their quota.  Operators do everything.
+- A client of the arena (CSRO) registers under names of its own, `csro/RUN-k03`.  An author may do
+  that in runs that begin with the author's name: ada in csro/ada and csro/ada-...
+- Authors vouch for their own programs only.
+- Nobody is told the key of an open season.  The source of a policy that takes part is open, as it
+  is on the pages; of one that does not (withdrawn, quarantined, a candidate), it is its authors'
+  and the operators'.  The seed of a deal is told to who played it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from arena.desk import Desk
+from arena.enrol import Enrolled
+from arena.errors import NotAllowed
+from arena.evaluation import Evaluated
+from arena.games import GAMES
+from arena.kinds.mixture import weights_of
+from arena.kinds.neural import KIND as NEURAL
+from arena.kinds.neural import payload_of, uniform_file
+from arena.listings import Policies
+from arena.replay import UNTOLD, Stored
+from arena.submission import KIND as PYTHON
+from arena.wire.calls import Call, May
+from registry.rights import Account, Action, Role, may
+from registry.values import PolicyVersion, Season, Status, Submission
+
+CLIENTS = frozenset({"csro"})
+"""Reserved authors in whose names a client of the arena registers what it makes."""
+_ACTIONS = {May.READER: Action.READ, May.AUTHOR: Action.PLAY, May.OPERATOR: Action.OPERATE}
+_VEILED = frozenset({"policies", "policy", "versions", "match"})
+"""Reads whose answers depend on who asks."""
+
+
+def view_of(call: Call, account: Account) -> str:
+    """What an answer to a read depends on, of who asks."""
+    if call.name not in _VEILED:
+        return ""
+    return "*" if account.role is Role.OPERATOR else account.name
+
+
+def check(call: Call, account: Account, arguments: Mapping[str, Any], desk: Desk) -> None:
+    """Does nothing where an account may make this call.
+
+    Raises:
+      NotAllowed: it may not; the message says why.
+      RegistryError: it is about a policy that is not there.
+    """
+    if not may(account, _ACTIONS[call.may]):
+        raise NotAllowed(
+            f"{call.name} is for {call.may.value}s, and {account.name} is a {account.role.value}"
+        )
+    if account.role is not Role.OPERATOR and call.name in _CHECKS:
+        _CHECKS[call.name](account, arguments, desk)
+
+
+def owned(account: Account, name: str, desk: Desk) -> bool:
+    """Whether a policy's name is an author's: its own, or that of a run of its own."""
+    return may(account, Action.SUBMIT, _in_own_words(account, name, desk))
+
+
+def _in_own_words(account: Account, name: str, desk: Desk) -> str:
+    """The name; one of a client's run as that of the author whose run it is."""
+    author, _, rest = name.partition("/")
+    if author not in CLIENTS:
+        return name
+    ours = [one for one in _names_of(desk) if _begins(rest, one)]
+    ours += [account.name] if _begins(rest, account.name) else []
+    return f"{max(ours, key=len)}/{rest}" if ours else name
+
+
+def _names_of(desk: Desk) -> tuple[str, ...]:
+    """Who there is; asked once for each request, which may be about a thousand names."""
+    known: dict[str, tuple[str, ...]] = desk.__dict__
+    if "names" not in known:
+        known["names"] = tuple(one.name for one in desk.authors())
+    return known["names"]
+
+
+def _begins(rest: str, author: str) -> bool:
+    return rest == author or rest.startswith(f"{author}-")
+
+
+def _refuse_foreign(account: Account, name: str, desk: Desk) -> None:
+    if not owned(account, name, desk):
+        author = name.partition("/")[0]
+        yours = f"{author}/{account.name}-..." if author in CLIENTS else f"{account.name}/..."
+        raise NotAllowed(
+            f"the name {name!r} is not {account.name}'s: yours are {yours}, and an operator may "
+            "use any"
+        )
+
+
+def _may_submit(account: Account, arguments: Mapping[str, Any], desk: Desk) -> None:
+    _refuse_foreign(account, arguments["name"], desk)
+
+
+def _may_enter(account: Account, arguments: Mapping[str, Any], desk: Desk) -> None:
+    for one in arguments["submissions"]:
+        if isinstance(one, Submission) and not _is_a_beginning(one):
+            _refuse_foreign(account, one.name, desk)
+
+
+def _may_register(account: Account, arguments: Mapping[str, Any], desk: Desk) -> None:
+    _refuse_foreign(account, arguments["submission"].name, desk)
+
+
+def _is_a_beginning(one: Submission) -> bool:
+    """Whether it is what every client's run may begin with: the same content for everybody."""
+    game = GAMES.get(one.game)
+    if game is None or one.name.partition("/")[0] not in CLIENTS:
+        return False
+    if one.kind == PYTHON:
+        return one.payload == game.initial
+    if one.kind != NEURAL or game.tensors is None:
+        return False
+    return one.payload == payload_of(game, uniform_file(game))
+
+
+def _own_credits(account: Account, version: PolicyVersion, desk: Desk) -> list[Status]:
+    return [one.status for one in version.credits if owned(account, one.name, desk)]
+
+
+def _may_admit(account: Account, arguments: Mapping[str, Any], desk: Desk) -> None:
+    digest = arguments["digest"]
+    version = desk.versions([digest])[digest]
+    for one in version.credits:
+        if one.status is Status.CANDIDATE:
+            _refuse_foreign(account, one.name, desk)
+
+
+def _may_call(account: Account, arguments: Mapping[str, Any], desk: Desk) -> None:
+    alias, game = arguments["alias"], arguments["game"]
+    name = game if isinstance(game, str) else game.name
+    if not _begins(alias, account.name):
+        raise NotAllowed(
+            f"the alias {alias!r} is not {account.name}'s: yours are {account.name} and "
+            f"{account.name}-..."
+        )
+    there = {one.name for one in desk.home.registry.aliases(name)}
+    if alias in there and not _own_credits(account, desk.policy(alias, name), desk):
+        raise NotAllowed(f"the alias {alias!r} means another author's policy")
+
+
+def _may_change(account: Account, arguments: Mapping[str, Any], desk: Desk) -> None:
+    _refuse_foreign(account, desk.policy(arguments["ref"], arguments.get("game")).name, desk)
+
+
+def _may_reinstate(account: Account, arguments: Mapping[str, Any], desk: Desk) -> None:
+    _may_change(account, arguments, desk)
+    version = desk.policy(arguments["ref"], arguments.get("game"))
+    if version.status is not Status.YANKED:
+        raise NotAllowed(
+            f"{version.ref} is {version.status.value}: authors let back what they withdrew, and "
+            "operators the rest"
+        )
+
+
+def _may_vouch(account: Account, arguments: Mapping[str, Any], desk: Desk) -> None:
+    if not arguments.get("shared"):
+        return
+    if "ref" in arguments:  # an evaluation is against the house, which is no program
+        playing = [desk.policy(arguments["ref"], arguments["game"])]
+    else:
+        playing = list(
+            desk.versions(digest for pair in arguments["wanted"] for digest in pair).values()
+        )
+    _refuse_vouching(account, playing, desk)
+
+
+def _refuse_vouching(account: Account, playing: Iterable[PolicyVersion], desk: Desk) -> None:
+    for one in playing:
+        if one.kind == "mixture":  # its members play in its place
+            members = desk.versions(weights_of(one.payload))
+            _refuse_vouching(account, members.values(), desk)
+        common = one.kind == PYTHON and one.payload == GAMES[one.game].initial
+        if one.kind == PYTHON and not common and not _own_credits(account, one, desk):
+            raise NotAllowed(
+                f"{one.ref} is not {account.name}'s to vouch for: play without --vouched, or with "
+                "your own programs only"
+            )
+
+
+_CHECKS = {
+    "submit": _may_submit,
+    "enter": _may_enter,
+    "register": _may_register,
+    "admit": _may_admit,
+    "call": _may_call,
+    "withdraw": _may_change,
+    "reinstate": _may_reinstate,
+    "play_pairs": _may_vouch,
+    "evaluate": _may_vouch,
+}
+
+
+# What is not for everybody.
+
+
+def veiled(value: Any, account: Account, desk: Desk) -> Any:
+    """An answer without what its reader may not see."""
+    if isinstance(value, Season):
+        return value if value.closed else replace(value, key=None)
+    if isinstance(value, PolicyVersion):
+        return _veiled_version(value, account, desk)
+    if isinstance(value, Policies):
+        return Policies(_veiled_version(one, account, desk) for one in value)
+    if isinstance(value, (tuple, list)) and value and isinstance(value[0], (Season, Enrolled)):
+        return type(value)(veiled(one, account, desk) for one in value)
+    if isinstance(value, dict):
+        return {key: veiled(one, account, desk) for key, one in value.items()}
+    if isinstance(value, (Enrolled, Evaluated)):
+        return replace(value, version=_veiled_version(value.version, account, desk))
+    if isinstance(value, Stored):
+        return _veiled_match(value, account, desk)
+    return value
+
+
+def _veiled_version(version: PolicyVersion, account: Account, desk: Desk) -> PolicyVersion:
+    if account.role is Role.OPERATOR or any(
+        one.status is Status.QUALIFIED for one in version.credits
+    ):
+        return version
+    if _own_credits(account, version, desk):
+        return version
+    return replace(version, payload="")
+
+
+def _veiled_match(stored: Stored, account: Account, desk: Desk) -> Stored:
+    first, second = stored.versions
+    if account.role is Role.OPERATOR or any(
+        _own_credits(account, one, desk) for one in stored.versions
+    ):
+        return stored
+    versions = (_veiled_version(first, account, desk), _veiled_version(second, account, desk))
+    season = desk.home.registry.season(stored.result.season)
+    seed = stored.deal_seed if season.closed or season.key is None else UNTOLD
+    return replace(stored, versions=versions, deal_seed=seed)

@@ -1,0 +1,271 @@
+"""What a server does for one request, without any HTTP: who asks, reads, changes, jobs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from arena.desk import Desk
+from arena.errors import BadRequest, NotAllowed, UsageFault, VersionMismatch
+from arena.home import Home
+from arena.server.admission import check_mixture
+from arena.server.ledger import Job, Ledger, State
+from arena.server.player import Player
+from arena.server.rights import check, veiled, view_of
+from arena.server.state import StateOfHome
+from arena.wire import faults
+from arena.wire.calls import API, Call, rules
+from arena.wire.codec import Json
+from registry.rights import Account, Role
+from sandbox.errors import SandboxRefused
+
+KEPT_ANSWERS = 512
+KEPT_BYTES = 128 << 20
+"""Of answers to reads that are kept until something changes."""
+KNOWN_SECONDS = 2.0
+"""For which a token is known without asking the registry again: so long a shut account is open."""
+_KEPT_TOKENS = 4_096
+_TELLS_A_SECRET = frozenset({"author_token"})
+"""Changes whose results are told once and kept nowhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A read's answer.
+
+    Attributes:
+      body: JSON.
+      tag: changes with the body, and with nothing that is told to nobody here.
+    """
+
+    body: bytes
+    tag: str
+
+
+class Service:
+    """One home, served.  Safe for many threads.
+
+    Args:
+      home: what is read and changed.
+      ledger: keeps what was asked for.
+      player: does what takes long.
+      wall: name of the wall that the player plays behind, or why there is none.
+    """
+
+    def __init__(
+        self, home: Home, ledger: Ledger, player: Player, wall: str | SandboxRefused
+    ) -> None:
+        self.ledger, self.player = ledger, player
+        self._home, self._wall = home, wall
+        self._state = StateOfHome(home)
+        self._changing = threading.Lock()
+        self._lock = threading.Lock()
+        self._answers: OrderedDict[tuple[str, str, str], Answer] = OrderedDict()
+        self._size = 0
+        self._computing: dict[tuple[str, str, str], threading.Lock] = {}
+        self._known: OrderedDict[str, tuple[float, Account]] = OrderedDict()
+
+    def account_of(self, token: str | None) -> Account:
+        """Who shows a token.
+
+        Raises:
+          NotAllowed: there is none, or it is nobody's.
+          TokenRefused: its time is over, or the account is shut.
+        """
+        if not token:
+            raise NotAllowed(
+                "this arena asks for a token (Authorization: Bearer TOKEN); `arena login URL` "
+                "keeps yours"
+            )
+        key = hashlib.blake2b(token.encode(errors="replace"), digest_size=16).hexdigest()
+        with self._lock:
+            until, known = self._known.get(key, (0.0, None))
+        if known is not None and until > time.monotonic():
+            return known
+        account = self._home.registry.account_of(token)
+        if account is None:
+            raise NotAllowed("this token is nobody's here; the operator of this arena makes them")
+        with self._lock:
+            self._known[key] = (time.monotonic() + KNOWN_SECONDS, account)
+            while len(self._known) > _KEPT_TOKENS:
+                self._known.popitem(last=False)
+        return account
+
+    def check_version(self, api: str | None, known_rules: str | None) -> None:
+        """Does nothing for a client that speaks the same language, or does not say which.
+
+        Raises:
+          VersionMismatch: it speaks another one.
+        """
+        if api is not None and api != str(API):
+            raise VersionMismatch(
+                f"this server speaks version {API} of the arena's API, and you version {api[:20]}: "
+                "update policy-arena on whichever side is older"
+            )
+        ours = dict(one.split("=") for one in rules().split(","))
+        for told in (known_rules or "").split(","):
+            name, _, version = told.partition("=")
+            if name in ours and version != ours[name]:
+                raise VersionMismatch(
+                    f"this server plays {name} by rules of version {ours[name]}, and you by "
+                    f"version {version[:20]}: update policy-arena on whichever side is older"
+                )
+
+    # Reads.
+
+    def read(self, call: Call, account: Account, document: Json) -> Answer:
+        """Answers a read, from what is kept where nothing has changed since."""
+        arguments = call.decode(document)
+        check(call, account, arguments, Desk(self._home))
+        view, state = view_of(call, account), self._state.word()
+        asked = json.dumps([call.name, document, view], sort_keys=True)
+        key = (hashlib.blake2b(asked.encode(), digest_size=16).hexdigest(), view, state)
+        with self._lock:
+            kept = self._answers.get(key)
+            if kept is not None:
+                self._answers.move_to_end(key)
+                return kept
+            computing = self._computing.setdefault(key, threading.Lock())
+        with computing:  # of many who ask for the same at once, one works it out
+            with self._lock:
+                kept = self._answers.get(key)
+            if kept is None:
+                kept = self._work_out(call, account, arguments)
+                self._keep(key, kept)
+        with self._lock:
+            self._computing.pop(key, None)
+        return kept
+
+    def _work_out(self, call: Call, account: Account, arguments: dict[str, Any]) -> Answer:
+        desk = Desk(self._home)
+        if call.name == "wall":
+            if isinstance(self._wall, SandboxRefused):
+                raise self._wall
+            found: Any = self._wall
+        else:
+            try:
+                found = getattr(desk, call.name)(**arguments)
+            except ValueError as error:  # a number or a word that means nothing there
+                raise UsageFault(f"{call.name}: {error}") from error
+        document = call.result.encode(veiled(found, account, desk))
+        body = json.dumps({"result": document}, allow_nan=False, ensure_ascii=False).encode()
+        return Answer(body, hashlib.blake2b(body, digest_size=12).hexdigest())
+
+    def _keep(self, key: tuple[str, str, str], answer: Answer) -> None:
+        with self._lock:
+            self._answers[key] = answer
+            self._size += len(answer.body)
+            while len(self._answers) > KEPT_ANSWERS or self._size > KEPT_BYTES:
+                _, dropped = self._answers.popitem(last=False)
+                self._size -= len(dropped.body)
+
+    # Changes.
+
+    def change(self, call: Call, account: Account, document: Json, key: str | None) -> bytes:
+        """Makes a change, once for each key; returns what came of it as JSON."""
+        arguments = call.decode(document)
+        desk = Desk(self._home.acting_as(account.name))
+        with self._changing:
+            job, state = None, None
+            if key is not None:
+                told = json.dumps(document, sort_keys=True)
+                job, new = self.ledger.add(account.name, key, call.name, told, State.RUNNING)
+                state = None if new else job.state
+            if job is not None and state is not None:
+                return _made_before(call, job)
+            try:
+                result = self._made(call, account, arguments, desk)
+            except faults.ROOTS as error:
+                if job is not None:
+                    told = json.dumps(faults.document_of(error))
+                    self.ledger.end(job, State.FAILED, error=told)
+                raise
+            if job is not None:
+                kept = None if call.name in _TELLS_A_SECRET else result
+                self.ledger.end(job, State.DONE, result=kept)
+        return b'{"result": ' + result.encode() + b"}"
+
+    def _made(self, call: Call, account: Account, arguments: dict[str, Any], desk: Desk) -> str:
+        check(call, account, arguments, desk)
+        if call.name == "register":
+            check_mixture(arguments["submission"], desk)
+        found = getattr(desk, call.name)(**arguments)
+        if call.name in _TELLS_A_SECRET:
+            desk.home.registry.note(account.name, "account.token", arguments["name"])
+        return json.dumps(call.result.encode(veiled(found, account, desk)), allow_nan=False)
+
+    # Jobs.
+
+    def take_in(self, call: Call, account: Account, document: Json, key: str | None) -> Job:
+        """Takes in what takes long; the same job for the same key."""
+        arguments = call.decode(document)
+        check(call, account, arguments, Desk(self._home))
+        told = json.dumps(document, sort_keys=True)
+        if key is None or not self.ledger.known(account.name, key):
+            self.player.check_quota(account)
+        job, new = self.ledger.add(account.name, key, call.name, told, State.WAITING)
+        if new:
+            self.player.wake()
+        return job
+
+    def job(self, job_id: str, account: Account) -> Job:
+        """A job of somebody's.
+
+        Raises:
+          BadRequest: there is none of that id, or it is another's.
+        """
+        found = self.ledger.get(job_id)
+        if found is None or (found.account != account.name and account.role is not Role.OPERATOR):
+            raise BadRequest(
+                "there is no job of that id (any more); those that are over are kept for a week"
+            )
+        return found
+
+    def describe(self, job: Job) -> bytes:
+        """A job as JSON."""
+        told: dict[str, Json] = {"job": job.id, "method": job.method, "state": job.state.value}
+        if job.state is State.RUNNING:
+            progress = self.player.progress(job.id)
+            told["progress"] = [progress.done, progress.wanted]
+            told["changes"] = progress.changes
+        if job.state is State.WAITING:
+            told["ahead"] = sum(one.number < job.number for one in self.ledger.unfinished())
+        if job.error is not None:
+            told["error"] = json.loads(job.error)
+        body = json.dumps(told).encode()
+        if job.result is None:
+            return body
+        return body[:-1] + b', "result": ' + job.result.encode() + b"}"
+
+    def health(self) -> Mapping[str, Json]:
+        """Whether everything works, for whoever restarts what does not.
+
+        Raises:
+          RegistryError, StoreError: it does not.
+        """
+        self._state.word()
+        self._home.registry.current_season()
+        good = self.player.alive
+        return {"status": "ok" if good else "the player has ended", "api": API, "rules": rules()}
+
+    def close(self) -> None:
+        """Closes what it opened."""
+        self._state.close()
+
+
+def _made_before(call: Call, job: Job) -> bytes:
+    """What came of a change that was made with the same key."""
+    if job.error is not None:
+        raise faults.error_of(json.loads(job.error))
+    if call.name in _TELLS_A_SECRET:
+        raise UsageFault(
+            "this token was made and told already, and is kept nowhere: make another one with a "
+            "new Idempotency-Key"
+        )
+    return b'{"result": ' + (job.result or "null").encode() + b"}"

@@ -1,0 +1,215 @@
+"""Opens a home, starts the player, and answers requests until the process is told to stop."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import sys
+import threading
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+
+from arena.errors import UsageFault
+from arena.executors import Workers
+from arena.local import Arena
+from arena.server.app import Api, Bell
+from arena.server.ledger import FILE, Ledger
+from arena.server.limits import Limited
+from arena.server.listening import listener
+from arena.server.player import DAY, Player
+from arena.server.service import Service
+from registry.rights import Quota
+from registry.sqlite_file import held_alone
+from sandbox.choose import WallChoice
+from sandbox.errors import SandboxRefused
+
+_log = logging.getLogger("arena.server")
+PAGES = "policy_arena.pages"
+"""Entry points of what shows pages at the same address: a function from `Serving` to an ASGI
+application.  Pages are clients of the arena, so it finds them by name and imports none."""
+LOCK = "server.lock"
+CONNECTIONS = 1_000
+GOODBYE_SECONDS = 3
+Message = MutableMapping[str, Any]
+Application = Callable[
+    [Message, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]],
+    Awaitable[None],
+]
+_OURS = ("/api/", "/health", "/metrics")
+
+
+@dataclass(frozen=True)
+class Serving:
+    """What an operator decides when a server is started.
+
+    Attributes:
+      home: folder of the tournament.
+      registry_url: of a registry on a server; None for the one in the folder.
+      seed_key: that all seeds of a new home follow from; None to draw a secret.
+      wall: around untrusted policies.
+      workers: that play.
+      matches: of each pair that are played while nobody waits; 0 for none.
+      quota: of authors, for one day.
+      pages: whether pages are shown at the same address, where there are any.
+    """
+
+    home: Path
+    registry_url: str | None = None
+    seed_key: bytes | None = None
+    wall: WallChoice | None = None
+    workers: Workers | int = 0
+    matches: int = 0
+    quota: Quota = DAY
+    pages: bool = False
+
+
+class Server:
+    """A server of one home.  One at a time has a home.
+
+    Args:
+      serving: what the operator decided.
+
+    Raises:
+      ArenaError, RegistryError: the home cannot be opened.
+      UsageFault: another server has it.
+    """
+
+    def __init__(self, serving: Serving) -> None:
+        self._arena = Arena(
+            serving.home,
+            registry=serving.registry_url,
+            seed_key=serving.seed_key,
+            sandbox="auto" if serving.wall is None else serving.wall,
+            workers=serving.workers,
+        )
+        home = self._arena.home
+        self._held = held_alone(
+            home.path / LOCK, UsageFault(f"another server has the home {home.path}: stop it first")
+        )
+        self._held.__enter__()
+        self._ledger = Ledger(home.path / FILE)
+        self._ledger.reopen()
+        bell = Bell()
+        self.player = Player(
+            self._arena, self._ledger, bell.ring, matches=serving.matches, quota=serving.quota
+        )
+        self._service = Service(home, self._ledger, self.player, _wall_of(self._arena))
+        api = Limited(Api(self._service, bell).app())
+        self.app: Application = _beside(api, serving) if serving.pages else api
+
+    def run(self, address: str, port: int, announce: Callable[[str], None]) -> None:
+        """Listens and answers until the process is told to stop.
+
+        Args:
+          address: to listen on; everything but loopback lets others in.
+          port: 0 for a free one.
+          announce: told the address.
+
+        Raises:
+          UsageFault: the port is taken.
+        """
+        # uvicorn raises the signal again once it has shut down; without this it would end us there.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+        try:
+            with closing(listener(address, port)) as socket, suppress(KeyboardInterrupt):
+                host = f"[{address}]" if ":" in address else address
+                announce(f"http://{host}:{socket.getsockname()[1]}")
+                self.player.start()
+                _uvicorn(self.app).run(sockets=[socket])
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Stops the player and closes everything."""
+        self.player.stop()
+        self._service.close()
+        self._ledger.close()
+        self._held.__exit__(None, None, None)
+
+
+class InThread:
+    """A server in a thread of this process, for notebooks and tests.  A context manager.
+
+    Args:
+      serving: what is served.
+      port: 0 for a free one.
+    """
+
+    def __init__(self, serving: Serving, port: int = 0) -> None:
+        self.server = Server(serving)
+        self._socket = listener("127.0.0.1", port)
+        self.address = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
+        self._uvicorn = _uvicorn(self.server.app)
+        self._thread = threading.Thread(
+            target=self._uvicorn.run, kwargs={"sockets": [self._socket]}, daemon=True
+        )
+
+    def __enter__(self) -> InThread:
+        self.server.player.start()
+        self._thread.start()
+        while not self._uvicorn.started and self._thread.is_alive():
+            time.sleep(0.01)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._uvicorn.should_exit = True
+        self._thread.join()
+        self._socket.close()
+        self.server.close()
+
+
+def _uvicorn(app: Application) -> uvicorn.Server:
+    return uvicorn.Server(
+        uvicorn.Config(
+            app,
+            log_config=None,
+            log_level="warning",
+            access_log=False,
+            ws="websockets-sansio",
+            ws_per_message_deflate=False,
+            limit_concurrency=CONNECTIONS,
+            timeout_graceful_shutdown=GOODBYE_SECONDS,
+            server_header=False,
+        )
+    )
+
+
+def _wall_of(arena: Arena) -> str | SandboxRefused:
+    """The wall, or why there is none; a server without one still shows what there is."""
+    try:
+        return arena.wall
+    except SandboxRefused as error:
+        _log.warning("no sandbox: %s", error)
+        return error
+
+
+def _beside(api: Application, serving: Serving) -> Application:
+    """The API, and pages for every other address.
+
+    Raises:
+      UsageFault: no pages are installed.
+    """
+    found = list(entry_points(group=PAGES))
+    if not found:
+        raise UsageFault(
+            "no pages are installed here; serve without them (--no-pages), or install policy-arena "
+            "again"
+        )
+    pages: Application = found[0].load()(serving)
+
+    async def answer(
+        scope: Message,
+        receive: Callable[[], Awaitable[Message]],
+        send: Callable[[Message], Awaitable[None]],
+    ) -> None:
+        ours = scope["type"] == "http" and str(scope["path"]).startswith(_OURS)
+        await (api if ours else pages)(scope, receive, send)
+
+    return answer

@@ -1,0 +1,211 @@
+"""The table of methods: what of an arena can be asked over a wire, how, and by whom.
+
+It is derived from the signatures of `arena.seam.Tournament`.  What a signature does not say stands
+in `_RULES`: whether a method reads, changes or takes long, and which role it needs.
+"""
+
+from __future__ import annotations
+
+import enum
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, get_args
+
+from arena.errors import BadRequest
+from arena.games import GAMES
+from arena.seam import Tournament
+from arena.wire.codec import Codec, Json, Malformed, codec, documented, hints_of
+
+API = 1
+"""Rises when an older client or server could not understand a newer one."""
+HERE_ONLY = frozenset({"close"})
+"""Methods that have nothing to ask of a server."""
+TOLD_APART = frozenset({"progress"})
+"""Parameters that do not cross the wire: the client asks for a job's progress instead."""
+
+
+class How(enum.StrEnum):
+    """What a call does."""
+
+    READ = "read"
+    """It changes nothing: its answer may be kept, and it may be asked again."""
+    CHANGE = "change"
+    """It changes the registry, at once; asked twice with one key it is done once."""
+    JOB = "job"
+    """It plays, which takes long: it is noted, done when its turn comes, and its result is kept."""
+
+
+class May(enum.StrEnum):
+    """Who may ask for a call; each may also do what those before may."""
+
+    READER = "reader"
+    AUTHOR = "author"
+    OPERATOR = "operator"
+
+
+_RULES: Mapping[str, tuple[How, May]] = {
+    "wall": (How.READ, May.READER),
+    "policies": (How.READ, May.READER),
+    "policy": (How.READ, May.READER),
+    "versions": (How.READ, May.READER),
+    "refs": (How.READ, May.READER),
+    "authors": (How.READ, May.READER),
+    "history": (How.READ, May.READER),
+    "payoffs": (How.READ, May.READER),
+    "exact_payoffs": (How.READ, May.READER),
+    "leaderboard": (How.READ, May.READER),
+    "matches": (How.READ, May.READER),
+    "conduct": (How.READ, May.READER),
+    "match": (How.READ, May.READER),
+    "seasons": (How.READ, May.READER),
+    "check": (How.JOB, May.AUTHOR),
+    "practise": (How.JOB, May.AUTHOR),
+    "submit": (How.JOB, May.AUTHOR),
+    "enter": (How.JOB, May.AUTHOR),
+    "play_pairs": (How.JOB, May.AUTHOR),
+    "evaluate": (How.JOB, May.AUTHOR),
+    "replay": (How.JOB, May.AUTHOR),
+    "play": (How.JOB, May.OPERATOR),
+    "register": (How.CHANGE, May.AUTHOR),
+    "admit": (How.CHANGE, May.AUTHOR),
+    "call": (How.CHANGE, May.AUTHOR),
+    "withdraw": (How.CHANGE, May.AUTHOR),
+    "reinstate": (How.CHANGE, May.AUTHOR),
+    "author_token": (How.CHANGE, May.OPERATOR),
+    "reveal_season": (How.CHANGE, May.OPERATOR),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One method of the seam.
+
+    Attributes:
+      name: of the method.
+      how: what it does.
+      may: who may ask for it, and for everybody's; authors only for their own (see
+        `arena.server.rights`).
+      parameters: their codecs by name.
+      needed: those that have no default.
+      result: codec of what it returns.
+      is_property: whether it is asked without being called.
+      told: parameters that do not cross the wire.
+      signature: as it is in the seam.
+    """
+
+    name: str
+    how: How
+    may: May
+    parameters: Mapping[str, Codec]
+    needed: frozenset[str]
+    result: Codec
+    is_property: bool
+    told: frozenset[str]
+    signature: inspect.Signature
+
+    @property
+    def not_none(self) -> frozenset[str]:
+        """Parameters whose default is another than None."""
+        given = self.signature.parameters.items()
+        return frozenset(name for name, one in given if one.default is not None)
+
+    def encode(self, arguments: Mapping[str, Any]) -> dict[str, Json]:
+        """Arguments by name as JSON.
+
+        Raises:
+          BadRequest: one is not of its type.
+        """
+        try:
+            return {name: self.parameters[name].encode(one) for name, one in arguments.items()}
+        except (TypeError, ValueError, AttributeError, Malformed) as error:
+            raise BadRequest(f"{self.name} cannot be asked like this: {error}") from error
+
+    def decode(self, document: Json) -> dict[str, Any]:
+        """The inverse.
+
+        Raises:
+          BadRequest: it is no document of this method's arguments.
+        """
+        try:
+            found = documented(document)
+            strange = sorted(found.keys() - self.parameters.keys())
+            missing = sorted(self.needed - found.keys())
+            if strange:
+                known = ", ".join(self.parameters) or "no parameters"
+                raise Malformed(f"{strange[0]!r:.80} is no parameter; there are {known}")
+            if missing:
+                raise Malformed("this parameter is needed", missing[0])
+            return {name: self._decoded(name, one) for name, one in found.items()}
+        except Malformed as error:
+            raise BadRequest(f"{self.name}: {error}") from None
+
+    def _decoded(self, name: str, document: Json) -> Any:
+        try:
+            return self.parameters[name].decode(document)
+        except Malformed as error:
+            raise error.inside(name) from None
+
+
+def _parameters(function: Any) -> tuple[dict[str, Any], frozenset[str]]:
+    """Types of parameters by name, keyword filters one by one; and those that are needed."""
+    found: dict[str, Any] = {}
+    needed = set()
+    hints = hints_of(function)
+    for name, one in list(inspect.signature(function).parameters.items())[1:]:
+        if one.kind is inspect.Parameter.VAR_KEYWORD:
+            (filters,) = get_args(hints[name])
+            found |= hints_of(filters)
+        elif name not in TOLD_APART:
+            found[name] = hints[name]
+            if one.default is inspect.Parameter.empty:
+                needed.add(name)
+    return found, frozenset(needed)
+
+
+@cache
+def calls() -> Mapping[str, Call]:
+    """Every method of the seam that crosses the wire, by name."""
+    made = {}
+    for name, (how, may) in _RULES.items():
+        member = vars(Tournament)[name]
+        is_property = isinstance(member, property)
+        function = member.fget if is_property else member
+        parameters, needed = _parameters(function)
+        signature = inspect.signature(function)
+        made[name] = Call(
+            name,
+            how,
+            may,
+            {one: codec(of) for one, of in parameters.items()},
+            needed,
+            codec(hints_of(function)["return"]),
+            is_property,
+            TOLD_APART & signature.parameters.keys(),
+            signature,
+        )
+    return made
+
+
+def bound(call: Call, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments as somebody gave them, by name, without what does not cross the wire.
+
+    Raises:
+      TypeError: the method does not take them.
+    """
+    given = dict(call.signature.bind(None, *arguments, **named).arguments)
+    given.pop("self")
+    for name, one in call.signature.parameters.items():
+        if one.kind is inspect.Parameter.VAR_KEYWORD:
+            filters = given.pop(name, {})
+            strange = filters.keys() - call.parameters.keys()
+            if strange:
+                raise TypeError(f"{call.name}() got an unexpected argument {min(strange)!r}")
+            given |= filters
+    return {name: one for name, one in given.items() if name not in TOLD_APART}
+
+
+def rules() -> str:
+    """The versions of the games' rules, which both sides must share to mean the same by a match."""
+    return ",".join(f"{name}={game.version}" for name, game in sorted(GAMES.items()))

@@ -1,0 +1,75 @@
+"""Our own faults as JSON and back: the same class with the same words on both sides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+import arena.store.errors
+from arena.errors import ArenaError, BadRequest, NotAllowed, QuotaSpent, ServerFault, UsageFault
+from arena.wire.codec import Json
+from registry.errors import MalformedName, RegistryError, RegistryUnavailable, UnknownPolicy
+from sandbox.errors import SandboxError
+
+ROOTS = (ArenaError, RegistryError, SandboxError)
+"""Whatever is not below these is a fault in our code, of which nobody outside is told more."""
+_ATTRIBUTES = {"ref": str, "suggestions": tuple, "candidates": tuple}
+"""What some of them carry beside their words."""
+
+
+def _below(kind: type[Exception]) -> Iterator[type[Exception]]:
+    yield kind
+    for one in kind.__subclasses__():
+        yield from _below(one)
+
+
+@cache
+def _kinds() -> Mapping[str, type[Exception]]:
+    return {kind.__name__: kind for root in ROOTS for kind in _below(root)}
+
+
+def document_of(error: Exception) -> Json:
+    """An error as JSON; one that is none of ours tells nothing of itself."""
+    if not isinstance(error, ROOTS):
+        error = ServerFault("the server failed; its log says how")
+    kind = next(one for one in type(error).__mro__ if one.__name__ in _kinds())
+    about: dict[str, Json] = {}
+    for name in _ATTRIBUTES:
+        value = getattr(error, name, None)
+        if value:
+            about[name] = value if isinstance(value, str) else list(value)
+    return {"kind": kind.__name__, "message": str(error), **({"about": about} if about else {})}
+
+
+def error_of(document: Json) -> Exception:
+    """The inverse; of a class that is not known here, the nearest that is."""
+    known = document if isinstance(document, dict) else {}
+    kind = _kinds().get(str(known.get("kind")), ServerFault)
+    about = known.get("about")
+    told: dict[str, Any] = {
+        name: of(about[name])
+        for name, of in _ATTRIBUTES.items()
+        if isinstance(about, dict) and isinstance(about.get(name), (str, list))
+    }
+    message = str(known.get("message") or "the server gave no reason")
+    try:
+        return kind(message, **told)
+    except TypeError:  # an attribute that the class of this version has not
+        return kind(message)
+
+
+def status_of(error: Exception) -> int:
+    """The HTTP status that goes with an error."""
+    for kinds, status in (
+        (QuotaSpent, 429),
+        (NotAllowed, 403),
+        (UnknownPolicy, 404),
+        ((RegistryUnavailable, arena.store.errors.StoreBusy), 503),
+        ((BadRequest, UsageFault, MalformedName), 400),
+        (ServerFault, 500),
+        (ROOTS, 409),
+    ):
+        if isinstance(error, kinds):
+            return status
+    return 500

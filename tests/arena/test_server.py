@@ -1,0 +1,525 @@
+"""A server's doors: who comes in, what is refused and in which words, and what a crash leaves."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from arena import Arena, Rejection
+from arena.errors import (
+    BadRequest,
+    NotAllowed,
+    QuotaSpent,
+    ServerUnreachable,
+    UsageFault,
+    VersionMismatch,
+)
+from arena.games.rrps.game import RRPS
+from arena.home import open_home
+from arena.kinds.mixture import payload_of
+from arena.remote import RemoteArena
+from arena.server.limits import BODY_BYTES, Limited
+from arena.submission import prepare
+from registry.errors import TokenExpired
+from registry.rights import Quota, Role
+from registry.values import Status, Submission
+from tests.arena.serving import served
+
+ROOT = Path(__file__).parents[2]
+ROCK = "class Agent:\n    def act(self, observation):\n        return 'ROCK'\n"
+SLOW = (
+    "class Agent:\n    def act(self, observation):\n"
+    "        return 'ROCK' if sum(range(3000)) else 'PAPER'\n"
+)
+
+
+@pytest.fixture(scope="module")
+def there(house, tmp_path_factory):
+    """A server for all tests below: each uses names of its own."""
+    import shutil
+
+    home = shutil.copytree(house, tmp_path_factory.mktemp("served") / "home")
+    with served(home) as running:
+        yield running
+
+
+@pytest.fixture
+def as_(there):
+    """Opens the arena as somebody."""
+    opened = []
+
+    def make(name, **options):
+        arena = RemoteArena(there.address, there.tokens[name], patience=2.0, **options)
+        opened.append(arena)
+        return arena
+
+    yield make
+    for arena in opened:
+        arena.close()
+
+
+def asked(there, method, path, who="boss", **options):
+    headers = {"Authorization": f"Bearer {there.tokens[who]}"} if who else {}
+    headers |= options.pop("headers", {})
+    return httpx2.request(method, there.address + path, headers=headers, timeout=30, **options)
+
+
+def words(answer):
+    return answer.json()["error"]["message"]
+
+
+# Who comes in.
+
+
+@pytest.mark.parametrize("token", ["", "nonsense", "00" * 24, "ü", "a b"])
+def test_without_a_good_token_nothing_is_told(there, token):
+    headers = {"Authorization": f"Bearer {token}".encode()} if token else {}
+    answer = httpx2.get(f"{there.address}/api/v1/policies", headers=headers)
+    assert answer.status_code == 401 and "token" in words(answer)
+    assert answer.headers["WWW-Authenticate"] == "Bearer"
+    with (
+        pytest.raises((NotAllowed, UsageFault), match="token"),
+        RemoteArena(there.address, token or "x") as arena,
+    ):
+        arena.policies()
+
+
+def test_an_expired_token_says_so(there):
+    registry = open_home(there.home).registry
+    until = datetime.now(UTC) - timedelta(seconds=1)
+    late = registry.add_accounts([("late", Role.AUTHOR)], expires=until)["late"]
+    with RemoteArena(there.address, late) as arena, pytest.raises(TokenExpired, match="expired on"):
+        arena.policies()
+
+
+def test_readers_look_and_change_nothing(as_):
+    eve = as_("eve")
+    assert eve.leaderboard("leduc").rows and eve.account()["role"] == "reader"
+    for change in (
+        lambda: eve.submit(ROCK, "rrps", "eve/rock"),
+        lambda: eve.play_pairs("rrps", {}),
+        lambda: eve.withdraw("house/CFR+", "leduc"),
+        lambda: eve.author_token("eve"),
+        lambda: eve.reveal_season(),
+    ):
+        with pytest.raises(NotAllowed, match="eve is a reader"):
+            change()
+
+
+def test_authors_use_their_own_name(as_, there):
+    ada, bob, boss = as_("ada"), as_("bob"), as_("boss")
+    mine = ada.submit(ROCK, "rrps", "ada/rock").version
+    assert mine.ref == "ada/rock@1"
+    for change in (
+        lambda: bob.submit(ROCK + "\n", "rrps", "ada/rock"),
+        lambda: bob.withdraw("ada/rock", "rrps"),
+        lambda: bob.call("rrps", "ada", "ada/rock"),
+        lambda: bob.enter("rrps", [prepare(RRPS, ROCK, name="ada/rock")]),
+        lambda: bob.register(Submission("rrps", "ada/m", "mixture", payload_of({mine.digest: 1}))),
+        lambda: bob.enter("rrps", [prepare(RRPS, ROCK, name="csro/ada-k01")], ours=True),
+        lambda: bob.enter("rrps", [prepare(RRPS, ROCK, name="csro/initial")], ours=True),
+        lambda: bob.play("rrps"),
+        lambda: bob.play_pairs("rrps", {(mine.digest, mine.digest): 1}, shared=True),
+    ):
+        with pytest.raises(NotAllowed):
+            change()
+    assert bob.policies("rrps", author="ada")[0].status is Status.QUALIFIED
+    ada.withdraw("ada/rock", "rrps")
+    assert bob.versions([mine.digest])[mine.digest].payload == ""
+    assert bob.policy("ada/rock@1", "rrps").payload == ""
+    assert ada.policy("ada/rock@1", "rrps").payload == boss.policy(mine.digest).payload == ROCK
+    ada.reinstate("ada/rock@1", "rrps")
+    open_home(there.home).registry.set_status(mine.digest, Status.QUARANTINED, "x", ref=mine.ref)
+    with pytest.raises(NotAllowed, match="operators the rest"):
+        ada.reinstate("ada/rock@1", "rrps")
+    boss.reinstate("ada/rock@1", "rrps")
+    events = open_home(there.home).registry.events(subject=None, limit=500)
+    assert {"ada", "boss"} <= {event.who for event in events}
+
+
+def test_a_client_s_runs_are_its_author_s(as_):
+    ada = as_("ada")
+    source = ROCK + "\n# run\n"
+    candidate = prepare(RRPS, source, name="csro/ada-1-k01", status=Status.CANDIDATE)
+    first = prepare(RRPS, RRPS.initial, name="csro/initial")
+    entered, _ = ada.enter("rrps", [candidate, first], ours=True)
+    assert ada.admit(entered.version.digest, "joins").status is Status.QUALIFIED
+    ada.call("rrps", "ada-1", entered.version.ref)
+    with pytest.raises(NotAllowed, match="alias"):
+        ada.call("rrps", "champion", entered.version.ref)
+
+
+def test_nobody_s_word_is_taken_for_a_digest(as_):
+    honest = prepare(RRPS, ROCK + "\n# forged\n", name="ada/forged")
+    forged = Submission(
+        **{
+            **{name: getattr(honest, name) for name in honest.__dataclass_fields__},
+            "code_digest": "0" * 64,
+        }
+    )
+    (entered,) = as_("ada").enter("rrps", [forged])
+    assert entered.version.code_digest == honest.code_digest
+    for kind, payload in (("native", "rockbot"), ("mixture", "{}"), ("llm", "{}")):
+        with pytest.raises(UsageFault):
+            as_("ada").enter("rrps", [Submission("rrps", "ada/x", kind, payload)])
+    for kind, payload in (("mixture", "nonsense"), ("native", "rockbot")):
+        with pytest.raises(UsageFault):
+            as_("boss").register(Submission("rrps", "ada/x", kind, payload))
+
+
+def test_an_open_season_keeps_its_key_and_its_cards(as_):
+    boss, eve = as_("boss"), as_("eve")
+    assert boss.seasons()[-1].key is None
+    pair = tuple(boss.policy(f"house/{name}", "leduc").digest for name in ("CFR+", "AlwaysCall"))
+    boss.play_pairs("leduc", {pair: 2})
+    match = boss.matches("leduc", limit=1)[0].id
+    assert boss.match(match).deal_seed >= 0
+    hidden = eve.match(match)
+    assert hidden.deal_seed < 0 and hidden.account == boss.match(match).account
+    with pytest.raises(UsageFault, match="cards"):
+        hidden.decisions(hidden.result.match.seats[0])
+
+
+def test_quotas(house, tmp_path):
+    import shutil
+
+    home = shutil.copytree(house, tmp_path / "home")
+    with (
+        served(home, quota=Quota(submissions=2, seconds=1e6)) as there,
+        RemoteArena(there.address, there.tokens["ada"]) as ada,
+    ):
+        for number in range(2):
+            assert not isinstance(ada.submit(f"{ROCK}# {number}\n", "rrps", "ada/q"), Rejection)
+        with pytest.raises(QuotaSpent, match="2 submissions were made today"):
+            ada.submit(f"{ROCK}# 3\n", "rrps", "ada/q")
+        with RemoteArena(there.address, there.tokens["boss"]) as boss:
+            assert boss.submit(f"{ROCK}# 4\n", "rrps", "bob/q").created
+
+
+# What is sent.
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "told"),
+    [
+        ("POST", "/api/v1/submit", "{", 400, "no JSON"),
+        ("POST", "/api/v1/submit", '{"source": NaN}', 400, "no JSON"),
+        ("POST", "/api/v1/submit", "[" * 100_000, 400, "no JSON"),
+        ("POST", "/api/v1/submit", "[]", 400, "an object is wanted"),
+        ("POST", "/api/v1/submit", "{}", 400, "this parameter is needed"),
+        ("POST", "/api/v1/play", '{"game": "rrps", "x": 1}', 400, "'x' is no parameter"),
+        ("POST", "/api/v1/play", '{"game": "rrps", "matches": true}', 400, "whole number"),
+        ("GET", "/api/v1/leaderboard?game=rrps&by=nonsense", None, 400, "nonsense"),
+        ("GET", "/api/v1/leaderboard?game=rrps&more=maybe", None, 400, "no JSON"),
+        ("GET", "/api/v1/matches?game=rrps&limit=-1", None, 400, ""),
+        ("GET", "/api/v1/nothing", None, 404, "there is nothing to GET"),
+        ("DELETE", "/api/v1/policies", None, 404, "there is nothing to DELETE"),
+        ("GET", "/api/v1/jobs/nothing", None, 400, "no job of that id"),
+        ("POST", "/api/v1/play?wait=soon", '{"game": "rrps"}', 400, "wait is a number"),
+    ],
+)
+def test_nonsense_is_refused_in_words(there, method, path, body, status, told):
+    answer = asked(there, method, path, content=body)
+    assert answer.status_code == status, answer.text
+    assert told in words(answer)
+    assert "Traceback" not in answer.text
+    assert not asked(there, "GET", "/api/v1/jobs").json()["jobs"], "nothing is stored"
+
+
+def test_a_long_body_is_refused_before_it_is_read(there):
+    answer = raw(there, f"Content-Length: {BODY_BYTES + 1}\r\n\r\n")
+    assert b" 413 " in answer and b"at most" in answer
+    chunked = raw(there, "Transfer-Encoding: chunked\r\n\r\n", b"100000\r\n" + b"x" * 0x100000, 40)
+    assert b" 413 " in chunked
+
+
+def raw(there, head, chunk=b"", times=0):
+    """What a server says to a request that is written by hand."""
+    host, port = there.address.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=20) as connection:
+        connection.sendall(f"POST /api/v1/submit HTTP/1.1\r\nHost: x\r\n{head}".encode())
+        try:
+            for _ in range(times):
+                connection.sendall(chunk + b"\r\n")
+        except OSError:
+            pass
+        told = b""
+        while more := received(connection):
+            told += more
+        return told
+
+
+def received(connection):
+    try:
+        return connection.recv(65536)
+    except ConnectionResetError:  # what was left unread of a request ends its connection
+        return b""
+
+
+def test_a_slow_body_is_not_waited_for():
+    import asyncio
+
+    async def never(scope, receive, send):
+        raise AssertionError("it was answered")
+
+    async def receive():
+        await asyncio.sleep(0.05)
+        return {"type": "http.request", "body": b"x", "more_body": True}
+
+    sent = []
+
+    async def send(message):
+        sent.append(message)
+
+    scope = {"type": "http", "headers": [], "query_string": b""}
+    asyncio.run(Limited(never, most=1 << 20, seconds=0.3)(scope, receive, send))
+    assert sent[0]["status"] == 408 and b"within 0.3 seconds" in sent[1]["body"]
+
+
+def test_versions_must_match_on_both_sides(there, monkeypatch):
+    for headers in ({"Arena-Api": "99"}, {"Arena-Rules": "rrps=99"}):
+        answer = asked(there, "GET", "/api/v1/wall", headers=headers)
+        assert answer.status_code == 409 and "version 99" in words(answer)
+    assert asked(there, "GET", "/api/v1/wall").status_code == 200
+    with RemoteArena(there.address, there.tokens["boss"]) as old:
+        old._client.headers["Arena-Api"] = "99"
+        with pytest.raises(VersionMismatch, match="update policy-arena"):
+            old.policies()
+    monkeypatch.setattr("arena.remote.API", 2)
+    with (
+        RemoteArena(there.address, there.tokens["boss"]) as young,
+        pytest.raises(VersionMismatch),
+    ):
+        young.policies()
+
+
+def test_a_request_that_comes_again_is_done_once(there, as_):
+    key = {"Idempotency-Key": "once"}
+    document = {"source": {"str": ROCK + "# once\n"}, "game": "rrps", "name": "ada/once"}
+    answers = []
+
+    def ask():
+        answers.append(
+            asked(there, "POST", "/api/v1/submit?wait=20", "ada", json=document, headers=key)
+        )
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [answer.status_code for answer in answers] == [200] * 4, answers[0].text
+    assert len({answer.json()["job"] for answer in answers}) == 1
+    assert all(answer.json()["result"]["Enrolled"]["created"] for answer in answers)
+    other = document | {"name": "ada/other"}
+    refused = asked(there, "POST", "/api/v1/submit", "ada", json=other, headers=key)
+    assert refused.status_code == 400 and "another request" in words(refused)
+    mine = asked(there, "POST", "/api/v1/submit?wait=20", "bob", json=other, headers=key)
+    assert mine.status_code == 403, "another account's key is another key"
+    job = answers[0].json()["job"]
+    assert asked(there, "GET", f"/api/v1/jobs/{job}", "bob").status_code == 400
+    closing = {"Idempotency-Key": "close"}
+    closed = [asked(there, "POST", "/api/v1/reveal_season", headers=closing) for _ in range(2)]
+    assert closed[0].json() == closed[1].json()
+
+
+def test_a_token_is_told_once(there):
+    key = {"Idempotency-Key": "token"}
+    first = asked(there, "POST", "/api/v1/author_token", json={"name": "dan"}, headers=key)
+    again = asked(there, "POST", "/api/v1/author_token", json={"name": "dan"}, headers=key)
+    token = first.json()["result"]
+    assert len(token) == 48 and again.status_code == 400
+    kept = (there.home / "server.sqlite").read_bytes()
+    kept += (there.home / "server.sqlite-wal").read_bytes()
+    assert token.encode() not in kept
+    assert (there.home / "server.sqlite").stat().st_mode & 0o077 == 0
+
+
+# What is answered.
+
+
+def test_what_has_not_changed_is_not_sent_again(there, as_):
+    path = "/api/v1/leaderboard?game=kuhn"
+    tag = asked(there, "GET", path).headers["ETag"]
+    again = asked(there, "GET", path, headers={"If-None-Match": tag})
+    assert again.status_code == 304 and not again.content
+    as_("boss").play("kuhn", 2)
+    changed = asked(there, "GET", path, headers={"If-None-Match": tag})
+    assert changed.status_code == 200 and changed.headers["ETag"] != tag
+
+
+def test_the_api_describes_itself(there):
+    document = asked(there, "GET", "/api/v1/openapi.json", None).json()
+    assert document["paths"]["/api/v1/submit"]["post"]["requestBody"]
+    assert "get" in document["paths"]["/api/v1/leaderboard"]
+    told = asked(there, "GET", "/api/docs", None)
+    assert "/api/v1/play_pairs" in told.text and "<script" not in told.text
+    assert asked(there, "GET", "/health", None).json()["status"] == "ok"
+
+
+def test_metrics_have_numbers_and_no_secrets(there):
+    assert asked(there, "GET", "/metrics", None).status_code == 401
+    text = asked(there, "GET", "/metrics", "eve").text
+    assert 'arena_requests_total{method="health",status="200"}' in text
+    assert not any(token in text for token in there.tokens.values())
+
+
+def test_jobs_end_when_nobody_wants_them(there, as_):
+    boss = as_("boss")
+    slow = boss.submit(SLOW, "rrps", "bob/slow").version.digest
+    other = boss.submit(SLOW + "# 2\n", "rrps", "bob/slow").version.digest
+
+    def stop(done, wanted):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        boss.play_pairs("rrps", {(slow, other): 200}, progress=stop)
+    deadline = time.monotonic() + 20
+    while asked(there, "GET", "/api/v1/jobs").json()["jobs"] and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not asked(there, "GET", "/api/v1/jobs").json()["jobs"]
+    assert len(boss.matches("rrps", slow, against=other, limit=None)) < 200
+
+
+def test_turns_are_taken_between_accounts(new_home):
+    with served(new_home()) as there:
+        for who, count in (("ada", 3), ("bob", 1)):
+            for number in range(count):
+                document = {"source": {"str": f"{ROCK}# {who} {number}\n"}, "game": "rrps"}
+                document["name"] = f"{who}/turn"
+                asked(there, "POST", "/api/v1/submit", who, json=document)
+        jobs, registry = {}, open_home(there.home).registry
+        deadline = time.monotonic() + 60
+        while len(jobs) < 4 and time.monotonic() < deadline:
+            found = registry.find("rrps", name="ada/turn") + registry.find("rrps", name="bob/turn")
+            jobs = {one.ref: one for one in found}
+            time.sleep(0.05)
+        order = sorted(jobs.values(), key=lambda one: one.created)
+        assert [one.author for one in order].index("bob") < 2
+
+
+def test_there_must_be_an_arena(tmp_path):
+    nobody = RemoteArena("http://127.0.0.1:9", "x", patience=0.2)
+    with nobody, pytest.raises(ServerUnreachable, match="cannot be reached"):
+        nobody.policies()
+    for url in ("ftp://x", "http://", "https://user:pw@x", "http://x/?token=1", "http://x:y"):
+        with pytest.raises(UsageFault, match="no address"):
+            RemoteArena(url)
+    with pytest.raises(UsageFault, match="workers"):
+        Arena("http://127.0.0.1:9", workers=3)
+    with pytest.raises(UsageFault, match="is a folder"):
+        Arena(tmp_path / "home", token="x")
+
+
+def test_while_nobody_waits_round_robins_are_played(new_home):
+    with (
+        served(new_home(), matches=2) as there,
+        RemoteArena(there.address, there.tokens["boss"]) as boss,
+    ):
+        deadline = time.monotonic() + 60
+        while not boss.matches("rrps", limit=1) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        began = time.monotonic()
+        assert boss.submit(ROCK, "rrps", "bob/first").created
+        assert time.monotonic() - began < 30, "who comes is served before what nobody asked for"
+        assert there.thread.server.player.counts.in_background > 0
+
+
+# What a crash leaves.
+
+
+class Program:
+    """`arena serve` as a process that can be killed, always on the same port."""
+
+    def __init__(self, home):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.home = home
+        self.start()
+
+    def start(self):
+        words = ["serve", "--home", str(self.home), "--port", str(self.port), "--no-pages"]
+        words += ["--no-player", "--workers", "1", "--sandbox", "process"]
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "arena", *words],
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        assert "http://" in self.process.stdout.readline()
+
+    def kill(self, how=signal.SIGKILL):
+        self.process.send_signal(how)
+        self.process.wait(30)
+        self.process.stdout.close()
+
+
+def test_a_client_goes_on_where_its_server_was_killed(new_home):
+    home = new_home()
+    registry = open_home(home).registry
+    token = registry.add_accounts([("boss", Role.OPERATOR)])["boss"]
+    server = Program(home)
+    with RemoteArena(f"http://127.0.0.1:{server.port}", token, patience=60) as arena:
+        made = [arena.submit(f"{SLOW}# {n}\n", "rrps", "boss/slow").version for n in range(2)]
+        pair = (made[0].digest, made[1].digest)
+        seen = []
+        killer = threading.Thread(target=lambda: (wait_for(seen), server.kill(), server.start()))
+        killer.start()
+        told = []
+
+        def progress(done, wanted):
+            told.append((done, wanted))
+            seen.append(done)
+
+        report = arena.play_pairs("rrps", {pair: 30}, progress=progress)
+        killer.join()
+        rows = arena.matches("rrps", made[0].ref, against=made[1].ref, limit=None)
+        assert len(rows) == 30 == len({row.id for row in rows})
+        assert report.played + report.skipped == 30
+        assert report.skipped > 0 or report.played == 30
+    server.kill(signal.SIGTERM)
+    assert server.process.returncode in (0, -signal.SIGTERM)
+
+
+def wait_for(seen):
+    deadline = time.monotonic() + 60
+    while not any(done > 5 for done in seen) and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
+def test_one_server_at_a_time_has_a_home(there):
+    from arena.server.serving import Server, Serving
+
+    with pytest.raises(UsageFault, match="another server has the home"):
+        Server(Serving(there.home))
+
+
+def test_a_change_that_was_cut_off_is_not_made_twice(tmp_path):
+    from arena.server.ledger import Ledger, State
+
+    ledger = Ledger(tmp_path / "server.sqlite")
+    closing, _ = ledger.add("boss", "a", "reveal_season", "{}", State.RUNNING)
+    pulled, _ = ledger.add("boss", "b", "withdraw", "{}", State.RUNNING)
+    playing, _ = ledger.add("boss", "c", "play", "{}", State.WAITING)
+    assert ledger.begin(playing)
+    ledger.close()
+    again = Ledger(tmp_path / "server.sqlite")
+    again.reopen()
+    assert again.get(closing.id).state is State.FAILED
+    assert "nobody knows" in json.loads(again.get(closing.id).error)["message"]
+    assert again.get(pulled.id) is None
+    assert again.get(playing.id).state is State.WAITING
+    with pytest.raises(BadRequest, match="1 to 200"):
+        again.add("boss", "x" * 201, "play", "{}", State.WAITING)
+    again.close()
