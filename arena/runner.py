@@ -72,6 +72,11 @@ class Runner:
         self._here: BoutHandler | None = None
 
     @property
+    def capacity(self) -> int:
+        """How many matches it plays at a time, at most."""
+        return self._executor.capacity
+
+    @property
     def _is_local(self) -> bool:
         return self._workers.cluster is None
 
@@ -187,7 +192,7 @@ class Runner:
     def _block_size(self, missing: int) -> int:
         if self.asked is not None:
             return self.asked.matches
-        return block_size(missing, self._executor.capacity)
+        return block_size(missing, self.capacity)
 
     def _schedules(self, request: Request) -> list[Schedule]:
         by_count: dict[int, list[tuple[str, str]]] = {}

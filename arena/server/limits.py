@@ -16,11 +16,18 @@ BODY_BYTES = 16 << 20
 """Of one request: 200 programs of the largest size fit, or the pairs of a table of 500."""
 BODY_SECONDS = 20.0
 """For all of a body, once its headers are there."""
+ALL_BODIES_BYTES = 256 << 20
+"""Of all requests at once that have not arrived whole or are being answered; nobody has shown yet
+who he is when his body arrives."""
 ADDRESS_CHARS = 8_192
 """Of a request's query; clients send longer arguments in a body."""
 
 
 class _TooLong(Exception):
+    pass
+
+
+class _TooMany(Exception):
     pass
 
 
@@ -37,6 +44,7 @@ class Limited:
         self, app: Application, most: int = BODY_BYTES, seconds: float = BODY_SECONDS
     ) -> None:
         self._app, self._most, self._seconds = app, most, seconds
+        self._arrived = 0
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answers one request, or refuses it."""
@@ -49,19 +57,32 @@ class Limited:
         if self._announced(scope) > self._most:
             await _refuse(send, 413, f"a request has at most {self._most:,} bytes")
             return
+        messages: list[Message] = []
         try:
-            messages = await asyncio.wait_for(self._body(receive), self._seconds)
+            refusal = await self._arrives(receive, messages)
+            if refusal is not None:
+                await _refuse(send, *refusal)
+                return
+            arrived = iter(tuple(messages))
+
+            async def received() -> Message:
+                return next(arrived, None) or await receive()
+
+            await self._app(scope, received, send)
+        finally:
+            self._arrived -= sum(map(_size, messages))
+
+    async def _arrives(self, receive: Receive, messages: list[Message]) -> tuple[int, str] | None:
+        """Adds the messages of a whole body; returns a status and words where it is refused."""
+        try:
+            await asyncio.wait_for(self._body(receive, messages), self._seconds)
         except _TooLong:
-            await _refuse(send, 413, f"a request has at most {self._most:,} bytes")
-            return
+            return 413, f"a request has at most {self._most:,} bytes"
+        except _TooMany:
+            return 503, "too much arrives at once: ask again in a moment"
         except TimeoutError:
-            await _refuse(send, 408, f"a request arrives within {self._seconds:g} seconds")
-            return
-
-        async def received() -> Message:
-            return messages.pop(0) if messages else await receive()
-
-        await self._app(scope, received, send)
+            return 408, f"a request arrives within {self._seconds:g} seconds"
+        return None
 
     def _announced(self, scope: Message) -> int:
         for name, value in scope["headers"]:
@@ -69,24 +90,29 @@ class Limited:
                 return int(value) if value.isdigit() else self._most + 1
         return 0
 
-    async def _body(self, receive: Receive) -> list[Message]:
-        """The messages of a whole body.
+    async def _body(self, receive: Receive, messages: list[Message]) -> None:
+        """Adds the messages of a whole body.
 
         Raises:
-          _TooLong: it is longer than it may be; what was read is dropped.
+          _TooLong: it is longer than it may be.
+          _TooMany: the bodies of all requests are.
         """
-        messages: list[Message] = []
         size = 0
         while True:
             message = await receive()
             messages.append(message)
-            if message["type"] != "http.request":
-                return messages
-            size += len(message.get("body", b""))
+            size += _size(message)
+            self._arrived += _size(message)
             if size > self._most:
                 raise _TooLong
+            if self._arrived > ALL_BODIES_BYTES:
+                raise _TooMany
             if not message.get("more_body", False):
-                return messages
+                return
+
+
+def _size(message: Message) -> int:
+    return len(message.get("body", b""))
 
 
 async def _refuse(send: Send, status: int, words: str) -> None:

@@ -1,8 +1,9 @@
 """The one thread that plays: jobs in turn, and while nobody waits what is missing of round robins.
 
 An `Arena` is not for several threads, so it belongs to this one.  Whose turn it is: of the accounts
-that wait, the one that was served longest ago; within an account the oldest job.  A job is not cut
-into pieces, so the longest that somebody waits for another is one job.
+that wait, the one that was served longest ago; within an account the oldest job.  A job that plays
+gives way after a while where others wait, and goes on from what is stored when its turn comes
+again.  What fails because a database is away is done when it is back.
 """
 
 from __future__ import annotations
@@ -38,6 +39,12 @@ DAY = Quota(submissions=200, seconds=7_200.0)
 """What an author may have done on one day (in UTC), where nothing else was set for the account."""
 REST_SECONDS = 30.0
 """After the background player failed, before it tries again."""
+SLICE_SECONDS = 30.0
+"""For which a job may play while others wait."""
+AWAY_SECONDS = 600.0
+"""For which a job waits for a database that is away, before it fails."""
+PAUSE_SECONDS = 1.0
+"""Before the database is asked again, or whether others wait."""
 _HANDED_IN = {"submit": 1}
 """Submissions that a call makes; `enter` makes as many as it is given."""
 
@@ -94,6 +101,7 @@ class Player:
         self._progress: dict[str, Progress] = {}
         self._served: dict[str, int] = {}
         self._cancelled: set[str] = set()
+        self._away_since: dict[str, float] = {}
         self._played_up_to: dict[str, str] = {}
         self._state, self._nothing_since = StateOfHome(arena.home), ""
         self._rest_until = 0.0
@@ -154,13 +162,16 @@ class Player:
         try:
             while not self._stopping.is_set():
                 self._wake.clear()
-                job = self._next()
-                if job is not None:
-                    self._do(job)
-                elif not self._play_something():
-                    self._wake.wait(1.0)
-        except Exception:  # noqa: BLE001 - a thread tells nobody else
-            _log.exception("the player ended")
+                try:
+                    job = self._next()
+                    if job is not None:
+                        self._do(job)
+                    elif not self._play_something():
+                        self._wake.wait(1.0)
+                except Exception as error:  # noqa: BLE001 - nothing may end it but `stop`
+                    if not faults.passes(error):
+                        _log.exception("the player failed, and goes on")
+                    self._stopping.wait(PAUSE_SECONDS)
         finally:
             self._arena.close()
             self._state.close()
@@ -187,12 +198,17 @@ class Player:
         except _Cancelled:
             state = State.CANCELLED
         except Exception as fault:  # noqa: BLE001 - whoever waits for it is told, and the log
+            if self._is_away(job, fault):
+                self._ledger.put_back(job)
+                self._stopping.wait(PAUSE_SECONDS)
+                return
             if not isinstance(fault, faults.ROOTS):
                 _log.exception("job failed", extra={"job": job.id, "method": job.method})
             state, error = State.FAILED, json.dumps(faults.document_of(fault))
         self._ledger.end(job, state, result=result, error=error)
         self.counts.jobs[job.method, state.value] += 1
         self._cancelled.discard(job.id)
+        self._away_since.pop(job.id, None)
         _log.info(
             "job",
             extra={
@@ -205,6 +221,15 @@ class Player:
         )
         self._ring(job.id)
         self._progress.pop(job.id, None)
+
+    def _is_away(self, job: Job, fault: Exception) -> bool:
+        """Whether a job failed because a database is away, and not for too long."""
+        if not faults.passes(fault):
+            return False
+        if job.id not in self._away_since:
+            _log.warning("a job waits: %s", fault, extra={"job": job.id[:8]})
+        since = self._away_since.setdefault(job.id, time.monotonic())
+        return time.monotonic() - since < AWAY_SECONDS
 
     def _result(self, call: Call, job: Job) -> str:
         account = self._home.registry.account(job.account)
@@ -223,10 +248,9 @@ class Player:
             arguments["progress"] = self._teller(job)
         try:
             found = getattr(self._arena, call.name)(**arguments)
-        except _Interrupted:
-            raise
-        except BaseException:
-            self._charge(account, call, arguments, time.monotonic() - began)
+        except Exception as error:
+            if not faults.passes(error):  # that is not over
+                self._charge(account, call, arguments, self._held(call, began))
             raise
         finally:
             self._arena.home = self._arena.runner.home = self._home
@@ -253,12 +277,23 @@ class Player:
         handed_in = _HANDED_IN.get(call.name, len(arguments.get("submissions", ())))
         self._home.registry.spend(account.name, seconds, handed_in)
 
+    def _held(self, call: Call, began: float) -> float:
+        """Processor seconds of a call that did not come to its end: no more than these."""
+        at_once = self._arena.runner.capacity if "progress" in call.told else 1
+        return (time.monotonic() - began) * at_once
+
     def _teller(self, job: Job) -> Callable[[int, int], None]:
         told = self._progress[job.id]
+        look_at = time.monotonic() + SLICE_SECONDS
 
         def tell(done: int, wanted: int) -> None:
+            nonlocal look_at
             if self._stopping.is_set():
                 raise _Interrupted
+            if done < wanted and time.monotonic() > look_at:
+                look_at = time.monotonic() + PAUSE_SECONDS
+                if any(one.account != job.account for one in self._ledger.unfinished()):
+                    raise _Interrupted
             if job.id in self._cancelled:
                 raise _Cancelled
             self.counts.matches += max(0, done - told.done)

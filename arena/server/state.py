@@ -40,10 +40,14 @@ class StateOfHome:
         return hashlib.blake2b(told.encode(), digest_size=8).hexdigest()
 
     def of_registry(self) -> str:
-        """A word that changes with the registry, the audit log and what authors spend."""
+        """A word that changes with the registry, the audit log and what authors spend.
+
+        Raises:
+          RegistryUnavailable: its server is away.
+        """
         if self._registry is None:
-            with self._home.registry.database.engine.connect() as connection:
-                return str(connection.execute(_POSTGRES).scalar_one())
+            with self._home.registry.database.reading() as session:
+                return str(session.execute(_POSTGRES).scalar_one())
         with self._lock:
             (version,) = self._registry.execute("pragma data_version").fetchone()
         return str(version)

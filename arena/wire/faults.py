@@ -59,6 +59,14 @@ def error_of(document: Json) -> Exception:
         return kind(message)
 
 
+def passes(error: Exception) -> bool:
+    """Whether it lies in something that may be there again soon: a database that is started anew.
+
+    A registry that is damaged, too new or may not be written stays so.
+    """
+    return type(error) in (RegistryUnavailable, arena.store.errors.StoreBusy)
+
+
 def status_of(error: Exception) -> int:
     """The HTTP status that goes with an error."""
     for kinds, status in (

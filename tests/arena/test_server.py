@@ -1,5 +1,6 @@
 """A server's doors: who comes in, what is refused and in which words, and what a crash leaves."""
 
+import asyncio
 import json
 import os
 import signal
@@ -266,8 +267,6 @@ def received(connection):
 
 
 def test_a_slow_body_is_not_waited_for():
-    import asyncio
-
     async def never(scope, receive, send):
         raise AssertionError("it was answered")
 
@@ -283,6 +282,36 @@ def test_a_slow_body_is_not_waited_for():
     scope = {"type": "http", "headers": [], "query_string": b""}
     asyncio.run(Limited(never, most=1 << 20, seconds=0.3)(scope, receive, send))
     assert sent[0]["status"] == 408 and b"within 0.3 seconds" in sent[1]["body"]
+
+
+def test_bodies_that_arrive_at_once_do_not_fill_the_memory(monkeypatch):
+    """Nobody has shown a token yet when a body arrives."""
+    monkeypatch.setattr("arena.server.limits.ALL_BODIES_BYTES", 2_500)
+    statuses = []
+
+    async def application(scope, receive, send):
+        assert len((await receive())["body"]) == 1_000
+        await asyncio.sleep(0.2)
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    async def receive():
+        return {"type": "http.request", "body": bytes(1_000)}
+
+    async def send(message):
+        if "status" in message:
+            statuses.append(message["status"])
+
+    async def many(limited, count):
+        scope = {"type": "http", "headers": [], "query_string": b""}
+        await asyncio.gather(*(limited(scope, receive, send) for _ in range(count)))
+
+    async def waves():
+        limited = Limited(application)
+        await many(limited, 4)
+        await many(limited, 2)
+
+    asyncio.run(waves())
+    assert sorted(statuses) == [200, 200, 200, 200, 503, 503]
 
 
 def test_versions_must_match_on_both_sides(there, monkeypatch):
