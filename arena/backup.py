@@ -27,8 +27,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from arena.errors import BackupUnusable, UsageFault
-from arena.home import MATCHES, REGISTRY, Home, mark, open_home
+from arena.home import FINALS, MATCHES, REGISTRY, Home, mark, open_home
 from arena.registry_address import without_secrets
+from arena.store import MatchStore
 from registry import Registry
 from registry.copying import copy
 
@@ -36,12 +37,12 @@ FORMAT = 1
 MANIFEST = "manifest.json"
 _BLOCK = 1 << 20
 _LARGEST_MANIFEST = 1 << 20
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,100}")
+_NAME = re.compile(rf"({FINALS}/[A-Za-z0-9_-]{{1,100}}/)?[A-Za-z0-9_][A-Za-z0-9_.-]{{0,100}}")
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A file in an archive: its size in bytes, and the SHA-256 of what is in it."""
+    """A file in an archive: its path, its size in bytes, and the SHA-256 of what is in it."""
 
     name: str
     size: int
@@ -81,7 +82,7 @@ def back_up(home: Home, archive: Path) -> Manifest:
     made = datetime.now(UTC)
     try:
         with tempfile.TemporaryDirectory(prefix=f"{archive.name}.", dir=archive.parent) as passing:
-            files = tuple(_kept(path) for path in _copies(home, Path(passing)))
+            files = tuple(_kept(Path(passing), path) for path in _copies(home, Path(passing)))
             manifest = Manifest(FORMAT, made, files)
             written = Path(passing) / archive.name
             _write(written, manifest, Path(passing))
@@ -132,6 +133,10 @@ def _copies(home: Home, folder: Path) -> Iterator[Path]:
     for path in sorted(home.path.glob("*.mark")):
         yield Path(shutil.copyfile(path, folder / path.name))
     yield from home.store.copied(folder / MATCHES)
+    for path in sorted(home.path.glob(f"{FINALS}/*/{MATCHES}")):
+        target = folder / path.relative_to(home.path)
+        target.parent.mkdir(parents=True)
+        yield from MatchStore(path).copied(target)
     with Registry.open(folder / REGISTRY) as target:
         copy(home.registry, target)
     _settled(folder / REGISTRY)
@@ -155,9 +160,10 @@ def _settled(path: Path) -> None:
         connection.execute("pragma journal_mode=delete")
 
 
-def _kept(path: Path) -> Kept:
+def _kept(folder: Path, path: Path) -> Kept:
+    name = path.relative_to(folder).as_posix()
     with path.open("rb") as file:
-        return Kept(path.name, path.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest())
+        return Kept(name, path.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest())
 
 
 def _write(archive: Path, manifest: Manifest, folder: Path) -> None:
@@ -187,7 +193,7 @@ def _unpacked(archive: Path, folder: Path) -> Manifest:
             manifest = _manifest(_content(tar, tar.next(), MANIFEST).read(_LARGEST_MANIFEST))
             for one in manifest.files:
                 content = _content(tar, tar.next(), one.name)
-                if _written(content, folder / one.name) != one:
+                if _written(content, folder, one.name) != one:
                     raise BackupUnusable(f"{one.name} in {archive} is not what was written there")
             if tar.next() is not None:
                 raise BackupUnusable(f"{archive} holds more than its manifest says")
@@ -219,15 +225,16 @@ def _manifest(text: bytes) -> Manifest:
     return Manifest(FORMAT, datetime.fromisoformat(said["made"]), files)
 
 
-def _written(content: IO[bytes], path: Path) -> Kept:
-    digest, size = hashlib.sha256(), 0
+def _written(content: IO[bytes], folder: Path, name: str) -> Kept:
+    digest, size, path = hashlib.sha256(), 0, folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with open(descriptor, "wb") as file:
         while block := content.read(_BLOCK):
             digest.update(block)
             size += len(block)
             file.write(block)
-    return Kept(path.name, size, digest.hexdigest())
+    return Kept(name, size, digest.hexdigest())
 
 
 def _remove(folder: Path, name: str) -> None:

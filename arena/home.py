@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 HOUSE = "house"
 """Author name of the built-in entrants."""
 REGISTRY, MATCHES = "registry.sqlite", "matches.duckdb"
+FINALS = "finals"
+"""Folder of the finals of tournaments, each with matches of its own."""
 FORMAT = 1
 """Rises when an older arena could not read a newer home."""
 

@@ -19,7 +19,7 @@ from arena.errors import HomeUnusable, UsageFault
 from arena.executors import Workers
 from arena.games import game as game_named
 from arena.games.protocol import Game
-from arena.home import Home
+from arena.home import FINALS, Home
 from arena.runner import Runner
 from arena.tally import PlayReport, Progress, Request, silent
 from arena.values import Result
@@ -27,7 +27,6 @@ from registry.tournaments import Entry, Tournament
 from registry.values import PolicyVersion, Season, Status
 from sandbox.choose import WallChoice
 
-FOLDER = "finals"
 _SOFTWARE = ("policy-arena", "open_spiel", "numpy")
 
 
@@ -129,7 +128,7 @@ def facts_of(home: Home, tournament: Tournament, season: Season) -> Facts:
 
 def _home_of(home: Home, tournament: Tournament) -> Home:
     """Where a final's matches lie; another season has another place."""
-    place = home.path / FOLDER / f"{tournament.name}-{tournament.season}"
+    place = home.path / FINALS / f"{tournament.name}-{tournament.season}"
     if not home.writable and not place.is_dir():
         raise HomeUnusable(f"the final in {place} was not played here")
     return Home(place, home.registry, home.writable)

@@ -1,6 +1,7 @@
 """A home copied while it is in use, and made again from the copy."""
 
 import json
+import shutil
 import sqlite3
 import stat
 import tarfile
@@ -14,6 +15,7 @@ from arena import Arena
 from arena.backup import MANIFEST, back_up, restore
 from arena.cli import main
 from arena.errors import BackupUnusable, UsageFault
+from arena.store import MatchStore
 from tests.arena.test_play import HOUSE, ROCK, arena_play, finished, registered, table_of
 
 
@@ -110,6 +112,16 @@ def rewritten(archive, change):
             scratch.write_bytes(content)
             with scratch.open("rb") as file:
                 tar.addfile(member, file)
+
+
+def test_the_matches_of_finals_are_kept(played, tmp_path):
+    final = played.home.path / "finals" / "spring-2"
+    final.mkdir(parents=True)
+    shutil.copy(played.home.store.path, final / "matches.duckdb")
+    back_up(played.home, tmp_path / "copy.tar")
+    restore(tmp_path / "copy.tar", tmp_path / "again")
+    kept = MatchStore(tmp_path / "again" / "finals" / "spring-2" / "matches.duckdb")
+    assert kept.matches("rrps", 1) == played.home.store.matches("rrps", 1)
 
 
 def flip(members):
