@@ -67,8 +67,8 @@ class Arena(Desk):
       workers: processes, 0 for one per processor; or `Workers`, to say where.
       limits: of each policy.
       asked: who plays policies of kind llm; without it they are left out of round robins.
-      token: of an account, where home is the address of a server ("https://..."); then the other
-        options are the server's own, and what is made is an `arena.remote.RemoteArena`.
+      token: of an account, where home is the address of a server; then the other options are the
+        server's own, and what is made is an `arena.remote.RemoteArena`.
       create: whether to make a home where there is none.
 
     Raises:

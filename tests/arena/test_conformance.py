@@ -53,6 +53,8 @@ def same(one, other):
         return type(one) is type(other) and all(
             same(getattr(one, field.name), getattr(other, field.name)) for field in fields(one)
         )
+    if isinstance(one, dict):
+        return same(list(one), list(other)) and same(list(one.values()), list(other.values()))
     if isinstance(one, (tuple, list)):
         return len(one) == len(other) and all(map(same, one, other))
     if isinstance(one, float) and math.isnan(one):
