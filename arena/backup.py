@@ -134,9 +134,9 @@ def _copies(home: Home, folder: Path) -> Iterator[Path]:
         yield Path(shutil.copyfile(path, folder / path.name))
     yield from home.store.copied(folder / MATCHES)
     for path in sorted(home.path.glob(f"{FINALS}/*/{MATCHES}")):
-        target = folder / path.relative_to(home.path)
-        target.parent.mkdir(parents=True)
-        yield from MatchStore(path).copied(target)
+        place = folder / path.relative_to(home.path)
+        place.parent.mkdir(parents=True)
+        yield from MatchStore(path).copied(place)
     with Registry.open(folder / REGISTRY) as target:
         copy(home.registry, target)
     _settled(folder / REGISTRY)
