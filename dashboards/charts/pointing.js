@@ -144,7 +144,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
     const [across, down] = marks;
     across.style.cssText = `left:0;right:0;top:${top}%;height:${100 / rows}%`;
     across.style.display = rows > 1 ? "block" : "none";
-    down.style.cssText = `top:0;bottom:0;left:${left}%;width:${100 / columns}%;display:block`;
+    down.style.cssText = `top:0;bottom:0;left:${left}%;width:${100 / columns}%`;
+    down.style.display = columns > 1 ? "block" : "none";
     told.textContent = textOf(row, column);
     told.style.cssText = told.textContent ? "display:block" : "display:none";
     place(left, top);

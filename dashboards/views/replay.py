@@ -15,7 +15,7 @@ from arena.games.parts import Event, Forfeit, Telling
 from arena.games.protocol import Game
 from arena.replay import Stored, stored_match
 from arena.values import short
-from dashboards import data, navigate
+from dashboards import data, links, navigate
 from dashboards.charts.pointing import pointed
 from dashboards.text import in_markdown
 from dashboards.tiles import tiles
@@ -88,8 +88,8 @@ def _choose(game: Game) -> None:
     called = data.names(sorted({digest for row in found for digest in row.seats}), game)
     st.caption(f"The newest {len(found)}; select one to watch it.")
     columns = {
-        "Seat 0": [called[row.seats[0]] for row in found],
-        "Seat 1": [called[row.seats[1]] for row in found],
+        "Seat 0": links.policies(game, [called[row.seats[0]] for row in found]),
+        "Seat 1": links.policies(game, [called[row.seats[1]] for row in found]),
         "Return of seat 0": [row.returns[0] for row in found],
         "End": [row.termination.value for row in found],
     }

@@ -13,7 +13,7 @@ from arena.analysis.estimates import Estimate, around
 from arena.figures.heatmap import payoff_heatmap
 from arena.figures.text import interval, number
 from arena.games.protocol import Game
-from dashboards import data, navigate, run_data, theme
+from dashboards import data, links, navigate, run_data, theme
 from dashboards.charts.pointing import pointed
 from dashboards.comparing import METRICS, points_of
 from dashboards.liveness import FRESH_LOOKS, Phase, ago
@@ -157,7 +157,7 @@ def _sigma(game: Game, facts: RunFacts) -> None:
         pa.table(
             {
                 "Joined": [member.label for member in members],
-                "Policy": [member.ref for member in members],
+                "Policy": links.policies(game, [member.ref for member in members]),
                 "Weight": [100.0 * weights.get(one.digest, 0.0) for one in members],
                 "Made from": [member.parent for member in members],
                 "Idea": [shown(member.description) for member in members],
@@ -169,6 +169,7 @@ def _sigma(game: Game, facts: RunFacts) -> None:
         selection_mode="single-row",
         key=f"members_{facts.record.name}",
         column_config={
+            "Policy": links.column(),
             "Weight": st.column_config.ProgressColumn(
                 format="%.1f %%", min_value=0.0, max_value=100.0
             ),

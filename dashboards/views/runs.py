@@ -10,7 +10,7 @@ import pyarrow as pa
 import streamlit as st
 
 from arena.games.protocol import Game
-from dashboards import navigate, run_data
+from dashboards import links, navigate, run_data
 from dashboards.charts.pointing import pointed
 from dashboards.comparing import (
     METRICS,
@@ -97,7 +97,7 @@ def _list(game: Game, found: Sequence[RunRecord]) -> None:
         on_select="rerun",
         selection_mode="single-row",
         key=f"runs_{game.name}",
-        column_config=_decimals() | {"Run": st.column_config.TextColumn(pinned=True)},
+        column_config=_decimals() | {"Run": links.column("run", pinned=True)},
     )
     st.caption("Select a run to open it.")
     if event.selection.rows:
@@ -108,7 +108,7 @@ def _line(record: RunRecord) -> dict[str, object]:
     course, scores = run_data.course(record), run_data.latest(record)
     done, spent = run_data.done(record.name), run_data.spent(record)
     return {
-        "Run": record.name,
+        "Run": links.run(record.config.game, record.name),
         "State": run_data.phase(record).value,
         "Oracle": record.config.variant,
         "Seed": record.config.seed,
