@@ -103,7 +103,15 @@ const addTools = (root, view, drawing) => {
   widen(1);
 };
 
+// What the address says from now on; Back still leads to the page before.
+const readdress = (parameters) => {
+  const url = new URL(window.location.href);
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+  if (url.href !== window.location.href) window.history.replaceState(window.history.state, "", url);
+};
+
 export default function ({ data, parentElement, setTriggerValue }) {
+  readdress(data.address);
   const root = parentElement.querySelector(".pointed");
   // Who points, or goes from cell to cell by keyboard, goes on where they were.
   const was = root.at, focused = root.contains(document.activeElement);

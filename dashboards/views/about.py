@@ -11,7 +11,8 @@ import streamlit as st
 from arena.games import GAMES
 from arena.games.protocol import Game
 from dashboards import data
-from dashboards.text import demoted, in_markdown
+from dashboards.commands import typed
+from dashboards.text import demoted, in_code, in_markdown
 from registry import shown
 from registry.values import Season
 
@@ -97,7 +98,8 @@ def _machine() -> None:
         )
     else:
         first = next(iter(GAMES))
-        st.info(f"Nothing was played yet: run  `arena play --game {first}`")
+        command = in_code(typed(f"arena play --game {first}"))
+        st.info(f"Nothing was played yet: run  {command}")
     st.header("Seasons", anchor=False)
     st.markdown(
         "All seeds and deals of a season follow from a secret key. Its commitment is fixed from "

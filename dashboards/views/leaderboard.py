@@ -17,7 +17,8 @@ from arena.games.protocol import Game
 from arena.standings import MEAN_RETURN
 from dashboards import data, navigate
 from dashboards.charts.pointing import pointed
-from dashboards.text import in_markdown
+from dashboards.commands import typed
+from dashboards.text import in_code, in_markdown
 from dashboards.views import board_table, playing
 from population.paper import methods
 from registry.values import PolicyVersion
@@ -203,7 +204,8 @@ def _unranked(game: Game, by: RankBy, rows: Sequence[Row]) -> None:
         else f"scores need matches against all {len(population.digests)} members of "
         f"{in_markdown(population.name)}"
     )
-    st.info(f"{who} not measured yet: {needed}. Run  `arena play --game {game.name}`")
+    command = in_code(typed(f"arena play --game {game.name}"))
+    st.info(f"{who} not measured yet: {needed}. Run  {command}")
 
 
 def _chart(game: Game, by: RankBy, rows: Sequence[Row], bands: Mapping[str, int]) -> None:

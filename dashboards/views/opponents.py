@@ -17,6 +17,7 @@ from arena.mixing import mixtures_of
 from arena.store.values import MatchRow
 from dashboards import data, links
 from dashboards.charts.pointing import pointed
+from dashboards.commands import typed
 from dashboards.text import in_code, in_markdown
 from dashboards.tiles import tiles
 from dashboards.views.watching import matches_to_watch
@@ -67,7 +68,10 @@ def results(game: Game, version: PolicyVersion) -> None:
 def _nobody(game: Game, version: PolicyVersion, everybody: bool) -> None:
     whom = "nobody" if everybody else "none of the evaluation population"
     how = f"play --game {game.name} --only" if everybody else f"evaluate --game {game.name}"
-    st.info(f"It has met {whom} by itself yet. Play it:  " + in_code(f"arena {how} {version.ref}"))
+    st.info(
+        f"It has met {whom} by itself yet. Play it:  "
+        + in_code(typed(f"arena {how} {version.ref}"))
+    )
 
 
 @st.fragment

@@ -15,7 +15,8 @@ from arena.games.protocol import Game
 from arena.payoffs import PayoffTable
 from dashboards import data, links, navigate, theme
 from dashboards.charts.pointing import pointed
-from dashboards.text import in_markdown
+from dashboards.commands import typed
+from dashboards.text import in_code, in_markdown
 from dashboards.tiles import tiles
 from dashboards.views.watching import matches_to_watch
 
@@ -36,7 +37,8 @@ def show(game: Game) -> None:
     )
     rows = data.board(game)
     if not any(row.matches for row in rows):
-        st.info(f"Nobody has met yet. Play a round robin:  `arena play --game {game.name}`")
+        command = in_code(typed(f"arena play --game {game.name}"))
+        st.info(f"Nobody has met yet. Play a round robin:  {command}")
         return
     order, most, download = st.columns([4, 3, 2], vertical_alignment="bottom")
     navigate.follow("by", "payoffs_by", ORDERS)
@@ -185,7 +187,8 @@ def _map_and_pair(game: Game, table: PayoffTable, names: Sequence[str], shades: 
     a, b = names.index(one), names.index(other)
     matches = int(table.count[a, b])
     if not matches:
-        st.info(f"They never met. Play them:  `arena play --game {game.name} --only {one}`")
+        command = in_code(typed(f"arena play --game {game.name} --only {one}"))
+        st.info(f"They never met. Play them:  {command}")
         return
     tiles(
         {

@@ -20,6 +20,7 @@ from arena.source_check import docstring_of
 from arena.values import short
 from dashboards import data, links, navigate, run_data, theme
 from dashboards.charts.lineage import line_styles, lineage_graph
+from dashboards.commands import typed
 from dashboards.comparing import METRICS
 from dashboards.text import in_code, in_markdown
 from dashboards.tiles import tiles
@@ -170,7 +171,7 @@ def _scores(game: Game, version: PolicyVersion, record: RunRecord | None) -> Non
         st.info(
             f"{len(result.missing)} of {len(result.per_opponent)} opponents of the evaluation "
             "population were not met: run  "
-            + in_code(f"arena evaluate {version.ref} --game {game.name}")
+            + in_code(typed(f"arena evaluate {version.ref} --game {game.name}"))
         )
 
 
@@ -209,7 +210,7 @@ def _by_members(game: Game, record: RunRecord | None, *, measured: bool) -> None
     )
     st.info(
         f"Not measured yet: it will be, once its members{run} have met the evaluation "
-        "population:  " + in_code(how)
+        "population:  " + in_code(typed(how))
     )
 
 

@@ -15,6 +15,7 @@ from arena.figures.text import interval, number
 from arena.games.protocol import Game
 from dashboards import data, links, navigate, run_data, theme
 from dashboards.charts.pointing import pointed
+from dashboards.commands import typed
 from dashboards.comparing import METRICS, points_of
 from dashboards.liveness import FRESH_LOOKS, Phase, ago
 from dashboards.text import in_code, in_markdown
@@ -94,7 +95,7 @@ def _tell(record: RunRecord, phase: Phase) -> None:
         since = f"{alive.last:%Y-%m-%d %H:%M:%S} UTC"
     if record.note:
         st.text(shown(record.note))
-    again = f"`csro resume {record.name}`"
+    again = in_code(typed(f"csro resume {record.name}"))
     if record.config.oracle.custom:
         again = "The script that began it, which calls `population.run_csro`,"
     match phase:
@@ -209,7 +210,7 @@ def _against_population(facts: RunFacts) -> None:
     if not points:
         st.info(
             "The members were not played against the evaluation population yet:  "
-            + in_code(f"csro report {facts.record.name} --evaluate 100")
+            + in_code(typed(f"csro report {facts.record.name} --evaluate 100"))
         )
         return
     series = {metric: points_of(points, metric) for metric in METRICS}
