@@ -158,12 +158,13 @@ def test_the_address_of_a_replay_follows_it_and_back_leaves_it(
             browser.press("l")
             browser.wait_for(f"Link to hand {hand}")
             assert f"at={hand}" in browser.address
-        browser.run("location.reload()")
-        browser.wait_for("Link to hand 43")
+        with Browser(address) as other:  # somebody who was sent the address
+            other.open(browser.address.removeprefix(address))
+            other.wait_for("Link to hand 43")
         browser.press("j")
         browser.wait_for("Link to hand 42")
         browser.run("history.back()")
-        browser.wait_for("Seasons")
+        browser.wait_for("Measures")
         assert "/about" in browser.address
         unharmed(browser, "a page that Back led to")
 
