@@ -18,7 +18,7 @@ from arena.local import Arena
 from oracle.models.journal import Call
 from oracle.models.options import THINKING, Asking
 from oracle.prompt import Prompt
-from population.cli.telling import advise
+from population.cli.advice import advise
 from population.config import OracleChoice, RunConfig
 from population.members import Member, built_in_initial, label_of, named_initial
 from population.oracles import first_prompt, journal_of, prompt_against

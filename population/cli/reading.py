@@ -30,7 +30,7 @@ from arena.house.population import default_population
 from arena.local import Arena
 from arena.printed import estimated, marked
 from population import paper
-from population.cli.telling import advise
+from population.cli.advice import advise
 from population.comparison import OurRow, best_single, our_rows
 from population.matches import Matches
 from population.records import RunRecord, RunState

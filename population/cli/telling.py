@@ -7,8 +7,9 @@ from typing import Any
 
 from rich.console import Console
 
-from arena.cli.session import Session, plain
+from arena.cli.session import Session
 from arena.local import Arena
+from population.cli.advice import advise
 from population.csro import Result
 from population.members import Member
 from population.records import RunRecord
@@ -59,8 +60,3 @@ def say(out: Console, session: Session, record: RunRecord, result: Result) -> No
         f"arena evaluate {result.mixture.ref} --game {record.config.game}",
     )
     advise(out, "measure it", "\n        or:  ".join(map(session.typed, commands)))
-
-
-def advise(out: Console, what: str, command: str) -> None:
-    """A command to go on with; no line of it is broken, so that it can be copied."""
-    out.print(plain(f"{what}:  {command}"), soft_wrap=True)

