@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, cast
 
+from arena.amounts import MATCHES, MOST_MATCHES
 from arena.analysis.focus import Focus
 from arena.control_variate import has_luck
 from arena.desk import Desk
@@ -39,11 +40,6 @@ from arena.tally import Pair, PlayReport, Progress, Request, silent
 from registry.values import Submission
 from sandbox.choose import WallChoice
 from sandbox.values import Limits
-
-MATCHES = 16
-"""Of a pair, unless somebody asks for another number."""
-MOST_MATCHES = 1_000
-"""That a pair may get for a precision, unless somebody asks for another number."""
 
 
 def _share(matches: int | None, precision: float | None, budget: int | None = None) -> int:

@@ -43,6 +43,11 @@ class Aside(NamedTuple):
 Cell = str | Aside
 
 
+def length(cell: Cell) -> int:
+    """How many characters of a line a cell takes."""
+    return len(cell) if isinstance(cell, str) else len(cell.text) + 1 + len(cell.aside)
+
+
 def estimated(estimate: Estimate | None) -> Cell:
     """An estimate with its 95 % interval."""
     if estimate is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from arena.analysis.leaderboard import RankBy
+from arena.analysis.rankings import RankBy
 from arena.conduct import Conduct, conduct_of
 from arena.errors import UsageFault
 from arena.games.protocol import Game

@@ -24,6 +24,7 @@ from arena.home import Home
 from arena.kinds.asked import Asked, refuse_unanswered
 from arena.plan import Bout, Job, Player, Route, block_size, bout_of, jobs, trial_job
 from arena.players import members_of, resolver
+from arena.playing import announced
 from arena.schedule import Schedule
 from arena.tally import PlayReport, Request, Tally
 from arena.values import SELECTING, Match, Result
@@ -122,7 +123,16 @@ class Runner:
         started = time.perf_counter()
         schedules = self._schedules(request)
         missing = sum(schedule.missing for schedule in schedules)
-        tally = Tally(self.home, request, missing)
+        with announced(self.home.path, request.game.name, missing, request.progress) as progress:
+            tally = Tally(self.home, replace(request, progress=progress), missing)
+            self._play(request, schedules, tally, missing)
+        skipped = sum(schedule.wanted for schedule in schedules) - missing
+        return tally.report(skipped, time.perf_counter() - started)
+
+    def _play(
+        self, request: Request, schedules: Sequence[Schedule], tally: Tally, missing: int
+    ) -> None:
+        """Plays what is missing, if anything is."""
         if missing:
             players = self._players(digest for pair in request.wanted for digest in pair)
             bouts = self._bouts(chain.from_iterable(schedules), players)
@@ -137,8 +147,6 @@ class Runner:
             answers = self._run(stream, missing, partial(tally.more, players), here=few)
             with closing(answers):  # whatever is raised meanwhile, nobody else gets what is left
                 tally.collect(answers)
-        skipped = sum(schedule.wanted for schedule in schedules) - missing
-        return tally.report(skipped, time.perf_counter() - started)
 
     def play_again(self, game: Game, stored: Sequence[Result]) -> list[Result]:
         """Plays stored matches again, each with fresh sealed workers; nothing is stored.

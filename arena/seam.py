@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol, Unpack
 
 from arena.analysis.focus import Focus
-from arena.analysis.leaderboard import RankBy
+from arena.analysis.rankings import RankBy
 from arena.conduct import Conduct
 from arena.enrol import Enrolled
 from arena.evaluation import Evaluated

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from arena.analysis.estimates import Estimate
 from arena.analysis.leaderboard import (
-    NASH_RULE,
     Options,
-    RankBy,
     Row,
     leaderboard,
     nash_exploitability,
 )
+from arena.analysis.rankings import NASH_RULE, RankBy
 from arena.analysis.ratings import MAX_MATCHES, Rating, repetitions_to_rate, true_skill
 from arena.analysis.stakes import stakes_of
 from arena.figures.intervals import Line, intervals
-from arena.figures.text import number
+from arena.figures.text import interval, number
 from arena.games import game as game_named
 from arena.games.protocol import Game
 from arena.home import Home
@@ -29,7 +27,17 @@ from arena.house.population import Population
 from arena.listings import also
 from arena.mixing import mixtures_among, with_mixtures
 from arena.payoffs import PayoffTable, Scatter
-from arena.printed import WIDTH, Aside, Cell, Printed, Sheet, Side, estimate_columns, estimated
+from arena.printed import (
+    WIDTH,
+    Aside,
+    Cell,
+    Printed,
+    Sheet,
+    Side,
+    estimate_columns,
+    estimated,
+    length,
+)
 from arena.tally import Pair
 from registry.values import Status
 
@@ -86,16 +94,19 @@ def ratings(home: Home, game: Game, table: PayoffTable) -> dict[str, Rating]:
 
 DRAWN = 30
 """Policies that a chart of a leaderboard shows."""
-_ROOM = {"worst opponent": 100, "cross-fitted": 120, "rating": 120, "matches": 120}
-"""Characters that a screen must have for a column to be shown."""
 MEAN_RETURN = (
     "over every opponent that it met, of the board and of the evaluation population, each as one"
 )
 """What the column of the mean return is."""
 _PROVISIONAL = "*"
 """After a rank; the word would fold in 80 columns."""
-_ROOM_FOR_INTERVALS = 180
-"""And for every score to have its interval beside it."""
+RATING = (
+    "the mean of TrueSkill's belief with its central 95 %, which takes the model of TrueSkill for "
+    "granted; ordered by mean - 3 standard deviations"
+)
+"""What the column of the rating is."""
+_LONGEST_NAME = 30
+"""Characters of a name that a column is given; longer ones go on below."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,27 +132,27 @@ class Leaderboard(Printed):
 
     def sheet(self, width: int = WIDTH) -> Sheet:
         """Ranks with the ranges that the noise leaves open, and scores with their intervals."""
-        exact = {self.by} if width < _ROOM_FOR_INTERVALS else None
-        columns = _columns(self.rows, exact, self.by)
-        left_out = [title for title in columns if width < _ROOM.get(title, 0)]
-        for title in left_out:
-            del columns[title]
+        columns = _columns(self.rows, self.by)
+        cells = {title: [cell(row) for row in self.rows] for title, (_, cell) in columns.items()}
+        shown = _fitting(cells, width)
+        left_out = [title for title in columns if title not in shown]
         return Sheet(
             f"{game_named(self.game).title}: {self.unit} a match, measured on {self.population}",
-            {title: side for title, (side, _) in columns.items()},
-            tuple(tuple(cell(row) for _, cell in columns.values()) for row in self.rows),
-            "\n".join(filter(None, [*self._notes(), _told_of(left_out)])),
+            {title: columns[title][0] for title in shown},
+            tuple(zip(*(cells[title] for title in shown), strict=True)),
+            "\n".join(filter(None, [*self._notes(shown), _told_of(left_out)])),
         )
 
-    def _notes(self) -> list[str]:
-        """What the columns do not say for themselves."""
+    def _notes(self, shown: Container[str]) -> list[str]:
+        """What the columns that are shown do not say for themselves."""
         provisional = any(row.provisional for row in self.rows)
         return [
             f"{_PROVISIONAL} provisional: not measured as precisely as a rank takes; the low end "
             "of its interval places it"
             if provisional
             else "",
-            f"mean return: {MEAN_RETURN}" if self.by == RankBy.MEAN_RETURN else "",
+            f"mean return: {MEAN_RETURN}" if _titled("mean return") in shown else "",
+            f"rating: {RATING}" if _titled("rating") in shown else "",
             self._told_of_nash(),
         ]
 
@@ -171,47 +182,82 @@ def _told_of(left_out: Sequence[str]) -> str:
 Column = tuple[Side, Callable[[Row], Cell]]
 
 
-def _columns(rows: Sequence[Row], exact: Container[str] | None, by: str) -> dict[str, Column]:
-    """The columns that these rows fill.
+def _titled(metric: str) -> str:
+    """Title of a column whose cells have their own intervals."""
+    return f"{metric} [95 %]"
+
+
+def _columns(rows: Sequence[Row], by: str) -> dict[str, Column]:
+    """The columns that these rows fill, in the order of their weight.
 
     Args:
       rows: of the board.
-      exact: metrics that have their intervals beside them, as AggScore always does; None for all.
-      by: what the board is ordered by.
+      by: what the board is ordered by, whose column comes first after the policy.
     """
-
-    def scored(metric: str) -> Callable[[Row], Cell]:
-        tells = estimated if exact is None or metric in exact else _value
-        return lambda row: tells(getattr(row, metric))
-
-    columns: dict[str, Column] = {
-        "rank": ("left", _rank),
-        "policy": ("left", _policy),
-        "AggScore [95 %]": ("right", _score),
-        "PopReturn": ("right", scored("pop_return")),
-        "PopExpl": ("right", scored("pop_expl")),
-        "cross-fitted": ("right", scored("pop_expl_cross_fitted")),
-        "rating": ("right", _rating),
-        "worst opponent": ("left", _worst),
-        "matches": ("right", lambda row: f"{row.matches:,}"),
+    metrics: dict[str, Column] = {
+        RankBy.AGG_SCORE: ("right", _score),
+        RankBy.POP_RETURN: ("right", lambda row: estimated(row.pop_return)),
+        RankBy.POP_EXPL: ("right", lambda row: estimated(row.pop_expl)),
+        "": ("right", lambda row: estimated(row.pop_expl_cross_fitted)),
+        RankBy.RATING: ("right", _rating),
     }
     if by == RankBy.MEAN_RETURN:
-        columns["mean return"] = ("right", lambda row: number(row.mean_return))
+        metrics[RankBy.MEAN_RETURN] = ("right", lambda row: estimated(row.mean_estimate))
+    ordered = sorted(metrics, key=lambda metric: metric != by)
+    columns: dict[str, Column] = {"rank": ("left", _rank), "policy": ("left", _policy)}
+    columns |= {_titled(_METRICS[metric]): metrics[metric] for metric in ordered}
+    columns["worst opponent"] = ("left", _worst)
+    columns["matches"] = ("right", lambda row: f"{row.matches:,}")
     if any(row.forfeits for row in rows):
         columns["forfeits"] = ("right", lambda row: f"{row.forfeits:,}" if row.forfeits else "")
     if any(row.bradley_terry is not None for row in rows):
-        columns["Bradley-Terry"] = ("right", lambda row: number(row.bradley_terry, 0))
-        columns["Nash mass"] = ("right", lambda row: number(row.nash_mass, 3))
-        columns["alpha-rank"] = ("right", lambda row: number(row.alpha_rank, 3))
+        points, nash, alpha = _MORE
+        columns[points] = ("right", lambda row: number(row.bradley_terry, 0))
+        columns[nash] = ("right", lambda row: number(row.nash_mass, 3))
+        columns[alpha] = ("right", lambda row: number(row.alpha_rank, 3))
     return columns
+
+
+_METRICS = {
+    RankBy.AGG_SCORE: "AggScore",
+    RankBy.POP_RETURN: "PopReturn",
+    RankBy.POP_EXPL: "PopExpl",
+    "": "cross-fitted",
+    RankBy.RATING: "rating",
+    RankBy.MEAN_RETURN: "mean return",
+}
+"""What metrics are called; the one that no board is ordered by has no name there."""
+
+
+def _fitting(cells: Mapping[str, Sequence[Cell]], width: int) -> list[str]:
+    """Titles of the columns that have room side by side; what was asked for has it in any case."""
+    room = width - sum(_width(title, cells[title]) for title in _asked(cells))
+    shown = set(_asked(cells))
+    for title in cells:
+        if title not in shown and _width(title, cells[title]) <= room:
+            shown.add(title)
+            room -= _width(title, cells[title])
+    return [title for title in cells if title in shown]
+
+
+def _asked(titles: Iterable[str]) -> list[str]:
+    """The first three columns, and those that are only there when somebody asks for more."""
+    return [title for place, title in enumerate(titles) if place < _ALWAYS or title in _MORE]
+
+
+def _width(title: str, column: Sequence[Cell]) -> int:
+    longest = max((length(cell) for cell in column), default=0)
+    return _GAP + max(len(title), min(longest, _LONGEST_NAME) if title == "policy" else longest)
+
+
+_ALWAYS = 3
+_GAP = 2
+"""Characters around each cell."""
+_MORE = ("Bradley-Terry", "Nash mass", "alpha-rank")
 
 
 def _policy(row: Row) -> Cell:
     return Aside(row.ref, also(row.also)) if row.also else row.ref
-
-
-def _value(estimate: Estimate | None) -> Cell:
-    return number(estimate.value if estimate else None)
 
 
 def _score(row: Row) -> Cell:
@@ -220,8 +266,11 @@ def _score(row: Row) -> Cell:
     return estimated(row.agg_score)
 
 
-def _rating(row: Row) -> str:
-    return number(row.trueskill.conservative if row.trueskill else None)
+def _rating(row: Row) -> Cell:
+    if row.trueskill is None:
+        return "-"
+    belief = row.trueskill.belief  # its numbers are small: whole ones would say too little
+    return Aside(number(belief.value), interval(belief, 1))
 
 
 def _rank(row: Row) -> Cell:
@@ -253,6 +302,8 @@ def _flat(row: Row) -> dict[str, Any]:
         "worst_opponent": row.worst.ref if row.worst else None,
         "worst_mean": row.worst.mean if row.worst else None,
         "mean_return": row.mean_return,
+        "mean_return_low": row.mean_return_low,
+        "mean_return_high": row.mean_return_high,
         "trueskill_mu": row.trueskill.mu if row.trueskill else None,
         "trueskill_sigma": row.trueskill.sigma if row.trueskill else None,
         "bradley_terry": row.bradley_terry,

@@ -210,6 +210,18 @@ class Browser:
         head = "const answer = arguments[arguments.length - 1];"
         return self._driver.execute_async_script(head + script)
 
+    def slow_down(self, times: float, bits_a_second: float, latency_ms: float) -> None:
+        """From now on the processor is so many times slower, behind a line of that speed."""
+        self._tell("Emulation.setCPUThrottlingRate", rate=times)
+        self._tell("Network.enable")
+        self._tell(
+            "Network.emulateNetworkConditions",
+            offline=False,
+            latency=latency_ms,
+            downloadThroughput=bits_a_second / 8,
+            uploadThroughput=bits_a_second / 8,
+        )
+
     def save_into(self, folder: Path) -> None:
         """From now on, what a page saves goes into this folder."""
         self._tell("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder))

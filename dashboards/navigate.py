@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -65,4 +65,20 @@ def keep(name: str, key: str, shown: str | None, usual: str = "") -> None:
     if value and asked(name) != value:
         st.query_params[name] = value
     elif not value and name in st.query_params:
+        del st.query_params[name]
+
+
+def follow_all(name: str, key: str, options: Collection[str]) -> None:
+    """As `follow`, for a widget that shows some of its options: the address names each of them."""
+    said = [one for one in st.query_params.get_all(name) if one in options]
+    if said != st.session_state.get(f"_kept_{key}", []):
+        st.session_state[key] = said
+
+
+def keep_all(name: str, key: str, shown: Sequence[str]) -> None:
+    """As `keep`, for a widget that shows some of its options."""
+    st.session_state[f"_kept_{key}"] = list(shown)
+    if shown and st.query_params.get_all(name) != list(shown):
+        st.query_params[name] = list(shown)
+    elif not shown and name in st.query_params:
         del st.query_params[name]

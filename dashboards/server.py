@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING
 import click
 
 from arena.server.listening import listener
-from dashboards import theme
-from dashboards.errors import KNOWN
 from dashboards.settings import Settings
 
 if TYPE_CHECKING:
@@ -41,6 +39,8 @@ def free_port() -> int:
 
 def options(port: int, address: str = ADDRESS) -> dict[str, object]:
     """Streamlit's options: quiet, local, and without telling anybody that it was used."""
+    from dashboards import theme  # with all of Streamlit, which who asks for help does without
+
     return theme.options() | {
         "server.address": address,
         "server.port": port,
@@ -127,6 +127,7 @@ def warm_up(settings: Settings) -> SubmissionQueue:
     from arena import Arena
     from arena.games import GAMES
     from dashboards import app, data, run_data
+    from dashboards.errors import KNOWN
 
     assert app  # its imports take longer than all the rest
     if settings.seed_key is not None:

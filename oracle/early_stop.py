@@ -12,8 +12,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from scipy.stats import t as student_t
-
 from oracle.trials import Measure, Outcome
 from oracle.values import Against, Evaluate, Failure, Score, Task
 
@@ -36,6 +34,8 @@ class Difference:
         """Whether the upper end of the one-sided interval is below zero."""
         if self.stderr == 0.0 or math.isinf(self.stderr):
             return self.stderr == 0.0 and self.mean < 0.0
+        from scipy.stats import t as student_t  # half a second to load
+
         return self.mean + float(student_t.ppf(1.0 - error_rate, self.freedom)) * self.stderr < 0.0
 
 

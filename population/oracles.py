@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from arena.errors import UsageFault
 from arena.games import game as game_named
+from arena.tally import Progress, silent
 from oracle.alpha_evolve import AlphaEvolve, Evolution
 from oracle.best_of_n import BestOfN
 from oracle.context import OpponentInput, parse_filter, parse_input
@@ -315,6 +316,7 @@ def workshop(
     spending: Spending,
     model: Model | None = None,
     elsewhere: Spent = NOTHING,
+    learns: Progress = silent,
 ) -> Workshop:
     """Makes the oracle of a run.
 
@@ -324,6 +326,7 @@ def workshop(
       spending: limits.
       model: what to ask; by default the one that the run's configuration names.
       elsewhere: what other runs spent of the same limits.
+      learns: told of (decisions done, decisions to do) while a network is trained.
 
     Raises:
       UsageFault: the model, an option or a limit makes no sense.
@@ -332,7 +335,7 @@ def workshop(
     check_writer(record.config)
     _refuse_custom(choice)
     if choice.training is not None:
-        return Workshop(*trainer(record.name, choice.training))
+        return Workshop(*trainer(record.name, choice.training, learns))
     options = writer_options(choice)
     racing = EarlyStop() if record.config.afresh else None  # runs of before play all in full
     provenance: dict[str, object] = {"run": record.name, "oracle": choice.name}

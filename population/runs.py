@@ -128,7 +128,7 @@ class Runs:
                     raise RunExists(
                         f"there is a run {name!r} with another configuration "
                         f"({_difference(record.config, config)}): choose another name, or go on "
-                        f"with it: csro resume {name}"
+                        "with it"
                     )
                 return record
             row = RunRow(

@@ -7,8 +7,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from arena.errors import UsageFault
+from arena.extras import install_command
 from arena.games.protocol import Game
 from arena.kinds.neural import tensors_of
+from arena.tally import Progress, silent
 from oracle.impala.training import Training, usual_training
 from population.config import NETWORK, TRAINER, OracleChoice
 from population.evaluator import Lineage
@@ -68,7 +70,7 @@ def check_training(training: Training) -> str:
     except ImportError as error:
         raise UsageFault(
             f"the oracle {TRAINER} trains with PyTorch, which is not installed: "
-            "pip install 'policy-arena[rl]', or make setup-rl"
+            + install_command("rl")
         ) from error
     try:
         computed = torch.ones(1, device=torch.device(training.device)) + 1
@@ -80,9 +82,12 @@ def check_training(training: Training) -> str:
     return f"{training}; PyTorch {torch.__version__}"
 
 
-def trainer(run: str, training: Training) -> tuple[Impala, Upbringing]:
-    """The oracle of a run, and what it can tell of its networks."""
+def trainer(run: str, training: Training, learns: Progress = silent) -> tuple[Impala, Upbringing]:
+    """The oracle of a run, and what it can tell of its networks.
+
+    `learns` is told of (decisions done, decisions to do) while it trains.
+    """
     from oracle.impala.oracle import Impala
 
-    oracle = Impala(training)
+    oracle = Impala(training, learns)
     return oracle, Upbringing(oracle, {"run": run, "oracle": TRAINER, "model": NETWORK})

@@ -6,7 +6,6 @@ range of ranks that the noise leaves open.  Ratings and the meta-game's columns 
 
 from __future__ import annotations
 
-import enum
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,27 +25,12 @@ from arena.analysis.estimates import (
 )
 from arena.analysis.meta_strategy import SOLVERS
 from arena.analysis.metrics import PopulationMetrics, meetings, population_metrics
+from arena.analysis.rankings import RankBy
 from arena.analysis.ranks import ranks
 from arena.analysis.ratings import Rating
 from arena.analysis.stakes import UNKNOWN, Stakes, doubted
 from arena.payoffs import PayoffTable
 from registry.values import PolicyVersion
-
-
-class RankBy(enum.StrEnum):
-    """What a leaderboard is ordered by."""
-
-    AGG_SCORE = "agg_score"
-    POP_RETURN = "pop_return"
-    POP_EXPL = "pop_expl"
-    """Plain PopExpl, the smallest first."""
-    RATING = "rating"
-    """TrueSkill's conservative estimate; needs ratings."""
-    MEAN_RETURN = "mean_return"
-    """Mean over all opponents played: who else takes part moves it."""
-
-
-RANKINGS: tuple[str, ...] = tuple(ranking.value for ranking in RankBy)
 
 
 class EvaluationPopulation(Protocol):
@@ -101,6 +85,9 @@ class Row:
       digest: its identity.
       mean_return: mean over all opponents that it met, all equally often; None where it met nobody.
       stderr: of `mean_return`; NaN where one of the opponents was met in a single deal.
+      mean_return_low: lower end of its 95 % interval, Student's and within what the game allows;
+        None where it met nobody, NaN where the error is not known.
+      mean_return_high: upper end.
       trueskill: None where not given, as for mixtures.
       pop_return: None, like the other three, where `missing` is not empty.
       pop_expl: plain.
@@ -140,6 +127,16 @@ class Row:
     alpha_rank: float | None = None
     also: tuple[str, ...] = ()
     provisional: bool = False
+    mean_return_low: float | None = None
+    mean_return_high: float | None = None
+
+    @property
+    def mean_estimate(self) -> Estimate | None:
+        """`mean_return` with its interval."""
+        if self.mean_return is None or self.mean_return_low is None:
+            return None
+        high = self.mean_return_high if self.mean_return_high is not None else math.nan
+        return Estimate(self.mean_return, self.stderr or 0.0, self.mean_return_low, high)
 
 
 _DEFAULTS = Options()
@@ -206,6 +203,8 @@ def leaderboard(
                 ),
                 also=versions[place].also,
                 provisional=bool(provisional[place]),
+                mean_return_low=mean.low if mean else None,
+                mean_return_high=mean.high if mean else None,
                 **extra.get(digest, {}),
             )
         )
@@ -336,10 +335,6 @@ def _secondary(
         for digest, weight in zip(core.digests, weights, strict=True):
             columns[digest][name] = float(weight)
     return columns
-
-
-NASH_RULE = "among the mixtures that are Nash within the noise, the one of the largest mean payoff"
-"""What the column of the Nash mass is."""
 
 
 def nash_exploitability(everybody: PayoffTable, digests: Sequence[str]) -> float | None:

@@ -17,8 +17,11 @@ import pyarrow as pa
 import trueskill
 from numpy.typing import NDArray
 
+from arena.analysis.estimates import Estimate
+
 MAX_MATCHES = 500_000
 """How many matches are rated at most; a second or two."""
+_TAIL = 0.975
 _FARTHEST = 30.0
 """Beyond so many standard deviations the normal distribution is out of reach of a float."""
 _NORMAL = NormalDist()
@@ -35,6 +38,16 @@ class Rating:
     def conservative(self) -> float:
         """Skill that the policy very likely has: mu - 3 sigma, what TrueSkill ranks by."""
         return self.mu - 3.0 * self.sigma
+
+    @property
+    def belief(self) -> Estimate:
+        """Mean and central 95 % of the belief, which is a normal distribution.
+
+        With few matches it is near the newcomer's, so it is wide rather than wrong.  It takes
+        TrueSkill's model for granted: that skill is one number, and matches differ by chance alone.
+        """
+        reach = self.sigma * _NORMAL.inv_cdf(_TAIL)
+        return Estimate(self.mu, self.sigma, self.mu - reach, self.mu + reach)
 
 
 def repetitions_to_rate(counts: NDArray[np.integer], max_matches: int = MAX_MATCHES) -> int | None:

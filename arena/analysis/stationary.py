@@ -19,7 +19,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import chi2
 
 from arena.games.parts import Decision, Stationary, Table
 
@@ -92,6 +91,8 @@ def _p_value(decisions: Sequence[Decision], place: int) -> float:
             continue
         statistic += float(((seen - expected) ** 2 / expected).sum())
         freedom += (seen.shape[0] - 1) * (seen.shape[1] - 1)
+    from scipy.stats import chi2  # half a second to load
+
     return float(chi2.sf(statistic, freedom)) if freedom else 1.0
 
 

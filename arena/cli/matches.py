@@ -5,26 +5,28 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
 from rich.table import Table
 
+from arena.amounts import MATCHES, MOST_MATCHES
 from arena.cli.budgets import focus_options, precision_option
 from arena.cli.references import REF
 from arena.cli.session import Session, game_option, plain, progress_bar, session_options
 from arena.cli.walls import sandbox_options, sharing_option
 from arena.cli.workers import workers_options
-from arena.executors import Workers
-from arena.games.parts import Account
-from arena.games.protocol import Game
-from arena.local import MATCHES, MOST_MATCHES
-from arena.replay import Comparison, Stored
-from arena.store import MatchRow
-from arena.tally import PlayReport
-from arena.values import Result
-from sandbox.choose import WallChoice
+
+if TYPE_CHECKING:
+    from arena.executors import Workers
+    from arena.games.parts import Account
+    from arena.games.protocol import Game
+    from arena.replay import Comparison, Stored
+    from arena.store import MatchRow
+    from arena.tally import PlayReport
+    from arena.values import Result
+    from sandbox.choose import WallChoice
 
 
 @click.command()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
@@ -15,10 +15,12 @@ from arena.cli.matches import retell
 from arena.cli.references import REF
 from arena.cli.session import Session, game_option, notice, plain, session_options
 from arena.cli.walls import sandbox_options
-from arena.games.protocol import Game
-from arena.practice import PracticeMatch
 from arena.rejection import Rejection
-from sandbox.choose import WallChoice
+
+if TYPE_CHECKING:
+    from arena.games.protocol import Game
+    from arena.practice import PracticeMatch
+    from sandbox.choose import WallChoice
 
 HERE = "this policy"
 MOST_LINES = 10

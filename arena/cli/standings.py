@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
 from rich.console import Console
 
-from arena.analysis.estimates import Estimate
-from arena.analysis.leaderboard import NASH_RULE, RANKINGS
-from arena.analysis.metrics import AgainstOpponent
-from arena.analysis.ratings import Rating
+from arena.amounts import MATCHES, MOST_MATCHES
+from arena.analysis.rankings import NASH_RULE, RANKINGS
 from arena.cli.budgets import precision_option
 from arena.cli.matches import report_document, say_audit, say_precision
 from arena.cli.references import REF
@@ -23,12 +21,15 @@ from arena.cli.session import Session, game_option, notice, plain, progress_bar,
 from arena.cli.walls import sandbox_options, sharing_option
 from arena.cli.workers import workers_options
 from arena.errors import UsageFault
-from arena.evaluation import Evaluated
-from arena.executors import Workers
-from arena.games.protocol import Game
-from arena.local import MATCHES, MOST_MATCHES
-from arena.payoffs import PayoffTable
-from sandbox.choose import WallChoice
+
+if TYPE_CHECKING:
+    from arena.analysis.estimates import Estimate
+    from arena.analysis.metrics import AgainstOpponent
+    from arena.evaluation import Evaluated
+    from arena.executors import Workers
+    from arena.games.protocol import Game
+    from arena.payoffs import PayoffTable
+    from sandbox.choose import WallChoice
 
 _STDOUT = Path("-")
 
@@ -45,11 +46,14 @@ def document_of(estimate: Estimate | None) -> dict[str, Any] | None:
 
 
 def _finite(value: float) -> float | None:
-    return value if np.isfinite(value) else None
+    return value if math.isfinite(value) else None
 
 
 def _plain(value: Any) -> Any:
     """Rows as JSON: estimates unfolded, NaN as null."""
+    from arena.analysis.estimates import Estimate  # much to load for who asks for help
+    from arena.analysis.ratings import Rating
+
     if isinstance(value, Estimate):
         return document_of(value)
     if isinstance(value, Rating):
@@ -251,7 +255,7 @@ def _opponent(one: AgainstOpponent, refs: Mapping[str, str]) -> dict[str, Any]:
 def _say(out: Console, found: Evaluated) -> None:
     found.sheet(out.width).print_on(out)
     for digest, factor in (found.saved or {}).items():
-        told = f"of {factor:,.1f} times the matches" if np.isfinite(factor) else "of any number"
+        told = f"of {factor:,.1f} times the matches" if math.isfinite(factor) else "of any number"
         out.print(f"  without luck as precise as plain means {told}: {found.refs[digest]}")
     say_precision(out, found.report)
     say_audit(out, found.report)

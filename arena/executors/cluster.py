@@ -17,6 +17,7 @@ from typing import Any
 from arena.errors import ClusterUnavailable
 from arena.executors.protocol import Handler, JobQueue, Ticket
 from arena.executors.software import software
+from arena.extras import install_command
 from sandbox.errors import SandboxRefused, SandboxUnavailable
 
 _log = logging.getLogger(__name__)
@@ -115,7 +116,7 @@ class RayExecutor:
             import ray
         except ImportError as error:
             raise ClusterUnavailable(
-                "a cluster needs the package ray: pip install 'policy-arena[cluster]'"
+                f"a cluster needs the package ray: {install_command('cluster')}"
             ) from error
         self._ray, self._build, self._most = ray, build, most
         self._connected_here = not ray.is_initialized()

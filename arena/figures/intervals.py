@@ -14,8 +14,10 @@ from dataclasses import dataclass
 
 from arena.analysis.estimates import Estimate
 from arena.figures import colours
+from arena.figures.picture import Picture
 from arena.figures.scale import Scale
 from arena.figures.text import in_html, number
+from registry.display import shown
 
 ROW_PIXELS = 22
 DOT_PIXELS = 9
@@ -62,6 +64,37 @@ def intervals(
       axis: title of the x axis.
       references: dotted vertical lines, numbered in the order of their values; all get room.
     """
+    return _plot(lines, axis, references, "")
+
+
+def interval_plot(
+    lines: Sequence[Line],
+    axis: str,
+    *,
+    references: Sequence[Reference] = (),
+) -> Picture:
+    """The same for pages: it tells about the line under the pointer, and is walked by keyboard."""
+    described = f"{axis}: {len(lines)} intervals; the arrow keys go from line to line."
+    surface = f'class="pointed-surface" tabindex="0" role="img" aria-label="{in_html(described)}" '
+    return Picture(
+        _plot(lines, axis, references, surface),
+        [shown(line.label) for line in lines],
+        [axis],
+        [],
+        [_told(line) for line in lines],
+    )
+
+
+def _told(line: Line) -> str:
+    estimate = line.estimate
+    return (
+        f"{shown(line.label)}: {number(estimate.value)}, "
+        f"95 %: {number(estimate.low)} to {number(estimate.high)}"
+    )
+
+
+def _plot(lines: Sequence[Line], axis: str, references: Sequence[Reference], surface: str) -> str:
+    """The plot; `surface` are attributes of the element that its rows stand in."""
     height = ROW_PIXELS * len(lines)
     scale = Scale(*_span(lines, [one.value for one in references]))
     labels = "".join(
@@ -78,7 +111,7 @@ def intervals(
         '<div style="display:grid;grid-template-columns:fit-content(38%) minmax(0,1fr) auto;'
         'column-gap:.7rem;margin-top:1.2rem">'
         f'<div style="{column};min-width:0;text-align:right">{labels}</div>'
-        f'<div style="position:relative;height:{height}px">'
+        f'<div {surface}style="position:relative;height:{height}px">'
         f"{_ticks(scale)}{_references(references, scale)}{rows}</div>"
         f'<div style="{column};text-align:right;font-variant-numeric:tabular-nums">{values}</div>'
         '<div></div><div style="font-size:.75rem;text-align:center;opacity:.75;'
@@ -89,10 +122,6 @@ def intervals(
 def _row(place: int, line: Line, scale: Scale) -> str:
     """The interval with its ends, and the number as a dot."""
     estimate, top = line.estimate, ROW_PIXELS * place
-    told = (
-        f"{line.label}: {number(estimate.value)}, "
-        f"95 %: {number(estimate.low)} to {number(estimate.high)}"
-    )
     drawn = dot = ""
     if math.isfinite(estimate.low) and math.isfinite(estimate.high):
         left, right = scale.at(estimate.low), scale.at(estimate.high)
@@ -114,7 +143,7 @@ def _row(place: int, line: Line, scale: Scale) -> str:
             f'border-radius:50%;background:{line.colour}"></div>'
         )
     return (
-        f'<div title="{in_html(told)}" style="position:absolute;left:0;right:0;top:{top}px;'
+        f'<div title="{in_html(_told(line))}" style="position:absolute;left:0;right:0;top:{top}px;'
         f'height:{ROW_PIXELS}px">{drawn}{dot}</div>'
     )
 

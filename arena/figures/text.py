@@ -34,8 +34,8 @@ def signed(value: float | None, digits: int = 1) -> str:
     return f"+{told}" if rises else told
 
 
-def interval(estimate: Estimate | None) -> str:
+def interval(estimate: Estimate | None, digits: int = 0) -> str:
     """The 95 % interval; a dash where it is not known."""
     if estimate is None or estimate.low != estimate.low:
         return "-"
-    return f"[{number(estimate.low, 0)}, {number(estimate.high, 0)}]"
+    return f"[{number(estimate.low, digits)}, {number(estimate.high, digits)}]"

@@ -103,7 +103,15 @@ const addTools = (root, view, drawing) => {
   widen(1);
 };
 
+// What the address says from now on; Back still leads to the page before.
+const readdress = (parameters) => {
+  const url = new URL(window.location.href);
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+  if (url.href !== window.location.href) window.history.replaceState(window.history.state, "", url);
+};
+
 export default function ({ data, parentElement, setTriggerValue }) {
+  readdress(data.address);
   const root = parentElement.querySelector(".pointed");
   // Who points, or goes from cell to cell by keyboard, goes on where they were.
   const was = root.at, focused = root.contains(document.activeElement);
@@ -144,7 +152,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
     const [across, down] = marks;
     across.style.cssText = `left:0;right:0;top:${top}%;height:${100 / rows}%`;
     across.style.display = rows > 1 ? "block" : "none";
-    down.style.cssText = `top:0;bottom:0;left:${left}%;width:${100 / columns}%;display:block`;
+    down.style.cssText = `top:0;bottom:0;left:${left}%;width:${100 / columns}%`;
+    down.style.display = columns > 1 ? "block" : "none";
     told.textContent = textOf(row, column);
     told.style.cssText = told.textContent ? "display:block" : "display:none";
     place(left, top);

@@ -6,7 +6,7 @@ before it shows anything.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import streamlit as st
@@ -24,7 +24,11 @@ _POINTED = st.components.v2.component(
 
 
 def pointed(
-    picture: Picture, *, key: str, on_pick: Callable[[int, int], None] | None = None
+    picture: Picture,
+    *,
+    key: str,
+    on_pick: Callable[[int, int], None] | None = None,
+    address: Mapping[str, str] | None = None,
 ) -> None:
     """Draws it.
 
@@ -32,6 +36,8 @@ def pointed(
       picture: what.
       key: of the element on its page.
       on_pick: called before the page is drawn again, with row and column of a clicked cell.
+      address: parameters that the page's address has from now on, without a step in the browser's
+        history: what is moved through has too many steps for that.
     """
 
     def picked() -> None:
@@ -41,4 +47,5 @@ def pointed(
                 if 0 <= row < len(picture.rows) and 0 <= column < len(picture.columns):
                     on_pick(row, column)
 
-    _POINTED(key=key, data=picture.document(on_pick is not None), on_picked_change=picked)
+    document = picture.document(on_pick is not None) | {"address": dict(address or {})}
+    _POINTED(key=key, data=document, on_picked_change=picked)

@@ -11,7 +11,8 @@ import streamlit as st
 from arena.games import GAMES
 from arena.games.protocol import Game
 from dashboards import data
-from dashboards.text import demoted, in_markdown
+from dashboards.commands import typed
+from dashboards.text import demoted, in_code, in_markdown
 from registry import shown
 from registry.values import Season
 
@@ -57,8 +58,9 @@ def _measures(game: Game) -> None:
         "says what was lost to it. It has no such bias.\n"
         "- **Bands and rank ranges**: a row is ahead for sure where the 95 % interval of the "
         "difference excludes 0. Rows that nothing parts from the best of their band share it.\n"
-        "- **Rating** is TrueSkill's conservative estimate. It sees who won, not by how much, and "
-        "is provisional; the official rank is by AggScore.\n"
+        "- **Rating** is the mean of TrueSkill's belief with its central 95 %; rows are ordered by "
+        "mean - 3 standard deviations. It sees who won, not by how much, takes its model for "
+        "granted, and is provisional; the official rank is by AggScore.\n"
         "- **NashConv** is what both players together gain by best responses. In the meta-game, "
         f"over its policies only{exactly}.\n"
         "- **Forfeits**: a policy that crashes, breaks the rules or exceeds its limits loses the "
@@ -96,7 +98,8 @@ def _machine() -> None:
         )
     else:
         first = next(iter(GAMES))
-        st.info(f"Nothing was played yet: run  `arena play --game {first}`")
+        command = in_code(typed(f"arena play --game {first}"))
+        st.info(f"Nothing was played yet: run  {command}")
     st.header("Seasons", anchor=False)
     st.markdown(
         "All seeds and deals of a season follow from a secret key. Its commitment is fixed from "

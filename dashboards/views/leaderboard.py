@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import time
+from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime
 
-import pyarrow as pa
 import streamlit as st
 
-from arena.analysis.estimates import Estimate
-from arena.analysis.leaderboard import NASH_RULE, RankBy, Row
+from arena.analysis.leaderboard import Row
+from arena.analysis.rankings import NASH_RULE, RankBy
 from arena.figures import colours
-from arena.figures.intervals import Line, Reference, comparable, fitting, intervals
-from arena.figures.text import interval, number, short_ref, signed
+from arena.figures.intervals import Line, Reference, comparable, fitting, interval_plot
+from arena.figures.text import number, short_ref
 from arena.games.protocol import Game
-from arena.listings import also
 from arena.standings import MEAN_RETURN
 from dashboards import data, navigate
-from dashboards.text import in_markdown
+from dashboards.charts.pointing import pointed
+from dashboards.commands import typed
+from dashboards.text import in_code, in_markdown
+from dashboards.views import board_table, playing
 from population.paper import methods
 from registry.values import PolicyVersion
 
@@ -39,10 +41,12 @@ _OF_ALL_MATCHES = (RankBy.RATING, RankBy.MEAN_RETURN)
 
 def show(game: Game) -> None:
     """Draws the page."""
+    began, stamp = time.monotonic(), data.fingerprint(game)
     population = data.population_of(game)
     st.caption(
         f"{in_markdown(game.title)}: {game.unit} a match, measured on the frozen population "
-        f"{in_markdown(population.name)}. Select a row to open its policy."
+        f"{in_markdown(population.name)}. Tick a row to open its policy; a name opens it in a tab "
+        "of its own."
     )
     by, more, shown = _controls(game)
     rows = data.board(game, by.value, more)
@@ -52,11 +56,25 @@ def show(game: Game) -> None:
         by = RankBy.AGG_SCORE
     left = [row for row in rows if row.digest in shown]
     _headline(game, rows, len(left))
-    if not left:
+    here = st.container()
+    if left:
+        _standings(game, by, left, bands, more)
+    else:
         st.info("No policy fits these filters. Clear the search, or choose fewer filters.")
-        return
+    with here:
+        playing.follow(game, stamp, began)
+
+
+def _standings(
+    game: Game, by: RankBy, left: Sequence[Row], bands: Mapping[str, int], more: bool
+) -> None:
+    """The rows that the filters leave, as a table and as a chart."""
     _unranked(game, by, left)
-    _table(game, by, left, _frame(left, bands, data.trends(game), more))
+    board_table.draw(game, ORDERS[by], left, board_table.Besides(bands, data.trends(game), more))
+    st.caption(
+        f"Mean return: {MEAN_RETURN}. Trend: over all its stored matches, whoever it met, after "
+        "each twelfth of them."
+    )
     if more and (nash := data.meta_strategy(game, "nash")):
         st.caption(
             f"Nash mass: {NASH_RULE}. The best single policy wins "
@@ -86,11 +104,11 @@ def _controls(game: Game) -> tuple[RankBy, bool, set[str]]:
     navigate.keep("by", "board_by", by.value, RankBy.AGG_SCORE.value)
     with filters.popover("Filters", icon=":material/filter_list:", width="stretch"):
         names = {name.partition("/")[0] for v in versions for name in _names(v)}
-        authors = st.multiselect("Author", sorted(names))
-        kinds = st.multiselect("Kind", sorted({v.kind for v in versions}))
-        labels = st.multiselect("Label", sorted(label for v in versions for label in _labels(v)))
-        runs = st.multiselect("Run", sorted({run for v in versions if (run := run_of(v))}))
-        more = st.toggle("Bradley-Terry, Nash mass and alpha-rank", key="board_more")
+        authors = _some_of("Author", names)
+        kinds = _some_of("Kind", {v.kind for v in versions})
+        labels = _some_of("Label", {label for v in versions for label in _labels(v)})
+        runs = _some_of("Run", {run for v in versions if (run := run_of(v))})
+        more = _switched("more", "Bradley-Terry, Nash mass and alpha-rank")
     wanted = words.lower().split()
     shown = {
         version.digest
@@ -102,6 +120,28 @@ def _controls(game: Game) -> tuple[RankBy, bool, set[str]]:
         and all(word in _sought(version) for word in wanted)
     }
     return by, more, shown
+
+
+def _some_of(title: str, options: Collection[str]) -> list[str]:
+    """A filter whose choice the address keeps."""
+    name, key = title.lower(), f"board_{title.lower()}"
+    navigate.follow_all(name, key, options)
+    chosen = st.multiselect(title, sorted(options), key=key)
+    navigate.keep_all(name, key, chosen)
+    return chosen
+
+
+def _switched(name: str, label: str) -> bool:
+    """A switch that the address keeps."""
+    key = f"board_{name}"
+    navigate.follow_all(name, key, [_ON])
+    st.session_state[key] = bool(st.session_state.get(key))
+    on = st.toggle(label, key=key)
+    navigate.keep_all(name, key, [_ON] if on else [])
+    return on
+
+
+_ON = "1"
 
 
 def _names(version: PolicyVersion) -> tuple[str, ...]:
@@ -145,7 +185,10 @@ def _headline(game: Game, rows: Sequence[Row], left: int) -> None:
     matches = sum(row.matches for row in played) // 2
     forfeits = sum(row.forfeits for row in played)
     count = f"{len(rows):,}" if left == len(rows) else f"{left:,} of {len(rows):,}"
-    st.caption(f"{count} policies · {matches:,} matches · {forfeits:,} forfeits")
+    st.caption(
+        f"{count} policies · {matches:,} matches · {forfeits:,} forfeits · as of "
+        f"{datetime.now(UTC):%H:%M:%S} UTC"
+    )
 
 
 def _unranked(game: Game, by: RankBy, rows: Sequence[Row]) -> None:
@@ -161,7 +204,8 @@ def _unranked(game: Game, by: RankBy, rows: Sequence[Row]) -> None:
         else f"scores need matches against all {len(population.digests)} members of "
         f"{in_markdown(population.name)}"
     )
-    st.info(f"{who} not measured yet: {needed}. Run  `arena play --game {game.name}`")
+    command = in_code(typed(f"arena play --game {game.name}"))
+    st.info(f"{who} not measured yet: {needed}. Run  {command}")
 
 
 def _chart(game: Game, by: RankBy, rows: Sequence[Row], bands: Mapping[str, int]) -> None:
@@ -193,7 +237,10 @@ def _chart(game: Game, by: RankBy, rows: Sequence[Row], bands: Mapping[str, int]
     references = fitting(near, published)
     with st.container(border=True):
         st.markdown(f"**{ORDERS[by]}** with 95 % intervals; rows of one colour share a band")
-        st.html(intervals(near, f"{game.unit} a match", references=references))
+        pointed(
+            interval_plot(near, f"{ORDERS[by]}, {game.unit} a match", references=references),
+            key="board_chart",
+        )
         if far:
             st.caption(_far_ones(far))
         if references:
@@ -221,162 +268,3 @@ def _paper(references: Sequence[Reference], published: int) -> str:
     )
     some = "" if len(ordered) == published else f" ({len(ordered)} of {published} have room)"
     return f"Dotted, as published{some}: {key}"
-
-
-def _frame(
-    rows: Sequence[Row],
-    bands: Mapping[str, int],
-    trends: Mapping[str, Sequence[float]],
-    more: bool,
-) -> pa.Table:
-    """The columns of the table, in the order of their weight: a phone shows the first three."""
-    frame = pa.Table.from_pylist([_line(row, bands, trends, more) for row in rows])
-    # A column without any value has no type yet, and would not be shown as the others are.
-    for place, column in enumerate(frame.schema):
-        if pa.types.is_null(column.type):
-            kind = pa.string() if column.name in _TEXTS else pa.float64()
-            frame = frame.set_column(place, column.name, frame.column(place).cast(kind))
-    return frame if any(row.forfeits for row in rows) else frame.drop_columns(["Forfeits"])
-
-
-def _table(game: Game, by: RankBy, rows: Sequence[Row], frame: pa.Table) -> None:
-    """The table, with the column that it is ordered by directly after the policy."""
-    first = ["Rank", "Policy", ORDERS[by], f"{ORDERS[by]} 95 %"]
-    there = [name for name in first if name in frame.column_names]
-    frame = frame.select([*there, *(name for name in frame.column_names if name not in there)])
-    event = st.dataframe(
-        frame,
-        hide_index=True,
-        placeholder="-",
-        on_select="rerun",
-        selection_mode="single-row",
-        key=f"board_{game.name}",
-        height=min(38 + 35 * len(rows), 38 + 35 * 12),
-        column_config=_columns(frame),
-    )
-    chosen = event.selection.rows
-    if chosen:
-        navigate.go("policy", game=game.name, policy=rows[chosen[0]].ref)
-
-
-def _line(
-    row: Row,
-    bands: Mapping[str, int],
-    trends: Mapping[str, Sequence[float]],
-    more: bool,
-) -> dict[str, Any]:
-    ranked = row.rank_low is not None and row.rank_high is not None
-    worst = row.worst and f"{short_ref(row.worst.ref)} {signed(row.worst.mean)}"
-    line: dict[str, Any] = {
-        "Rank": row.rank,
-        "Policy": f"{row.ref} ({also(row.also)})" if row.also else row.ref,
-        **_scored("AggScore", row.agg_score),
-        **_scored("PopReturn", row.pop_return),
-        **_scored("PopExpl", row.pop_expl),
-        "Worst opponent": worst,
-        "Matches": row.matches,
-        "Forfeits": row.forfeits,
-        "Could be": _could_be(row) if ranked else None,
-        "Band": bands.get(row.digest),
-        "Rating": row.trueskill.conservative if row.trueskill else None,
-        **_scored("Cross-fitted", row.pop_expl_cross_fitted),
-        "Mean return": row.mean_return,
-        "Trend": list(trends.get(row.digest, ())),
-    }
-    if more:
-        line |= {
-            "Bradley-Terry": row.bradley_terry,
-            "Nash mass": row.nash_mass,
-            "Alpha-rank": row.alpha_rank,
-        }
-    return line
-
-
-_METRICS = ("AggScore", "PopReturn", "PopExpl", "Cross-fitted")
-_INTERVALS = tuple(f"{name} 95 %" for name in _METRICS)
-_TEXTS = ("Could be", "Worst opponent", *_INTERVALS)
-
-
-def _scored(name: str, estimate: Estimate | None) -> dict[str, Any]:
-    """A metric, and its own interval in the column after it."""
-    told = None if estimate is None else interval(estimate)
-    return {name: _value(estimate), f"{name} 95 %": told}
-
-
-def _could_be(row: Row) -> str:
-    told = "" if row.rank_low == row.rank_high else f"{row.rank_low} to {row.rank_high}"
-    return f"{told} provisional".strip() if row.provisional else told
-
-
-def _value(estimate: Estimate | None) -> float | None:
-    """The number; the table would write a small negative one as -0.0."""
-    if estimate is None:
-        return None
-    return 0.0 if -0.05 <= estimate.value <= 0 else float(estimate.value)
-
-
-_HELP = {
-    "Could be": "Ranks that the noise leaves open, at 95 %. Provisional: not yet measured as "
-    "precisely as a rank takes, so it stands where the low end of its interval puts it among "
-    "those that are.",
-    "Band": "Rows of a band are not surely different from its best.",
-    "AggScore": "PopReturn minus PopExpl.",
-    "PopReturn": "Mean return over the evaluation population.",
-    "PopExpl": "Loss to its worst opponent there; smaller is better.",
-    "Cross-fitted": "PopExpl, with the worst opponent named by the other half of the deals.",
-    "Rating": "TrueSkill, conservative (mu - 3 sigma); provisional.",
-    "Matches": "Of a mixture: so many of one policy would be as sure as its members' are.",
-    "Mean return": f"Mean return {MEAN_RETURN}.",
-    "Trend": "Mean return over all its stored matches, whoever it met, after each twelfth of what "
-    "the game has stored. A mixture has none: its members play.",
-    **dict.fromkeys(_INTERVALS, "The 95 % interval of the score before it."),
-}
-
-
-_WIDTHS = {
-    "Rank": 48,
-    "Policy": 180,
-    "AggScore": 76,
-    "PopReturn": 80,
-    "PopExpl": 70,
-    **dict.fromkeys(_INTERVALS, 104),
-    "Worst opponent": 170,
-    "Matches": 70,
-    "Forfeits": 70,
-    "Could be": 104,
-    "Band": 52,
-    "Rating": 60,
-    "Cross-fitted": 92,
-    "Mean return": 96,
-    "Trend": 76,
-}
-"""Pixels: in 390 the score stands beside the policy, in 1366 all but the last few do."""
-
-
-def _columns(frame: pa.Table) -> dict[str, Any]:
-    decimals = {"Nash mass": "%.3f", "Alpha-rank": "%.3f", "Bradley-Terry": "%.0f"}
-    columns: dict[str, Any] = {
-        name: st.column_config.NumberColumn(
-            format=decimals.get(name, "%.1f"),
-            help=_HELP.get(name),
-            width=_WIDTHS.get(name, "small"),
-        )
-        for name in frame.column_names
-        if pa.types.is_floating(frame.schema.field(name).type)
-    }
-    columns |= {
-        name: st.column_config.NumberColumn(
-            format="localized", help=_HELP.get(name), width=_WIDTHS[name]
-        )
-        for name in ("Matches", "Forfeits")
-    }
-    columns |= {
-        name: st.column_config.TextColumn(help=_HELP.get(name), width=_WIDTHS[name])
-        for name in _TEXTS
-    }
-    return columns | {
-        "Rank": st.column_config.NumberColumn(pinned=True, width=_WIDTHS["Rank"]),
-        "Policy": st.column_config.TextColumn(pinned=True, width=_WIDTHS["Policy"]),
-        "Band": st.column_config.NumberColumn(help=_HELP["Band"], width=_WIDTHS["Band"]),
-        "Trend": st.column_config.LineChartColumn(help=_HELP["Trend"], width=_WIDTHS["Trend"]),
-    }

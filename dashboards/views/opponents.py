@@ -10,12 +10,14 @@ import streamlit as st
 
 from arena.analysis.metrics import AgainstOpponent
 from arena.figures import colours
-from arena.figures.intervals import Line, intervals
+from arena.figures.intervals import Line, interval_plot
 from arena.figures.text import number, short_ref, signed
 from arena.games.protocol import Game
 from arena.mixing import mixtures_of
 from arena.store.values import MatchRow
-from dashboards import data, navigate
+from dashboards import data, links
+from dashboards.charts.pointing import pointed
+from dashboards.commands import typed
 from dashboards.text import in_code, in_markdown
 from dashboards.tiles import tiles
 from dashboards.views.watching import matches_to_watch
@@ -40,7 +42,7 @@ def results(game: Game, version: PolicyVersion) -> None:
     met.sort(key=lambda one: one.payoff.value if one.payoff else 0.0)
     called = data.names([one.digest for one in met], game)
     worst = ", ".join(
-        f"{_link(game, called[one.digest])} ({signed(one.payoff.value)})"
+        f"{links.named(game, called[one.digest])} ({signed(one.payoff.value)})"
         for one in met[:3]
         if one.payoff
     )
@@ -54,7 +56,10 @@ def results(game: Game, version: PolicyVersion) -> None:
         for one in met[:CHARTED]
         if one.payoff
     ]
-    st.html(intervals(lines, f"mean return, {game.unit} a match (95 % interval)"))
+    pointed(
+        interval_plot(lines, f"mean return, {game.unit} a match (95 % interval)"),
+        key="policy_opponents",
+    )
     if len(met) > CHARTED:
         st.caption(f"The {CHARTED} worst of {len(met)}; the table has all.")
     _table_and_pair(game, version, met, called, f"{version.digest}_{everybody}")
@@ -63,12 +68,10 @@ def results(game: Game, version: PolicyVersion) -> None:
 def _nobody(game: Game, version: PolicyVersion, everybody: bool) -> None:
     whom = "nobody" if everybody else "none of the evaluation population"
     how = f"play --game {game.name} --only" if everybody else f"evaluate --game {game.name}"
-    st.info(f"It has met {whom} by itself yet. Play it:  " + in_code(f"arena {how} {version.ref}"))
-
-
-def _link(game: Game, ref: str) -> str:
-    """A policy's name as a link to its page, in Markdown."""
-    return f"[{in_markdown(ref)}]({navigate.address('policy', game=game.name, policy=ref)})"
+    st.info(
+        f"It has met {whom} by itself yet. Play it:  "
+        + in_code(typed(f"arena {how} {version.ref}"))
+    )
 
 
 @st.fragment
@@ -82,7 +85,7 @@ def _table_and_pair(
     """All opponents, the worst first, and below them the one that is selected."""
     st.caption("Select an opponent to see their matches below.")
     event = st.dataframe(
-        _table(met, called),
+        _table(game, met, called),
         hide_index=True,
         on_select="rerun",
         selection_mode="single-row-required",
@@ -90,20 +93,21 @@ def _table_and_pair(
         column_config={
             name: st.column_config.NumberColumn(format="%.1f")
             for name in ("Mean", "95 % low", "95 % high")
-        },
+        }
+        | {"Opponent": links.column()},
     )
     # New matches may have changed the rows since one was selected.
     chosen = event.selection.rows[0] if event.selection.rows else 0
     _pair(game, version, met[min(chosen, len(met) - 1)], called)
 
 
-def _table(met: Sequence[AgainstOpponent], called: Mapping[str, str]) -> pa.Table:
+def _table(game: Game, met: Sequence[AgainstOpponent], called: Mapping[str, str]) -> pa.Table:
     # Browsers round a half up and Python to even digits: rounded here, a number is the same in
     # the table as in the tiles and the texts.
     known = [one.payoff for one in met if one.payoff]
     return pa.table(
         {
-            "Opponent": [called[one.digest] for one in met],
+            "Opponent": links.policies(game, [called[one.digest] for one in met]),
             "Mean": [round(one.value, 1) for one in known],
             "95 % low": [round(one.low, 1) for one in known],
             "95 % high": [round(one.high, 1) for one in known],
@@ -121,7 +125,7 @@ def _pair(
 ) -> None:
     """One opponent: the sums, and the matches that were worst for the policy."""
     ref = called[one.digest]
-    st.markdown(f"## Head to head with {_link(game, ref)}")
+    st.markdown(f"## Head to head with {links.named(game, ref)}")
     payoff = one.payoff
     tiles(
         {
@@ -154,9 +158,9 @@ def _pair(
         "Behind": [row.wall for row in found],
     }
     if version.kind == "mixture":
-        columns["Played by"] = [
-            players[row.seats[side]] for row, side in zip(found, sides, strict=True)
-        ]
+        columns["Played by"] = links.policies(
+            game, [players[row.seats[side]] for row, side in zip(found, sides, strict=True)]
+        )
     matches_to_watch(game, found, columns, key=f"pair_{version.digest}_{one.digest}")
 
 

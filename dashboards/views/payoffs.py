@@ -9,17 +9,22 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import streamlit as st
 
-from arena.figures.heatmap import MOST_LABELS, clustered, payoff_heatmap
+from arena.figures.heatmap import MOST_LABELS, Shades, clustered, payoff_heatmap
 from arena.figures.text import number, signed
 from arena.games.protocol import Game
 from arena.payoffs import PayoffTable
-from dashboards import data, navigate, theme
+from dashboards import data, links, navigate, theme
 from dashboards.charts.pointing import pointed
-from dashboards.text import in_markdown
+from dashboards.commands import typed
+from dashboards.text import in_code, in_markdown
 from dashboards.tiles import tiles
 from dashboards.views.watching import matches_to_watch
 
 ORDERS = ("AggScore", "Rating", "Mean return", "Cluster", "Name")
+WIDE = "wide"
+SHADES = {WIDE: "Colours for all payoffs", "fine": "Colours that tell the strong apart"}
+SIZES = (20, 50, 100, 200, 400)
+"""How many policies can be drawn, besides all."""
 SHOWN = 20
 """Matches of a pair that the panel lists."""
 
@@ -32,7 +37,8 @@ def show(game: Game) -> None:
     )
     rows = data.board(game)
     if not any(row.matches for row in rows):
-        st.info(f"Nobody has met yet. Play a round robin:  `arena play --game {game.name}`")
+        command = in_code(typed(f"arena play --game {game.name}"))
+        st.info(f"Nobody has met yet. Play a round robin:  {command}")
         return
     order, most, download = st.columns([4, 3, 2], vertical_alignment="bottom")
     navigate.follow("by", "payoffs_by", ORDERS)
@@ -44,11 +50,16 @@ def show(game: Game) -> None:
         key="payoffs_by",
     )
     navigate.keep("by", "payoffs_by", by, ORDERS[0])
-    sizes = [size for size in (20, 50, 100, 200, 400) if size < len(rows)] + [len(rows)]
-    count = most.select_slider(
-        "Policies", sizes, value=sizes[min(1, len(sizes) - 1)], key=f"payoffs_most_{game.name}"
-    )
-    best = [row.digest for row in rows[: int(count or len(rows))]]
+    chosen = _chosen(game, [row.ref for row in rows])
+    rows = tuple(row for row in rows if not chosen or row.ref in chosen)
+    sizes = [size for size in SIZES if size < len(rows)] + [len(rows)]
+    usual, key = sizes[min(1, len(sizes) - 1)], f"payoffs_most_{game.name}_{len(rows)}"
+    navigate.follow("most", key, [str(size) for size in sizes])
+    if st.session_state.get(key) not in [str(size) for size in sizes]:
+        st.session_state[key] = str(usual)
+    count = int(most.select_slider("Policies", [str(size) for size in sizes], key=key))
+    navigate.keep("most", key, str(count), str(usual))
+    best = [row.digest for row in rows[:count]]
     whole, refs = data.payoffs(game), data.field(game).refs
     table = whole.restrict(best)
     ratings = {row.digest: row.trueskill.conservative for row in rows if row.trueskill}
@@ -63,11 +74,46 @@ def show(game: Game) -> None:
         icon=":material/download:",
         width="stretch",
         on_click="ignore",
-        help="All policies, a row for each pair, with errors and counts.",
+        help="A row for each pair of all policies, or of those chosen, with errors and counts.",
     )
     if len(best) < len(rows):
         st.caption(f"The {len(best):,} best of {len(rows):,} by AggScore are drawn.")
-    _map_and_pair(game, table, names)
+    _map_and_pair(game, table, names, _shades(game, whole, [row.digest for row in rows]))
+
+
+def _chosen(game: Game, refs: Sequence[str]) -> list[str]:
+    """The policies that the page is narrowed to; empty for all."""
+    key = f"payoffs_only_{game.name}"
+    navigate.follow_all("only", key, refs)
+    chosen = st.multiselect(
+        "Only these policies", refs, key=key, placeholder="All; choose two or more to narrow down"
+    )
+    navigate.keep_all("only", key, chosen)
+    return chosen if len(chosen) > 1 else []
+
+
+def _shades(game: Game, whole: PayoffTable, ranked: Sequence[str]) -> Shades:
+    """How strong the colours are: for all payoffs, or for those of the strongest.
+
+    Args:
+      game: which game.
+      whole: all payoffs.
+      ranked: the policies that are shown, the best first.
+    """
+    navigate.follow("colours", "payoffs_colours", SHADES)
+    chosen = st.segmented_control(
+        "Colours",
+        SHADES,
+        format_func=SHADES.__getitem__,
+        default=None if "payoffs_colours" in st.session_state else WIDE,
+        required=True,
+        key="payoffs_colours",
+        label_visibility="collapsed",
+    )
+    navigate.keep("colours", "payoffs_colours", chosen, WIDE)
+    table = whole.restrict(ranked if chosen == WIDE else ranked[: max(len(ranked) // 3, 3)])
+    means = np.where(table.count > 0, table.mean, np.nan)
+    return Shades.wide(means) if chosen == WIDE else Shades.fine(means)
 
 
 def _height(n: int) -> int:
@@ -101,7 +147,7 @@ def as_csv(table: PayoffTable) -> bytes:
 
 
 @st.fragment
-def _map_and_pair(game: Game, table: PayoffTable, names: Sequence[str]) -> None:
+def _map_and_pair(game: Game, table: PayoffTable, names: Sequence[str], shades: Shades) -> None:
     """The heat map, and below it the pair that was clicked there or chosen by name."""
     keys = (f"versus_one_{game.name}", f"versus_other_{game.name}")
 
@@ -110,7 +156,14 @@ def _map_and_pair(game: Game, table: PayoffTable, names: Sequence[str]) -> None:
             st.session_state[keys[0]], st.session_state[keys[1]] = names[row], names[column]
 
     pointed(
-        payoff_heatmap(table, names, game.unit, height=_height(len(names)), dark=theme.is_dark()),
+        payoff_heatmap(
+            table,
+            names,
+            game.unit,
+            height=_height(len(names)),
+            dark=theme.is_dark(),
+            shades=shades,
+        ),
         key="payoffs_map",
         on_pick=choose,
     )
@@ -130,10 +183,12 @@ def _map_and_pair(game: Game, table: PayoffTable, names: Sequence[str]) -> None:
     other = right.selectbox("Against", others, key=keys[1])
     navigate.keep("policy", keys[0], one, names[0])
     navigate.keep("against", keys[1], other, (met or others)[0])
+    st.markdown(" against ".join(links.named(game, ref) for ref in (one, other)))
     a, b = names.index(one), names.index(other)
     matches = int(table.count[a, b])
     if not matches:
-        st.info(f"They never met. Play them:  `arena play --game {game.name} --only {one}`")
+        command = in_code(typed(f"arena play --game {game.name} --only {one}"))
+        st.info(f"They never met. Play them:  {command}")
         return
     tiles(
         {

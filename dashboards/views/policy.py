@@ -18,8 +18,9 @@ from arena.listings import also
 from arena.readable import readable
 from arena.source_check import docstring_of
 from arena.values import short
-from dashboards import data, navigate, run_data, theme
+from dashboards import data, links, navigate, run_data, theme
 from dashboards.charts.lineage import line_styles, lineage_graph
+from dashboards.commands import typed
 from dashboards.comparing import METRICS
 from dashboards.text import in_code, in_markdown
 from dashboards.tiles import tiles
@@ -170,7 +171,7 @@ def _scores(game: Game, version: PolicyVersion, record: RunRecord | None) -> Non
         st.info(
             f"{len(result.missing)} of {len(result.per_opponent)} opponents of the evaluation "
             "population were not met: run  "
-            + in_code(f"arena evaluate {version.ref} --game {game.name}")
+            + in_code(typed(f"arena evaluate {version.ref} --game {game.name}"))
         )
 
 
@@ -209,7 +210,7 @@ def _by_members(game: Game, record: RunRecord | None, *, measured: bool) -> None
     )
     st.info(
         f"Not measured yet: it will be, once its members{run} have met the evaluation "
-        "population:  " + in_code(how)
+        "population:  " + in_code(typed(how))
     )
 
 
@@ -278,7 +279,7 @@ def _scores_of_both(game: Game, other: PolicyVersion, version: PolicyVersion) ->
         scores = (result.agg_score, result.pop_return, result.pop_expl)
         rows.append(
             {
-                "Policy": one.ref,
+                "Policy": links.policy(game, one.ref),
                 "Rank": row.rank if row else None,
                 **{
                     title: f"{number(score.value)} {interval(score)}" if score else None
@@ -286,7 +287,12 @@ def _scores_of_both(game: Game, other: PolicyVersion, version: PolicyVersion) ->
                 },
             }
         )
-    st.dataframe(pa.Table.from_pylist(rows), hide_index=True, placeholder="-")
+    st.dataframe(
+        pa.Table.from_pylist(rows),
+        hide_index=True,
+        placeholder="-",
+        column_config={"Policy": links.column()},
+    )
 
 
 def _ancestors(version: PolicyVersion) -> list[tuple[str, PolicyVersion]]:
@@ -312,7 +318,7 @@ def _members(game: Game, version: PolicyVersion) -> None:
     event = st.dataframe(
         pa.table(
             {
-                "Member": [called.get(digest, short(digest)) for digest in ordered],
+                "Member": links.policies(game, [called.get(one, short(one)) for one in ordered]),
                 "Weight": [100.0 * weights[digest] for digest in ordered],
             }
         ),
@@ -321,9 +327,10 @@ def _members(game: Game, version: PolicyVersion) -> None:
         selection_mode="single-row",
         key=f"members_{version.digest}",
         column_config={
+            "Member": links.column(),
             "Weight": st.column_config.ProgressColumn(
                 format="%.1f %%", min_value=0.0, max_value=100.0
-            )
+            ),
         },
     )
     if event.selection.rows:
@@ -376,7 +383,9 @@ def _matches(game: Game, version: PolicyVersion) -> None:
     sides = [row.seats.index(version.digest) for row in rows]
     called = data.names(sorted({digest for row in rows for digest in row.seats}), game)
     columns = {
-        "Against": [called[row.seats[1 - side]] for row, side in zip(rows, sides, strict=True)],
+        "Against": links.policies(
+            game, [called[row.seats[1 - side]] for row, side in zip(rows, sides, strict=True)]
+        ),
         "Return": [row.returns[side] for row, side in zip(rows, sides, strict=True)],
         "End": [row.termination.value for row in rows],
         "Behind": [row.wall for row in rows],

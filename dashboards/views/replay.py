@@ -15,9 +15,10 @@ from arena.games.parts import Event, Forfeit, Telling
 from arena.games.protocol import Game
 from arena.replay import Stored, stored_match
 from arena.values import short
-from dashboards import data, navigate
+from dashboards import data, links, navigate
 from dashboards.charts.pointing import pointed
-from dashboards.text import in_markdown
+from dashboards.commands import typed
+from dashboards.text import in_code, in_markdown
 from dashboards.tiles import tiles
 from dashboards.views.watching import matches_to_watch
 from registry import shown
@@ -82,14 +83,14 @@ def _choose(game: Game) -> None:
     if not found:
         st.info(
             "No such match is stored. Choose others, or play a round robin:  "
-            f"`arena play --game {game.name}`"
+            + in_code(typed(f"arena play --game {game.name}"))
         )
         return
     called = data.names(sorted({digest for row in found for digest in row.seats}), game)
     st.caption(f"The newest {len(found)}; select one to watch it.")
     columns = {
-        "Seat 0": [called[row.seats[0]] for row in found],
-        "Seat 1": [called[row.seats[1]] for row in found],
+        "Seat 0": links.policies(game, [called[row.seats[0]] for row in found]),
+        "Seat 1": links.policies(game, [called[row.seats[1]] for row in found]),
         "Return of seat 0": [row.returns[0] for row in found],
         "End": [row.termination.value for row in found],
     }
@@ -143,7 +144,7 @@ def _link(stored: Stored) -> None:
     box.text("Link to this match")
     box.code(f"{origin}?{query}", language=None)
     box.text(f"Behind: {stored.result.wall}.  Play it again and compare move by move:")
-    box.code(f"arena replay {short(match)} --verify", language="bash")
+    box.code(typed(f"arena replay {short(match)} --verify"), language="bash", wrap_lines=True)
 
 
 def score_at_fault(stored: Stored) -> float:
@@ -241,11 +242,8 @@ def _moves(stored: Stored, playing: str) -> None:
     if not events:
         st.info("The match was forfeited before anything was played.")
     last = max(len(events), forfeit.step if forfeit else 1)
-    asked = navigate.asked("at")
-    key = f"at_{stored.result.match.id}_{asked}"
-    if key not in st.session_state:
-        first = int(asked) if asked.isdecimal() and len(asked) < 9 else 0
-        st.session_state[key] = min(first or (forfeit.step if forfeit else 1), last)
+    key = f"at_{stored.result.match.id}"
+    _led_to(key, forfeit.step if forfeit else 1, last)
 
     def go(to: int) -> None:
         st.session_state[key] = min(max(to, 1), last)
@@ -265,6 +263,7 @@ def _moves(stored: Stored, playing: str) -> None:
     width = stored.game.telling.window
     _advance(playing, lambda: move(width))
     at = int(st.session_state[key])
+    st.session_state[f"{key}_drawn"] = str(at)
     if at >= last:
         st.session_state[playing] = False
     if last > 1:
@@ -298,6 +297,7 @@ def _moves(stored: Stored, playing: str) -> None:
         ),
         key=f"score_{stored.result.match.id}",
         on_pick=jump,
+        address={"at": str(at)} if last > 1 else None,
     )
     if events:
         _habits(telling, events, names)
@@ -306,6 +306,19 @@ def _moves(stored: Stored, playing: str) -> None:
                 rows = [telling.row(event) for event in events]
                 st.dataframe(pa.Table.from_pylist(rows), hide_index=True)
                 st.caption(telling.legend)
+
+
+def _led_to(key: str, usual: int, last: int) -> None:
+    """The step that the address names, where a link or Back led there.
+
+    The address also follows what is shown; a browser that sends that back names what was drawn.
+    """
+    asked, state = navigate.asked("at"), st.session_state
+    if key in state and asked in (state[f"{key}_asked"], state.get(f"{key}_drawn")):
+        return
+    state[f"{key}_asked"] = asked
+    named = int(asked) if asked.isdecimal() and len(asked) < 9 else 0
+    state[key] = min(named or usual, last)
 
 
 def _advance(playing: str, move: Callable[[], None]) -> None:

@@ -13,8 +13,9 @@ from arena.analysis.estimates import Estimate, around
 from arena.figures.heatmap import payoff_heatmap
 from arena.figures.text import interval, number
 from arena.games.protocol import Game
-from dashboards import data, navigate, run_data, theme
+from dashboards import data, links, navigate, run_data, theme
 from dashboards.charts.pointing import pointed
+from dashboards.commands import typed
 from dashboards.comparing import METRICS, points_of
 from dashboards.liveness import FRESH_LOOKS, Phase, ago
 from dashboards.text import in_code, in_markdown
@@ -94,7 +95,7 @@ def _tell(record: RunRecord, phase: Phase) -> None:
         since = f"{alive.last:%Y-%m-%d %H:%M:%S} UTC"
     if record.note:
         st.text(shown(record.note))
-    again = f"`csro resume {record.name}`"
+    again = in_code(typed(f"csro resume {record.name}"))
     if record.config.oracle.custom:
         again = "The script that began it, which calls `population.run_csro`,"
     match phase:
@@ -157,7 +158,7 @@ def _sigma(game: Game, facts: RunFacts) -> None:
         pa.table(
             {
                 "Joined": [member.label for member in members],
-                "Policy": [member.ref for member in members],
+                "Policy": links.policies(game, [member.ref for member in members]),
                 "Weight": [100.0 * weights.get(one.digest, 0.0) for one in members],
                 "Made from": [member.parent for member in members],
                 "Idea": [shown(member.description) for member in members],
@@ -169,6 +170,7 @@ def _sigma(game: Game, facts: RunFacts) -> None:
         selection_mode="single-row",
         key=f"members_{facts.record.name}",
         column_config={
+            "Policy": links.column(),
             "Weight": st.column_config.ProgressColumn(
                 format="%.1f %%", min_value=0.0, max_value=100.0
             ),
@@ -208,7 +210,7 @@ def _against_population(facts: RunFacts) -> None:
     if not points:
         st.info(
             "The members were not played against the evaluation population yet:  "
-            + in_code(f"csro report {facts.record.name} --evaluate 100")
+            + in_code(typed(f"csro report {facts.record.name} --evaluate 100"))
         )
         return
     series = {metric: points_of(points, metric) for metric in METRICS}

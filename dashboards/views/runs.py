@@ -10,8 +10,9 @@ import pyarrow as pa
 import streamlit as st
 
 from arena.games.protocol import Game
-from dashboards import navigate, run_data
+from dashboards import links, navigate, run_data
 from dashboards.charts.pointing import pointed
+from dashboards.commands import typed
 from dashboards.comparing import (
     METRICS,
     Points,
@@ -43,7 +44,7 @@ def show(game: Game) -> None:
             "follows it:"
         )
         st.code(
-            f"csro run --game {game.name} --oracle linear --model grammar --iterations 5",
+            typed(f"csro run --game {game.name} --oracle linear --model grammar --iterations 5"),
             language="bash",
             wrap_lines=True,
         )
@@ -97,7 +98,7 @@ def _list(game: Game, found: Sequence[RunRecord]) -> None:
         on_select="rerun",
         selection_mode="single-row",
         key=f"runs_{game.name}",
-        column_config=_decimals() | {"Run": st.column_config.TextColumn(pinned=True)},
+        column_config=_decimals() | {"Run": links.column("run", pinned=True)},
     )
     st.caption("Select a run to open it.")
     if event.selection.rows:
@@ -108,7 +109,7 @@ def _line(record: RunRecord) -> dict[str, object]:
     course, scores = run_data.course(record), run_data.latest(record)
     done, spent = run_data.done(record.name), run_data.spent(record)
     return {
-        "Run": record.name,
+        "Run": links.run(record.config.game, record.name),
         "State": run_data.phase(record).value,
         "Oracle": record.config.variant,
         "Seed": record.config.seed,
@@ -145,7 +146,7 @@ def _compare(game: Game, found: Sequence[RunRecord]) -> None:
     if not any(scored.values()):
         st.info(
             "None of these runs was played against the evaluation population yet:  "
-            + in_code(f"csro report {found[0].name} --evaluate 100")
+            + in_code(typed(f"csro report {found[0].name} --evaluate 100"))
         )
         return
     lines = {
@@ -164,7 +165,7 @@ def _compare(game: Game, found: Sequence[RunRecord]) -> None:
         st.caption(
             "Dashed: iterations between were not measured. What is missing of "
             f"{', '.join(in_markdown(record.name) for record in gaps)} is played by  "
-            + in_code(f"csro report {gaps[0].name} --evaluate 100")
+            + in_code(typed(f"csro report {gaps[0].name} --evaluate 100"))
         )
 
 
@@ -238,7 +239,7 @@ def _by_variant(game: Game, found: Sequence[RunRecord]) -> None:
         "cost are of an average run. "
         + (
             f"Not measured yet: {', '.join(map(in_markdown, waiting))}; run  "
-            + in_code(f"csro report {waiting[0]} --evaluate 100")
+            + in_code(typed(f"csro report {waiting[0]} --evaluate 100"))
             if waiting
             else ""
         )

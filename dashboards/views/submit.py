@@ -11,6 +11,7 @@ from arena.house.population import default_population
 from arena.source_check import MAX_BYTES
 from dashboards import data, navigate
 from dashboards.budgets import duration
+from dashboards.commands import typed
 from dashboards.intake import DESCRIPTION_CHARS, Refused
 from dashboards.settings import Settings, Submitting
 from dashboards.text import demoted, in_markdown
@@ -91,7 +92,11 @@ def _is_open() -> bool:
             "The operator can start the pages with --submitting any-wall where only trusted "
             "people reach them. From the command line:"
         )
-    st.code("arena submit FILE --game " + "GAME --name AUTHOR/NAME", language="bash")
+    st.code(
+        typed("arena submit FILE --game " + "GAME --name AUTHOR/NAME"),
+        language="bash",
+        wrap_lines=True,
+    )
     return False
 
 

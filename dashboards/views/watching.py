@@ -10,7 +10,10 @@ import streamlit as st
 from arena.games.protocol import Game
 from arena.store.values import MatchRow
 from arena.values import short
-from dashboards import navigate
+from dashboards import links, navigate
+
+LINKED = ("Seat 0", "Seat 1", "Against", "Played by")
+"""Titles of columns of `links`."""
 
 
 def matches_to_watch(
@@ -37,7 +40,8 @@ def matches_to_watch(
         on_select="rerun",
         selection_mode="single-row",
         key=key,
-        column_config={title: st.column_config.NumberColumn(format="%+.0f") for title in returns},
+        column_config={title: st.column_config.NumberColumn(format="%+.0f") for title in returns}
+        | {title: links.column() for title in LINKED if title in columns},
     )
     if event.selection.rows:
         navigate.go("replay", game=game.name, match=found[event.selection.rows[0]].id)

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 
 from arena.kinds.neural import KIND, architecture_of
+from arena.tally import Progress, silent
 from oracle.impala.environments import Episodes
 from oracle.impala.learner import Diverged, Learner
 from oracle.impala.net import fresh, payload
@@ -45,9 +46,9 @@ class Impala:
 
     name = "impala"
 
-    def __init__(self, training: Training) -> None:
-        """Gets ready; see `Training`."""
-        self._training = training
+    def __init__(self, training: Training, learns: Progress = silent) -> None:
+        """Gets ready; see `Training`.  `learns` is told of (decisions done, decisions to do)."""
+        self._training, self._learns = training, learns
         self._accounts: dict[str, Mapping[str, Any]] = {}
 
     def account(self, source: str) -> Mapping[str, Any]:
@@ -103,11 +104,15 @@ class Impala:
         """Goes on to a checkpoint, by its number."""
         training = self._training
         rounds = _share(training.rounds, training.checkpoints, number)
+        before = training.rounds * number // training.checkpoints
         every = max(1, training.rounds // POINTS)
-        for first in range(0, rounds, every):
-            for _ in range(min(every, rounds - first)):
-                learner.round()
-            curve.point(learner.decisions)
+        for done in range(1, rounds + 1):
+            learner.round()
+            # Turns that wait count here, so that what is done comes to what is to do.
+            size = training.decisions_a_round
+            self._learns((before + done) * size, training.rounds * size)
+            if done % every == 0 or done == rounds:
+                curve.point(learner.decisions)
 
     def _learner(self, task: Task) -> tuple[Learner, Episodes]:
         training, game = self._training, task.game

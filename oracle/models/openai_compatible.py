@@ -14,6 +14,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from arena.extras import install_command
 from oracle.models.alias import priced_by_who_answered
 from oracle.models.catalogue import context_of, price_of
 from oracle.models.chat_completions import REFUSES, Refusal, read_answer, read_refusal
@@ -208,7 +209,7 @@ class OpenAIModel:
             import openai
         except ImportError as error:
             raise MissingPackage(
-                f"{self.name} needs the package openai: pip install 'policy-arena[openai]'"
+                f"{self.name} needs the package openai: {install_command('openai')}"
             ) from error
         key = os.environ.get(KEY) or (_NO_KEY if self._url else "")
         if not key:

@@ -18,6 +18,7 @@ from arena.local import Arena
 from oracle.models.journal import Call
 from oracle.models.options import THINKING, Asking
 from oracle.prompt import Prompt
+from population.cli.advice import advise
 from population.cli.keeping import runs_of
 from population.config import OracleChoice, RunConfig
 from population.members import Member, built_in_initial, label_of, named_initial
@@ -177,8 +178,9 @@ def show_calls(session: Session, run: str) -> None:
                 plain(reply.model or call.model),
             )
         out.print(table)
-        out.print(f"one of them:  csro prompt --run {run} --call KEY")
-        out.print(f"what is asked first in iteration 5:  csro prompt --run {run} --call k05")
+        command = session.typed(f"csro prompt --run {run}")
+        advise(out, "one of them", f"{command} --call KEY")
+        advise(out, "what is asked first in iteration 5", f"{command} --call k05")
 
     session.answer({"run": run, "calls": [_told(call) for call in calls]}, human)
 
@@ -205,7 +207,7 @@ def show_call(session: Session, run: str, key: str) -> None:
     if key not in sigmas:
         raise UsageFault(
             f"{run} has no model call {key!r} and no finished iteration of that name; see "
-            f"csro prompt --run {run}"
+            + session.typed(f"csro prompt --run {run}")
         )
     if record.config.oracle.trains:
         raise UsageFault(f"{run} trains networks, and asks no model")

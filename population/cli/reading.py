@@ -30,6 +30,7 @@ from arena.house.population import default_population
 from arena.local import Arena
 from arena.printed import estimated, marked
 from population import paper
+from population.cli.advice import advise
 from population.cli.keeping import runs_of
 from population.comparison import OurRow, best_single, our_rows
 from population.matches import Matches
@@ -82,7 +83,7 @@ def list_(session: Session, game: Game | None) -> None:
             )
         out.print(table)
         if not records:
-            out.print("no runs yet; start one:  csro run --game GAME")
+            advise(out, "no runs yet; start one", session.typed("csro run --game GAME"))
 
     session.answer({"runs": [_summary(one, done[one.name]) for one in records]}, human)
 
@@ -161,7 +162,7 @@ def report(
         html.write_text(page(facts), encoding="utf-8")
         written.append(html)
     document = {**_told(facts), "files": [str(path) for path in written]}
-    session.answer(document, lambda out: _say(out, facts, written))
+    session.answer(document, lambda out: _say(out, session, facts, written))
 
 
 def _told(facts: RunFacts) -> dict[str, Any]:
@@ -207,7 +208,7 @@ def _scores(scores: Scores | None) -> dict[str, Any] | None:
     }
 
 
-def _say(out: Console, facts: RunFacts, written: Sequence[Path]) -> None:
+def _say(out: Console, session: Session, facts: RunFacts, written: Sequence[Path]) -> None:
     record = facts.record
     out.print(f"[bold]{record.name}[/]  {plain(record.config.variant)}, seed {record.config.seed}")
     out.print(f"{record.state.value} {plain(record.note)}".strip())
@@ -227,7 +228,8 @@ def _say(out: Console, facts: RunFacts, written: Sequence[Path]) -> None:
         )
     out.print(table)
     if facts.scores is None:
-        out.print(f"not measured yet:  csro report {record.name} --evaluate 100")
+        command = session.typed(f"csro report {record.name} --evaluate 100")
+        advise(out, "not measured yet", command)
     else:
         _say_scores(out, facts, facts.scores)
     for path in written:
@@ -275,9 +277,10 @@ def table(
         "paper": [_published(row) for row in published],
         "ours": [_own(row) for row in ours],
     }
-    session.answer(document, lambda out: _print_table(out, published, ours))
+    session.answer(document, lambda out: _print_table(out, session, published, ours))
     for name in [name for row in ours for name in row.waiting]:
-        notice(f"{name} was not measured yet: csro report {name} --evaluate 100")
+        command = session.typed(f"csro report {name} --evaluate 100")
+        notice(f"{name} was not measured yet: {command}")
 
 
 def _known(arena: Arena, game: Game, record: RunRecord) -> Measured:
@@ -315,7 +318,9 @@ def _figure(figure: paper.Figure | None) -> dict[str, float | None] | None:
     return None if figure is None else {"mean": figure.mean, "error": figure.error}
 
 
-def _print_table(out: Console, published: Sequence[paper.PaperRow], ours: Sequence[OurRow]) -> None:
+def _print_table(
+    out: Console, session: Session, published: Sequence[paper.PaperRow], ours: Sequence[OurRow]
+) -> None:
     table = Table("method", "PopReturn", "PopExpl", "AggScore", "best", "from", box=None)
     for row in published:
         source = "paper" if row.source == "measured" else f"paper, quoting {row.source}"
@@ -336,7 +341,7 @@ def _print_table(out: Console, published: Sequence[paper.PaperRow], ours: Sequen
         )
     out.print(table)
     if not ours:
-        out.print("no finished run here yet; start one:  csro run --game GAME")
+        advise(out, "no finished run here yet; start one", session.typed("csro run --game GAME"))
 
 
 def _shown(figure: paper.Figure | None) -> str:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import wraps
 from typing import Any
 
 import click
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from arena.analysis.meta_strategy import DEFAULT_SOLVER, SOLVERS
 from arena.cli.references import REF
@@ -19,7 +17,6 @@ from arena.cli.session import (
     notice,
     optional_game,
     session_options,
-    terminal,
 )
 from arena.cli.walls import sandbox_options
 from arena.cli.workers import workers_options
@@ -42,9 +39,11 @@ from population.cli.asking import (
 )
 from population.cli.keeping import runs_of
 from population.cli.learning import CHOICES, chosen, training_options
+from population.cli.progress import bars
 from population.cli.telling import answer, told_again
 from population.config import Measuring, OracleChoice, RunConfig, default_measuring
 from population.csro import Csro, Result
+from population.errors import RunExists
 from population.logbook import Logbook, at_work
 from population.matches import Matches
 from population.members import named_initial
@@ -54,7 +53,7 @@ from population.oracles import (
     check_writer,
     workshop,
 )
-from population.records import Iteration, RunRecord, RunState
+from population.records import RunRecord, RunState
 from population.runs import Runs
 from sandbox.choose import WallChoice
 
@@ -232,7 +231,11 @@ def run(
             named_initial(arena, game, initial, oracle)  # before anything is stored
         if name not in finished:
             ready(arena, oracle, spending)
-        work(session, runs, runs.start(name, config), arena, spending)
+        try:
+            record = runs.start(name, config)
+        except RunExists as error:
+            raise RunExists(f"{error}: {session.typed(f'csro resume {name}')}") from None
+        work(session, runs, record, arena, spending)
 
 
 def ready(arena: Arena, oracle: OracleChoice, spending: Spending) -> None:
@@ -308,7 +311,7 @@ def go_on(
         config = record.config
         matches = Matches(arena, game_named(config.game), config.vouched, watcher.plays)
         log = Logbook(record.name, config.iterations, runs, matches, watcher)
-        shop = workshop(runs, record, spending, elsewhere=elsewhere)
+        shop = workshop(runs, record, spending, elsewhere=elsewhere, learns=watcher.learns)
         lineage_of = shop.authorship.lineage_of
         try:
             result = Csro(record.name, config, shop.oracle, lineage_of, matches, log).run()
@@ -317,47 +320,6 @@ def go_on(
     for wall, number in sorted(matches.spent.walls.items()):
         notice(f"{number:,} matches played behind: {wall}")
     return result, matches.spent.walls
-
-
-class Bars:
-    """A bar of iterations and one of the matches at hand; a line for each iteration."""
-
-    def __init__(self, progress: Progress, run: str, iterations: int) -> None:
-        self._progress = progress
-        self._run = progress.add_task(run, total=iterations)
-        self._matches = progress.add_task("matches", total=None)
-
-    def begins(self, k: int, iterations: int) -> None:
-        """See `population.logbook.Watcher`."""
-        self._progress.update(self._run, completed=k - 1, total=iterations)
-
-    def ends(self, iteration: Iteration) -> None:
-        """See `population.logbook.Watcher`."""
-        failed = sum(attempt.failure is not None for attempt in iteration.attempts)
-        found = "nothing joins" if iteration.u is None else f"u = {iteration.u:+.1f}"
-        error = "" if iteration.stderr is None else f" (stderr {iteration.stderr:.1f})"
-        notice(
-            f"k = {iteration.k:>2}  {found}{error}  attempts {len(iteration.attempts)}, "
-            f"rejected {failed}, {iteration.effort.seconds:.1f} s"
-        )
-        self._progress.update(self._run, completed=iteration.k)
-
-    def plays(self, done: int, wanted: int) -> None:
-        """Shows how a request for matches goes on."""
-        self._progress.update(self._matches, completed=done, total=wanted)
-
-
-@contextmanager
-def bars(record: RunRecord) -> Iterator[Bars]:
-    """Progress bars on stderr while a run works."""
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=terminal(stderr=True), transient=True) as progress:
-        yield Bars(progress, record.name, record.config.iterations)
 
 
 @click.command()

@@ -9,6 +9,7 @@ from rich.console import Console
 
 from arena.cli.session import Session
 from arena.local import Arena
+from population.cli.advice import advise
 from population.csro import Result
 from population.members import Member
 from population.records import RunRecord
@@ -32,7 +33,7 @@ def told_again(arena: Arena, runs: Runs, run_name: str) -> Result:
 def answer(session: Session, record: RunRecord, result: Result, walls: Mapping[str, int]) -> None:
     """Says what a run came to."""
     document = {"run": record.name, **document_of(result), "walls": dict(walls)}
-    session.answer(document, lambda out: say(out, record, result))
+    session.answer(document, lambda out: say(out, session, record, result))
 
 
 def document_of(result: Result) -> dict[str, Any]:
@@ -47,14 +48,15 @@ def document_of(result: Result) -> dict[str, Any]:
     }
 
 
-def say(out: Console, record: RunRecord, result: Result) -> None:
+def say(out: Console, session: Session, record: RunRecord, result: Result) -> None:
     """A run's result for people."""
     labels = {member.digest: member.label for member in result.members}
     out.print(f"[bold green]finished[/]  {record.name}: {len(result.members)} members")
     out.print(f"meta-strategy  [bold]{result.mixture.ref}[/]")
     for digest, weight in result.sigma.support.items():
         out.print(f"  {weight:6.1%}  {labels[digest]}  {digest[:12]}")
-    out.print(
-        f"measure it:  csro report {record.name} --evaluate 100   "
-        f"or  arena evaluate {result.mixture.ref} --game {record.config.game}"
+    commands = (
+        f"csro report {record.name} --evaluate 100",
+        f"arena evaluate {result.mixture.ref} --game {record.config.game}",
     )
+    advise(out, "measure it", "\n        or:  ".join(map(session.typed, commands)))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from arena.analysis.leaderboard import RANKINGS
+from arena.analysis.rankings import RANKINGS
 from arena.cli import main
 from arena.cli.session import Session
 from arena.home import FORMAT

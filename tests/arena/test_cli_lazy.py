@@ -50,8 +50,8 @@ def test_light_commands_load_little(home):
     heavy = {"sqlalchemy", "duckdb", "scipy", "pyarrow"}
     assert not heavy & loaded_by("games")
     assert not heavy & loaded_by("rules", "leduc")
-    for group in ("list", "submit"):
-        assert not {*heavy, "numpy", "pyspiel"} & loaded_by(group, "--help")
+    for command in ("list", "submit", "try", "play", "replay", "leaderboard", "evaluate", "show"):
+        assert not {*heavy, "numpy", "pyspiel"} & loaded_by(command, "--help")
     # Who takes part says the registry alone.
     for words in (["list"], ["history", "house/CFR+", "--game", "leduc"], ["accounts", "list"]):
         assert not {"duckdb", "scipy", "pyarrow"} & loaded_by(*words, "--home", str(home))

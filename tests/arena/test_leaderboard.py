@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from arena.analysis.leaderboard import RANKINGS, Options, RankBy, complete_core, leaderboard
+from arena.analysis.leaderboard import Options, complete_core, leaderboard
 from arena.analysis.metrics import evaluate
+from arena.analysis.rankings import RANKINGS, RankBy
 from arena.analysis.ratings import Rating
 from arena.payoffs import PayoffTable
 from registry.values import PolicyVersion, Status

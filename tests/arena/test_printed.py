@@ -11,6 +11,7 @@ import pytest
 
 from arena import Arena
 from arena.analysis.estimates import Estimate
+from arena.analysis.rankings import RANKINGS
 from arena.figures.text import number
 from arena.payoffs import PayoffTable
 from arena.printed import Aside, Printed, Sheet, estimate_columns, estimated
@@ -108,8 +109,44 @@ def test_a_narrow_screen_is_told_what_it_does_not_see(played):
     board = played.leaderboard("leduc").sheet(80)
     provisional, wider = board.note.splitlines()
     assert provisional.startswith("* provisional: ")
-    assert wider == "a wider screen also shows: cross-fitted, rating, worst opponent, matches"
-    assert not set(board.columns) & {"cross-fitted", "rating", "worst opponent", "matches"}
+    left_out = wider.removeprefix("a wider screen also shows: ").split(", ")
+    assert "worst opponent" in left_out and "rating [95 %]" in left_out
+    whole = played.leaderboard("leduc").sheet(400)
+    assert "a wider screen" not in whole.note
+    assert sorted([*board.columns, *left_out]) == sorted(whole.columns)  # nothing is lost silently
+    assert max(map(len, board.text(80).splitlines())) <= 80
+
+
+def test_every_metric_that_is_shown_has_its_interval(played):
+    for by in RANKINGS:
+        for width in (80, 110, 140, 400):
+            sheet = played.leaderboard("leduc", by=by).sheet(width)
+            scores = [title for title in sheet.columns if title.endswith("[95 %]")]
+            assert scores, (by, width)
+            assert not set(sheet.columns) & {"PopReturn", "PopExpl", "rating", "mean return"}
+            for row in sheet.rows:
+                cells = dict(zip(sheet.columns, row, strict=True))
+                for title in scores:
+                    if cells[title] == "-" or cells[title].aside == "-":
+                        # Halves of few deals have no error, and mixtures no rating.
+                        assert title in ("cross-fitted [95 %]", "rating [95 %]")
+                        continue
+                    value, *ends = (
+                        float(text.replace(",", ""))
+                        for text in (cells[title].text, *cells[title].aside.strip("[]").split(", "))
+                    )
+                    assert ends[0] - 1 <= value <= ends[1] + 1, (by, title)
+
+
+def test_what_was_asked_for_is_shown_on_any_screen(played):
+    board = played.leaderboard("leduc", by="mean_return", more=True).sheet(80)
+    assert list(board.columns)[2] == "mean return [95 %]"
+    assert {"Bradley-Terry", "Nash mass", "alpha-rank"} <= set(board.columns)
+    assert "mean return: over every opponent" in board.note
+
+
+def test_a_narrow_payoff_table_counts_the_columns_that_it_lacks(played):
+    table = played.payoffs("leduc")
     narrow = table.sheet(40)
     assert len(narrow.rows) == len(table.digests)
     left = len(table.digests) - (len(narrow.columns) - 1)

@@ -5,12 +5,23 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Iterable
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from dashboards.browser import Browser, missing_browser
 
 HOSTILE = "<script>document.title='owned'</script><img src=x onerror=alert(1)> [x](javascript:y)"
+
+
+def names_in(cells: Iterable[str], about: str = "policy") -> list[str]:
+    """The names that a column of links shows: each cell's address has it as a parameter."""
+    found = []
+    for cell in cells:
+        (name,) = parse_qs(urlsplit(cell).query)[about]
+        found.append(name)
+    return found
 
 
 def needs_browser() -> None:

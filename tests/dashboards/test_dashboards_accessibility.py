@@ -6,16 +6,20 @@ used, keys for what scrolls.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from importlib.resources import files
+from itertools import zip_longest
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 
 from arena.home import open_home
+from arena.rejection import Rejection, RejectionKind
 from dashboards.browser import PHONE, Browser, served
 from dashboards.settings import Settings, Submitting
+from dashboards.tickets import Entry, Stage, Tickets
 from dashboards.views import policy, run
 from tests.dashboards.looking import needs_browser
 
@@ -33,17 +37,30 @@ axe.run(document, {resultTypes: ["violations"], rules: left}).then((found) => an
 tables: WCAG 2.2 asks no more for that, and axe-core of now does not look."""
 
 
+TICKETS = ("Waiting", "Rank", "6 of 24 matches", "too long", "no space", "passes", "no such ticket")
+"""What the pages of `add_tickets` say, one after the other."""
+
+
 def checker() -> str:
     """The source of axe-core, of the package that carries it."""
     return (files("axe_core_python") / "axe.min.js").read_text(encoding="utf-8")
 
 
-def findings(address: str, pages: list[str], size: tuple[int, int], *, dark: bool) -> list[str]:
+def findings(
+    address: str,
+    pages: Sequence[str],
+    size: tuple[int, int],
+    *,
+    dark: bool,
+    texts: Sequence[str] = (),
+) -> list[str]:
+    """What axe-core finds on some pages, which say those texts."""
     axe = checker()
     found = []
     with Browser(address, size, dark=dark) as browser:
-        for page in pages:
+        for page, text in zip_longest(pages, texts, fillvalue=""):
             browser.open(page)
+            browser.wait_for(text)
             browser.run(axe)
             found += [f"{page}: {one}" for one in browser.run_until_answered(FOUND_BY_AXE)]
     return found
@@ -81,6 +98,39 @@ def test_pages_about_matches(
         "/about?game=rrps",
     ]
     assert findings(of_matches, pages, size, dark=dark) == []
+
+
+def add_tickets(home: Path) -> list[str]:
+    """A ticket in each of its stages; the addresses of their pages."""
+    tickets, now = Tickets(home), datetime.now(UTC)
+    digest = open_home(home).registry.get("leduc", "starter/leduc").digest
+    source = "class A: 'nothing that could be played'"
+    rejected = Rejection(RejectionKind.TOO_SLOW, "line 3: <b>it</b> took too long", 3)
+    known = {"digest": digest, "wall": "process", "opponents": 3, "matches": 8}
+    stages: dict[str, dict[str, object]] = {
+        "ada/waiting": {},
+        "ada/played": {"stage": Stage.DONE, "played": 24, "reached": 8, **known},
+        "ada/playing": {"stage": Stage.PLAYING, "played": 6, "reached": 2, **known},
+        "ada/rejected": {"stage": Stage.REJECTED, "rejection": rejected},
+        "ada/failed": {"stage": Stage.FAILED, "problem": "no space left on device"},
+        "": {"stage": Stage.DONE, "wall": "process"},
+    }
+    found = []
+    for name, values in stages.items():
+        ticket = tickets.add(Entry("leduc", source, name, "an idea"), now)
+        tickets.change(ticket, now, f"{name or 'a check'} came to this", **values)
+        found.append(f"/submit?game=leduc&ticket={ticket.id}")
+    return [*found, f"/submit?game=leduc&ticket={'0' * 32}"]
+
+
+@pytest.mark.parametrize(("size", "dark"), [(WIDE, False), (WIDE, True), (PHONE, False)])
+def test_tickets(home_copy: Path, tmp_path: Path, size: tuple[int, int], dark: bool) -> None:
+    needs_browser()
+    pages = add_tickets(home_copy)
+    # Nobody works on them while they are looked at.
+    settings = Settings(home_copy, submitting=Submitting.OFF)
+    with served(settings, tmp_path / "log") as url:
+        assert findings(url, pages, size, dark=dark, texts=TICKETS) == []
 
 
 @pytest.mark.parametrize("dark", [False, True])

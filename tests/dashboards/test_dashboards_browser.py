@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -142,6 +145,56 @@ def test_a_replay_plays_pauses_and_goes_on_to_the_next(address: str, played_home
         browser.open(f"/replay?game=leduc&match={found.id}&at=40")
         browser.wait_for("Link to hand 40")
         unharmed(browser, "a link to a hand")
+
+
+def test_the_address_of_a_replay_follows_it_and_back_leaves_it(
+    address: str, played_home: Path
+) -> None:
+    found = open_home(played_home).store.matches("leduc", 1, limit=1)[0]
+    with Browser(address) as browser:
+        browser.open("/about?game=leduc")
+        browser.open(f"/replay?game=leduc&match={found.id}&at=40")
+        for hand in (41, 42, 43):
+            browser.press("l")
+            browser.wait_for(f"Link to hand {hand}")
+            assert f"at={hand}" in browser.address
+        with Browser(address) as other:  # somebody who was sent the address
+            other.open(browser.address.removeprefix(address))
+            other.wait_for("Link to hand 43")
+        browser.press("j")
+        browser.wait_for("Link to hand 42")
+        unharmed(browser, "a replay that was moved through")
+        browser.run("history.back()")
+        browser.wait_for("Measures")
+        assert "/about" in browser.address
+        assert browser.exceptions() == []  # the console has the connection that was left
+
+
+def test_the_board_follows_matches_as_they_are_played(home_copy: Path, tmp_path: Path) -> None:
+    needs_browser()
+    settings = Settings(home_copy, live_seconds=1.0)
+    command = [sys.executable, "-m", "arena", "play", "--game", "kuhn", "--matches", "4000"]
+    command += ["--home", str(home_copy), "--workers", "1", "--vouched", "--sandbox", "process"]
+    with served(settings, tmp_path / "log") as url, Browser(url) as browser:
+        browser.open("/?game=kuhn")
+        before = re.search(r"([\d,]+) matches", browser.text)
+        assert before and "are played" not in browser.text
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as one:
+            try:
+                browser.wait_for("are played")
+                browser.wait_for(" left")
+                deadline = time.monotonic() + 30
+                while f"{before[1]} matches" in browser.text and time.monotonic() < deadline:
+                    time.sleep(0.2)
+                assert f"{before[1]} matches" not in browser.text
+                assert re.search(r"of [\d,]+ matches are played, [\d.,]+ a second", browser.text)
+            finally:
+                one.kill()
+        deadline = time.monotonic() + 30
+        while "are played" in browser.text and time.monotonic() < deadline:
+            time.sleep(0.2)
+        assert "are played" not in browser.text
+        unharmed(browser, "a board that followed matches")
 
 
 def test_a_cell_tells_its_numbers_and_chooses_the_pair(address: str) -> None:

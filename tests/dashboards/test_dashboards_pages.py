@@ -16,6 +16,7 @@ from arena.payoffs import PayoffTable
 from arena.record import Record
 from dashboards.views.payoffs import as_csv
 from registry.values import Status
+from tests.dashboards.looking import names_in
 
 Page = Callable[..., AppTest]
 PAGES = ("leaderboard", "payoffs", "exploitability", "policy", "replay", "runs", "submit", "about")
@@ -49,7 +50,7 @@ def test_page_of_an_empty_home_says_what_to_do(page: Page, tmp_path: Path, name:
 def test_leaderboard_ranks_like_the_library(page: Page, played_home: Path) -> None:
     app = page(played_home, "leaderboard", "leduc")
     (table,) = app.dataframe
-    refs = table.value["Policy"].tolist()
+    refs = names_in(table.value["Policy"])
     assert refs[0] in ("starter/leduc@1", "house/CFR+@1")
     assert set(refs) == {
         "house/AlwaysCall@1",
@@ -86,6 +87,67 @@ def test_payoffs_say_who_is_not_drawn_and_their_csv_has_everybody(
     assert again.stderr == pytest.approx(whole.stderr, nan_ok=True)
 
 
+def test_payoffs_can_be_narrowed_to_some_and_shaded_for_the_strong(
+    page: Page, played_home: Path
+) -> None:
+    some = ["house/CFR+@1", "house/AlwaysCall@1"]
+    app = page(played_home, "payoffs", "leduc", only=some, colours="fine")
+    assert not app.exception
+    assert app.multiselect[0].value == some
+    assert sorted(app.selectbox[0].options) == sorted(some)
+    app.multiselect[0].set_value(some[:1]).run()  # one alone meets nobody: all are shown
+    assert len(app.selectbox[0].options) == 4
+    assert app.query_params["only"] in (some[0], some[:1])
+    app.multiselect[0].set_value([]).run()
+    assert "only" not in app.query_params
+
+
+def test_the_size_of_the_payoffs_is_in_the_address(page: Page, played_home: Path) -> None:
+    app = page(played_home, "payoffs", "rrps", most="20")
+    assert "The 20 best of" in said(app)
+    app.select_slider[0].set_value(app.select_slider[0].options[-1]).run()
+    assert "most" not in app.query_params
+
+
+def test_leaderboard_filters_are_in_the_address(page: Page, played_home: Path) -> None:
+    app = page(played_home, "leaderboard", "leduc", author="house", more="1")
+    table = app.dataframe[0].value
+    assert {name.partition("/")[0] for name in names_in(table["Policy"])} == {"house"}
+    assert "Nash mass" in table
+    by_title = {one.label: one for one in app.multiselect}
+    by_title["Author"].set_value(["house", "starter"]).run()
+    assert len(app.dataframe[0].value) == 4
+    assert app.query_params["author"] == ["house", "starter"]
+    by_title["Kind"].set_value(["python"]).run()
+    assert names_in(app.dataframe[0].value["Policy"]) == ["starter/leduc@1"]
+    assert app.query_params["kind"] in ("python", ["python"])
+    app.toggle(key="board_more").set_value(False).run()
+    assert "more" not in app.query_params
+    assert "Nash mass" not in app.dataframe[0].value
+    one = page(played_home, "leaderboard", "leduc", author="who is that")
+    assert len(one.dataframe[0].value) == 4  # a filter that means nothing filters nothing
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_every_score_of_the_leaderboard_has_its_interval_beside_it(
+    page: Page, played_home: Path, game: str
+) -> None:
+    app = page(played_home, "leaderboard", game)
+    table = app.dataframe[0].value
+    scores = ("AggScore", "PopReturn", "PopExpl", "Cross-fitted", "Rating", "Mean return")
+    columns = table.columns.tolist()
+    for score in scores:
+        assert columns[columns.index(score) + 1] == f"{score} 95 %"
+        known = table[table[score].notna()]
+        assert len(known)
+        for value, told in zip(known[score], known[f"{score} 95 %"], strict=True):
+            if told != "-":
+                low, high = (float(end.replace(",", "")) for end in told[1:-1].split(", "))
+                assert low - 0.6 <= value <= high + 0.6
+    assert "Mean return: over every opponent" in said(app)
+    assert re.search(r"as of \d\d:\d\d:\d\d UTC", said(app))
+
+
 def test_leaderboard_numbers_only_who_is_measured(page: Page, played_home: Path) -> None:
     app = page(played_home, "leaderboard", "rrps")
     table = app.dataframe[0].value
@@ -110,7 +172,7 @@ def test_leaderboard_of_an_empty_home_has_no_ranks(page: Page, tmp_path: Path) -
 def test_leaderboard_search_and_order(page: Page, played_home: Path) -> None:
     app = page(played_home, "leaderboard", "leduc")
     app.text_input(key="board_search").set_value("alwaysfold").run()
-    assert app.dataframe[0].value["Policy"].tolist() == ["house/AlwaysFold@1"]
+    assert names_in(app.dataframe[0].value["Policy"]) == ["house/AlwaysFold@1"]
     assert "1 of 4 policies" in said(app)
     app.text_input(key="board_search").set_value("nobody has this name").run()
     assert "No policy fits" in said(app)
@@ -196,7 +258,7 @@ def test_exact_values_and_ceiling(
     if values["Gap"] != "≈ 0":  # nobody exceeds it: the interval reaches the ceiling
         gap = round(float(values["Ceiling"]) - float(values["Best PopReturn"]), 2)
         assert float(values["Gap"]) == gap > 0
-    assert app.dataframe[0].value["Policy"].iloc[0] == best
+    assert names_in(app.dataframe[0].value["Policy"])[0] == best
 
 
 def test_meta_game_weights_add_up(page: Page, played_home: Path) -> None:

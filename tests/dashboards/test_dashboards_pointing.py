@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from arena.figures.heatmap import MOST_COLUMN_LABELS, MOST_LABELS, payoff_heatmap
+from arena.analysis.estimates import Estimate
+from arena.figures.heatmap import MOST_LABELS, MOST_NUMBERS, Shades, payoff_heatmap
+from arena.figures.intervals import Line, interval_plot
 from arena.figures.picture import Layer, Picture
 from arena.figures.score import CROSS, Forfeit, running_score
 from arena.payoffs import PayoffTable
@@ -81,8 +83,62 @@ def test_names_are_text_and_are_left_out_where_nobody_could_read_them() -> None:
 
     assert HOSTILE not in html(3)
     assert html(3).count("&lt;img") == 6
-    assert html(MOST_COLUMN_LABELS + 1).count("&lt;img") == MOST_COLUMN_LABELS + 1
+    assert html(MOST_LABELS).count("&lt;img") == 2 * MOST_LABELS
     assert "&lt;img" not in html(MOST_LABELS + 1)
+
+
+def test_cells_have_their_numbers_in_the_colour_that_can_be_read() -> None:
+    def written(n: int, dark: bool) -> list[tuple[str, str]]:
+        html = payoff_heatmap(table(n), ["x"] * n, "chips", dark=dark).html
+        return re.findall(r'<span style="color:(#\w+)">([^<]*)</span>', html)
+
+    assert written(MOST_NUMBERS + 1, dark=False) == []
+    for dark in (False, True):
+        cells = written(4, dark)
+        assert [text for _, text in cells[:4]] == ["", "1", "2", "-"]
+        assert [text for _, text in cells[4:8]] == ["-1", "", "1", "2"]
+        strongest = cells[2][0], cells[8][0]  # 2 and -2, dark blue and dark orange
+        assert strongest[0] == "#FFF"
+        drawn = pixels(payoff_heatmap(table(4), ["x"] * 4, "chips", dark=dark))
+        for place, (ink, text) in enumerate(cells):
+            if text not in ("", "-"):
+                ground = drawn[place // 4, place % 4, :3]
+                assert contrast(ground, 0 if ink == "#000" else 255) >= 4.5, (text, dark)
+
+
+def contrast(ground: np.ndarray, ink: int) -> float:
+    """WCAG 2's ratio of a ground and a grey."""
+
+    def luminance(bands: np.ndarray) -> float:
+        share = bands / 255.0
+        linear = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
+        return float(linear @ [0.2126, 0.7152, 0.0722])
+
+    light, dark = sorted((luminance(ground), luminance(np.full(3, float(ink)))), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_fine_shades_tell_small_payoffs_apart() -> None:
+    means = np.array([[np.nan, 4.0, 900.0], [-4.0, np.nan, 8.0], [-900.0, -8.0, np.nan]])
+    wide, fine = Shades.wide(means), Shades.fine(means[:2, :2])
+    assert fine.limit == 4.0 and wide.limit > 400
+    close = np.array([1.0, 2.0])
+    assert np.diff(fine.share(close))[0] > 20 * np.diff(wide.share(close))[0]
+    for shades in (wide, fine):
+        assert shades.share(np.array([0.0, np.nan, 1e9, -1e9])).tolist() == [0.5, 0.5, 1.0, 0.0]
+        for share in (0.0, 0.25, 0.5, 0.8, 1.0):
+            assert shades.share(np.array([shades.at(share)]))[0] == pytest.approx(share)
+    assert "by square roots" in payoff_heatmap(table(3), ["x"] * 3, "chips", shades=fine).html
+    assert "by square roots" not in payoff_heatmap(table(3), ["x"] * 3, "chips").html
+
+
+def test_an_interval_plot_tells_about_each_line() -> None:
+    lines = [Line(HOSTILE, Estimate(2.0, 1.0, 0.0, 4.0)), Line("y", Estimate(1.0, 1.0, -1.0, 3.0))]
+    sent = interval_plot(lines, "chips").document(False)
+    assert len(sent["rows"]) == 2 and len(sent["columns"]) == 1
+    assert sent["told"][1] == "y: 1.0, 95 %: -1.0 to 3.0"
+    assert HOSTILE not in sent["html"]
+    assert sent["html"].count('class="pointed-surface" tabindex="0" role="img"') == 1
 
 
 def test_one_policy_can_be_drawn() -> None:

@@ -270,6 +270,17 @@ def test_an_answer_is_a_network_with_an_account_of_its_training() -> None:
     assert points and all(len(point) == 4 for point in points)
 
 
+def test_training_tells_how_far_it_is() -> None:
+    told: list[tuple[int, int]] = []
+    tiny = replace(SMALL, steps=3_200, checkpoints=2)
+    Impala(tiny, lambda done, wanted: told.append((done, wanted))).respond(
+        task_against(house("rockbot")), scored
+    )
+    done = [one for one, _ in told]
+    assert len(done) == tiny.rounds and done == sorted(set(done))
+    assert {wanted for _, wanted in told} == {done[-1]} and done[-1] >= 3_200
+
+
 def test_the_same_task_gives_the_same_network() -> None:
     """So a run that is resumed goes on as it would have."""
     tiny = replace(SMALL, steps=3_200, checkpoints=1)

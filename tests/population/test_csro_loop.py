@@ -208,7 +208,7 @@ def test_runs_are_looked_up_with_good_errors(finished: Arena) -> None:
     runs = Runs(finished.home.path)
     with pytest.raises(UnknownRun, match="s1, s2"):
         runs.get("s3")
-    with pytest.raises(RunExists, match="csro resume s1"):
+    with pytest.raises(RunExists, match="go on with it"):
         runs.start("s1", small_config(9))
     with pytest.raises(UsageFault, match="cannot name a run"):
         runs.start("<script>", small_config(9))

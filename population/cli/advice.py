@@ -1,0 +1,12 @@
+"""Commands that a command tells people to go on with."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from arena.cli.session import plain
+
+
+def advise(out: Console, what: str, command: str) -> None:
+    """A command to go on with; no line of it is broken, so that it can be copied."""
+    out.print(plain(f"{what}:  {command}"), soft_wrap=True)

@@ -1,0 +1,69 @@
+"""Progress bars on stderr while a run works."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
+
+from arena.cli.session import notice, terminal
+from population.records import Iteration, RunRecord
+
+
+class Bars:
+    """A bar of iterations and one of the matches at hand; a line for each iteration.
+
+    Where networks are trained there is one more, of the decisions of the training at hand.
+    """
+
+    def __init__(self, progress: Progress, run: str, iterations: int) -> None:
+        self._progress = progress
+        self._run = progress.add_task(run, total=iterations)
+        self._matches = progress.add_task("matches", total=None)
+        self._training: TaskID | None = None
+
+    def begins(self, k: int, iterations: int) -> None:
+        """See `population.logbook.Watcher`."""
+        self._progress.update(self._run, completed=k - 1, total=iterations)
+
+    def ends(self, iteration: Iteration) -> None:
+        """See `population.logbook.Watcher`."""
+        failed = sum(attempt.failure is not None for attempt in iteration.attempts)
+        found = "nothing joins" if iteration.u is None else f"u = {iteration.u:+.1f}"
+        error = "" if iteration.stderr is None else f" (stderr {iteration.stderr:.1f})"
+        notice(
+            f"k = {iteration.k:>2}  {found}{error}  attempts {len(iteration.attempts)}, "
+            f"rejected {failed}, {iteration.effort.seconds:.1f} s"
+        )
+        self._progress.update(self._run, completed=iteration.k)
+
+    def plays(self, done: int, wanted: int) -> None:
+        """Shows how a request for matches goes on."""
+        self._progress.update(self._matches, completed=done, total=wanted)
+
+    def learns(self, done: int, wanted: int) -> None:
+        """Shows how the training of a network goes on, in decisions."""
+        if self._training is None:
+            self._training = self._progress.add_task("decisions", total=wanted)
+        self._progress.update(self._training, completed=done, total=wanted)
+
+
+@contextmanager
+def bars(record: RunRecord) -> Iterator[Bars]:
+    """Progress bars on stderr while a run works."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=terminal(stderr=True), transient=True) as progress:
+        yield Bars(progress, record.name, record.config.iterations)

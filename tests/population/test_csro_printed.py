@@ -1,0 +1,44 @@
+"""Commands that csro prints can be copied: they name the home where it is not the usual one."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from population.cli import main
+from population.config import Measuring, OracleChoice, RunConfig
+from population.runs import Runs
+
+CONFIG = RunConfig("leduc", OracleChoice("linear", "grammar"), 1, 1, matches=Measuring(4, 4))
+
+
+@pytest.fixture
+def home(house: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(house, tmp_path / "some where"))
+
+
+def printed(home: Path, *arguments: str) -> str:
+    # A narrow terminal must not break a command in two.
+    return CliRunner(env={"COLUMNS": "40"}).invoke(main, [*arguments, "--home", str(home)]).output
+
+
+def test_a_list_of_no_runs_says_how_to_start_one(home: Path) -> None:
+    command = f"csro run --game GAME --home {shlex.quote(str(home))}"
+    assert command in printed(home, "list")
+    assert command in printed(home, "table", "leduc")
+
+
+def test_a_run_that_is_there_already_says_how_to_go_on(home: Path) -> None:
+    Runs(home).start("one", CONFIG)
+    told = printed(home, "run", "--game", "leduc", "--name", "one", "--model", "grammar")
+    assert f"go on with it: csro resume one --home {shlex.quote(str(home))}" in told
+
+
+def test_a_report_says_how_to_measure(home: Path) -> None:
+    Runs(home).start("one", CONFIG)
+    told = printed(home, "report", "one")
+    assert f"csro report one --evaluate 100 --home {shlex.quote(str(home))}" in told
