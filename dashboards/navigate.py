@@ -50,7 +50,8 @@ def follow(name: str, key: str, options: Collection[str] | None = None) -> None:
       options: what it can show; None for any text.
     """
     said, kept = asked(name), st.session_state.get(f"_kept_{key}", "")
-    if said == kept:
+    # A visit to another page forgets what widgets showed; Back from there has the address alone.
+    if said == kept and (key in st.session_state or not said):
         return
     if not said:
         st.session_state.pop(key, None)  # Back to where it was as usual
@@ -71,7 +72,8 @@ def keep(name: str, key: str, shown: str | None, usual: str = "") -> None:
 def follow_all(name: str, key: str, options: Collection[str]) -> None:
     """As `follow`, for a widget that shows some of its options: the address names each of them."""
     said = [one for one in st.query_params.get_all(name) if one in options]
-    if said != st.session_state.get(f"_kept_{key}", []):
+    forgotten = said and key not in st.session_state
+    if forgotten or said != st.session_state.get(f"_kept_{key}", []):
         st.session_state[key] = said
 
 

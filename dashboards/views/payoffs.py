@@ -78,7 +78,7 @@ def show(game: Game) -> None:
     )
     if len(best) < len(rows):
         st.caption(f"The {len(best):,} best of {len(rows):,} by AggScore are drawn.")
-    _map_and_pair(game, table, names, _shades(game, whole, [row.digest for row in rows]))
+    _map_and_pair(game, table, names, _shades(whole, [row.digest for row in rows]))
 
 
 def _chosen(game: Game, refs: Sequence[str]) -> list[str]:
@@ -92,11 +92,10 @@ def _chosen(game: Game, refs: Sequence[str]) -> list[str]:
     return chosen if len(chosen) > 1 else []
 
 
-def _shades(game: Game, whole: PayoffTable, ranked: Sequence[str]) -> Shades:
-    """How strong the colours are: for all payoffs, or for those of the strongest.
+def _shades(whole: PayoffTable, ranked: Sequence[str]) -> Shades | None:
+    """How strong the colours are: None for those of all payoffs, else for the strongest.
 
     Args:
-      game: which game.
       whole: all payoffs.
       ranked: the policies that are shown, the best first.
     """
@@ -111,9 +110,10 @@ def _shades(game: Game, whole: PayoffTable, ranked: Sequence[str]) -> Shades:
         label_visibility="collapsed",
     )
     navigate.keep("colours", "payoffs_colours", chosen, WIDE)
-    table = whole.restrict(ranked if chosen == WIDE else ranked[: max(len(ranked) // 3, 3)])
-    means = np.where(table.count > 0, table.mean, np.nan)
-    return Shades.wide(means) if chosen == WIDE else Shades.fine(means)
+    if chosen == WIDE:
+        return None
+    table = whole.restrict(ranked[: max(len(ranked) // 3, 3)])
+    return Shades.fine(np.where(table.count > 0, table.mean, np.nan))
 
 
 def _height(n: int) -> int:
@@ -147,7 +147,9 @@ def as_csv(table: PayoffTable) -> bytes:
 
 
 @st.fragment
-def _map_and_pair(game: Game, table: PayoffTable, names: Sequence[str], shades: Shades) -> None:
+def _map_and_pair(
+    game: Game, table: PayoffTable, names: Sequence[str], shades: Shades | None
+) -> None:
     """The heat map, and below it the pair that was clicked there or chosen by name."""
     keys = (f"versus_one_{game.name}", f"versus_other_{game.name}")
 
