@@ -17,11 +17,10 @@ import pyarrow as pa
 import trueskill
 from numpy.typing import NDArray
 
-from arena.analysis.estimates import Estimate
+from arena.analysis.estimates import LEVEL, Estimate
 
 MAX_MATCHES = 500_000
 """How many matches are rated at most; a second or two."""
-_TAIL = 0.975
 _FARTHEST = 30.0
 """Beyond so many standard deviations the normal distribution is out of reach of a float."""
 _NORMAL = NormalDist()
@@ -46,7 +45,7 @@ class Rating:
         With few matches it is near the newcomer's, so it is wide rather than wrong.  It takes
         TrueSkill's model for granted: that skill is one number, and matches differ by chance alone.
         """
-        reach = self.sigma * _NORMAL.inv_cdf(_TAIL)
+        reach = self.sigma * _NORMAL.inv_cdf((1.0 + LEVEL) / 2.0)
         return Estimate(self.mu, self.sigma, self.mu - reach, self.mu + reach)
 
 
