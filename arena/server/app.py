@@ -17,6 +17,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
 from arena.errors import BadRequest, NotAllowed, ServerFault
 from arena.server.description import ROOT, openapi, page
 from arena.server.ledger import Job, State
+from arena.server.public import Public
 from arena.server.service import Service
 from arena.server.telling import Requests, counter
 from arena.wire import faults
@@ -27,6 +28,7 @@ from registry.rights import Account
 
 _log = logging.getLogger("arena.server")
 LONGEST_WAIT = 30.0
+_FOR_ALL = {"Cache-Control": "public, max-age=60"}
 Handler = Callable[[Request], Awaitable[Response]]
 
 
@@ -79,10 +81,11 @@ class Api:
     Args:
       service: does the work.
       bell: rung when a job changes.
+      public: what anybody is told; None where that is nothing.
     """
 
-    def __init__(self, service: Service, bell: Bell) -> None:
-        self._service, self._bell = service, bell
+    def __init__(self, service: Service, bell: Bell, public: Public | None = None) -> None:
+        self._service, self._bell, self._public = service, bell, public
         self.requests = Requests()
 
     def app(self) -> FastAPI:
@@ -103,6 +106,13 @@ class Api:
         self._route(app, "/api/docs", "docs", _docs, ["GET"])
         self._route(app, "/health", "health", self._health, ["GET"])
         self._route(app, "/metrics", "metrics", self._metrics, ["GET"])
+        if self._public is not None:
+            for address, what, handler in (
+                ("/badge/{game}/{author}/{name}.svg", "badge", self._badge),
+                ("/feed/{game}.json", "feed", self._feed),
+                ("/feed/{game}.atom", "feed", self._atom),
+            ):
+                self._route(app, address, what, handler, ["GET"])
         app.add_exception_handler(404, _nothing_there)
         app.add_exception_handler(405, _nothing_there)
         return app
@@ -211,6 +221,25 @@ class Api:
     async def _health(self, request: Request) -> Response:
         found: Mapping[str, Json] = await _aside(self._service.health)
         return JSONResponse(dict(found), 200 if found["status"] == "ok" else 503)
+
+    async def _badge(self, request: Request) -> Response:
+        assert self._public is not None
+        about = request.path_params
+        ref = f"{about['author']}/{about['name']}"
+        picture = await _aside(self._public.badge, about["game"], ref)
+        return Response(picture, media_type="image/svg+xml", headers=_FOR_ALL)
+
+    async def _feed(self, request: Request) -> Response:
+        assert self._public is not None
+        root = str(request.base_url).rstrip("/")
+        told = await _aside(self._public.feed, request.path_params["game"], root)
+        return Response(told, media_type="application/feed+json", headers=_FOR_ALL)
+
+    async def _atom(self, request: Request) -> Response:
+        assert self._public is not None
+        root = str(request.base_url).rstrip("/")
+        told = await _aside(self._public.atom, request.path_params["game"], root)
+        return Response(told, media_type="application/atom+xml", headers=_FOR_ALL)
 
     async def _metrics(self, request: Request) -> Response:
         await self._who(request)

@@ -24,6 +24,7 @@ from arena.server.ledger import FILE, Ledger
 from arena.server.limits import Limited
 from arena.server.listening import listener
 from arena.server.player import DAY, Player
+from arena.server.public import Public
 from arena.server.service import Service
 from registry.rights import Quota
 from registry.sqlite_file import held_alone
@@ -42,7 +43,7 @@ Application = Callable[
     [Message, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]],
     Awaitable[None],
 ]
-_OURS = ("/api/", "/health", "/metrics")
+_OURS = ("/api/", "/health", "/metrics", "/badge/", "/feed/")
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,8 @@ class Server:
             self._arena, self._ledger, bell.ring, matches=serving.matches, quota=serving.quota
         )
         self._service = Service(home, self._ledger, self.player, _wall_of(self._arena))
-        api = Limited(Api(self._service, bell).app())
+        self._public = Public(home) if serving.pages else None
+        api = Limited(Api(self._service, bell, self._public).app())
         self.app: Application = _beside(api, serving) if serving.pages else api
 
     def run(self, address: str, port: int, announce: Callable[[str], None]) -> None:
@@ -130,6 +132,8 @@ class Server:
         """Stops the player and closes everything."""
         self.player.stop()
         self._service.close()
+        if self._public is not None:
+            self._public.close()
         self._ledger.close()
         self._held.__exit__(None, None, None)
 

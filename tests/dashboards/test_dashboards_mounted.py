@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import subprocess
 import sys
 import tomllib
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -52,6 +54,16 @@ def test_pages_and_api_share_an_address(home, installed):
                 assert b"<title>" in page.read()
             with urllib.request.urlopen(f"{address}/_stcore/health", timeout=20) as health:
                 assert health.read() == b"ok"
+            told = {}
+            for path in ("badge/rrps/house/rockbot.svg", "feed/rrps.atom", "feed/rrps.json"):
+                with urllib.request.urlopen(f"{address}/{path}", timeout=20) as answer:
+                    told[path] = answer.read().decode()
+            assert "house/rockbot at rrps" in told["badge/rrps/house/rockbot.svg"]
+            assert f"{address}/feed/rrps.atom" in told["feed/rrps.atom"]
+            assert json.loads(told["feed/rrps.json"])["feed_url"] == f"{address}/feed/rrps.json"
+            with pytest.raises(urllib.error.HTTPError) as refused:
+                urllib.request.urlopen(f"{address}/badge/rrps/no/body.svg", timeout=20)
+            assert refused.value.code == 404
             with RemoteArena(address, token) as arena:
                 assert len(arena.policies("leduc")) >= 3
         finally:
