@@ -51,7 +51,16 @@ def served(home: Path, names: list[tuple[str, Role]]) -> Iterator[tuple[str, dic
     tokens = dict(open_home(home).registry.add_accounts(names))
     words = ["serve", "--home", str(home), "--port", "0", "--no-pages", "--no-player"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "arena", *words, "--author-submissions", "100000"],
+        [
+            sys.executable,
+            "-m",
+            "arena",
+            *words,
+            "--author-submissions",
+            "100000",
+            "--rate",
+            "1000000",
+        ],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -63,6 +63,13 @@ MINUTE = 60.0
     type=click.IntRange(1),
     help="Of an author on one day.",
 )
+@click.option(
+    "--rate",
+    default=100.0,
+    show_default=True,
+    type=click.FloatRange(1),
+    help="Requests a second of one client, in the long run.",
+)
 @workers_options
 @sandbox_options
 @session_options
@@ -75,6 +82,7 @@ def serve(
     pages: bool,
     author_minutes: float,
     author_submissions: int,
+    rate: float,
     workers: Workers,
     wall: WallChoice,
 ) -> None:
@@ -100,6 +108,7 @@ def serve(
         matches if player else 0,
         Quota(author_submissions, MINUTE * author_minutes),
         pages,
+        rate,
     )
 
     def announce(where: str) -> None:

@@ -1,9 +1,11 @@
-"""Bounds on what one request may take: a body that is too long or too slow is not waited for."""
+"""Bounds on what requests may take: bodies that are too long or too slow, and too many at once."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import time
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
@@ -19,6 +21,12 @@ BODY_SECONDS = 20.0
 ALL_BODIES_BYTES = 256 << 20
 """Of all requests at once that have not arrived whole or are being answered; nobody has shown yet
 who he is when his body arrives."""
+A_SECOND = 100.0
+"""Requests of one client's address, in the long run.  A proxy on this machine says for whom it asks
+(`X-Forwarded-For`)."""
+_PAUSE = 10.0
+"""Seconds after which a client that was silent may ask as often as it might have meanwhile."""
+_KNOWN_CLIENTS = 10_000
 ADDRESS_CHARS = 8_192
 """Of a request's query; clients send longer arguments in a body."""
 
@@ -31,6 +39,25 @@ class _TooMany(Exception):
     pass
 
 
+class _Rates:
+    """How many requests each client may still send: a leaky bucket for each address."""
+
+    def __init__(self, a_second: float, clock: Callable[[], float]) -> None:
+        self._a_second, self._clock = a_second, clock
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def allow(self, client: str) -> bool:
+        """Counts a request; False where it is one too many."""
+        now, most = self._clock(), self._a_second * _PAUSE
+        left, at = self._buckets.pop(client, (most, now))
+        left = min(most, left + (now - at) * self._a_second)
+        allowed = left >= 1.0
+        self._buckets[client] = (left - 1.0 if allowed else left, now)
+        if len(self._buckets) > _KNOWN_CLIENTS:
+            self._buckets.popitem(last=False)
+        return allowed
+
+
 class Limited:
     """An ASGI application whose requests have bounds.
 
@@ -38,11 +65,19 @@ class Limited:
       app: the application.
       most: bytes of a body.
       seconds: for it to arrive.
+      a_second: requests of one client, in the long run.
+      clock: tells seconds.
     """
 
     def __init__(
-        self, app: Application, most: int = BODY_BYTES, seconds: float = BODY_SECONDS
+        self,
+        app: Application,
+        most: int = BODY_BYTES,
+        seconds: float = BODY_SECONDS,
+        a_second: float = A_SECOND,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._rates, self._a_second = _Rates(a_second, clock), a_second
         self._app, self._most, self._seconds = app, most, seconds
         self._arrived = 0
 
@@ -50,6 +85,10 @@ class Limited:
         """Answers one request, or refuses it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
+            return
+        if not self._rates.allow(str((scope.get("client") or ("",))[0])):
+            words = f"a client sends at most {self._a_second:g} requests a second: ask again later"
+            await _refuse(send, 503, words)
             return
         if len(scope.get("query_string", b"")) > ADDRESS_CHARS:
             await _refuse(send, 414, f"an address has at most {ADDRESS_CHARS:,} characters")
@@ -122,6 +161,7 @@ async def _refuse(send: Send, status: int, words: str) -> None:
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),
         (b"connection", b"close"),
+        *([(b"retry-after", b"1")] if status == 503 else []),
     ]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -21,7 +21,7 @@ from arena.executors import Workers
 from arena.local import Arena
 from arena.server.app import Api, Bell
 from arena.server.ledger import FILE, Ledger
-from arena.server.limits import Limited
+from arena.server.limits import A_SECOND, Limited
 from arena.server.listening import listener
 from arena.server.player import DAY, Player
 from arena.server.public import Public
@@ -59,6 +59,7 @@ class Serving:
       matches: of each pair that are played while nobody waits; 0 for none.
       quota: of authors, for one day.
       pages: whether pages are shown at the same address, where there are any.
+      rate: requests a second of one client.
     """
 
     home: Path
@@ -69,6 +70,7 @@ class Serving:
     matches: int = 0
     quota: Quota = DAY
     pages: bool = False
+    rate: float = A_SECOND
 
 
 class Server:
@@ -103,7 +105,7 @@ class Server:
         )
         self._service = Service(home, self._ledger, self.player, _wall_of(self._arena))
         self._public = Public(home) if serving.pages else None
-        api = Limited(Api(self._service, bell, self._public).app())
+        api = Limited(Api(self._service, bell, self._public).app(), a_second=serving.rate)
         self.app: Application = _beside(api, serving) if serving.pages else api
 
     def run(self, address: str, port: int, announce: Callable[[str], None]) -> None:

@@ -314,6 +314,35 @@ def test_bodies_that_arrive_at_once_do_not_fill_the_memory(monkeypatch):
     assert sorted(statuses) == [200, 200, 200, 200, 503, 503]
 
 
+def test_a_client_that_asks_too_often_is_told_to_wait():
+    clock, statuses = [0.0], {"one": [], "other": []}
+
+    async def application(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    async def receive():
+        return {"type": "http.request", "body": b""}
+
+    limited = Limited(application, clock=lambda: clock[0])
+
+    def ask(client):
+        async def send(message):
+            if "status" in message:
+                statuses[client].append(message["status"])
+
+        scope = {"type": "http", "headers": [], "query_string": b"", "client": (client, 1)}
+        asyncio.run(limited(scope, receive, send))
+
+    for _ in range(1_002):
+        ask("one")
+    ask("other")
+    assert statuses == {"one": [200] * 1_000 + [503] * 2, "other": [200]}
+    clock[0] += 0.5
+    for _ in range(60):
+        ask("one")
+    assert statuses["one"][-60:] == [200] * 50 + [503] * 10
+
+
 def test_versions_must_match_on_both_sides(there, monkeypatch):
     for headers in ({"Arena-Api": "99"}, {"Arena-Rules": "rrps=99"}):
         answer = asked(there, "GET", "/api/v1/wall", headers=headers)
