@@ -53,6 +53,8 @@ IN_A_LIMITED_CHILD = {
 IN_THE_BOX = {name for name in MODULES if name.startswith("sandbox/box/")}
 """Runs behind the walls, apart from us; what of it the host loads parses nothing."""
 OF_OURS_ONLY = {
+    "arena/server/public.py": "writes XML, and reads none",
+    "arena/wire/calls.py": "looks at signatures of our own methods",
     "oracle/edits.py": "compares single lines of at most 200 characters",
     "registry/refs.py": "compares names, which are short",
 }

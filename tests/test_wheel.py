@@ -93,6 +93,8 @@ def test_it_names_its_licence_and_commands(wheel):
             "[console_scripts]",
             *("arena", "=", "arena.cli:main"),
             *("csro", "=", "population.cli:main"),
+            "[policy_arena.pages]",
+            *("dashboards", "=", "dashboards.mounted:pages"),
         ]
 
 

@@ -189,7 +189,7 @@ def test_each_row_comes_to_the_same(new_home, tmp_path, monkeypatch):
                 for place in (ours, theirs):
                     with Arena(place, sandbox="process", workers=1) as other:
                         assert other.submit(f"{SOURCE}\n# mine", "leduc", "bob/bot")
-            at = [] if words[1] in ("games", "rules", "doctor") else ["--home", str(ours)]
+            at = [] if words[1] in NO_HOME else ["--home", str(ours)]
             done = CliRunner().invoke(arena_command, [*words[1:], *at, "--json"])
             assert done.exit_code == 0, (words, done.output)
             told = json.loads(done.stdout)
