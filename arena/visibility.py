@@ -1,0 +1,75 @@
+"""What strangers may see: which policies stay unknown to them, and whose content they can read.
+
+The hidden population of a tournament meets nobody before the final, so nobody may learn of it
+before: pages and servers answer as if it were not there.  The content of a policy is open while
+somebody takes part with it, and of what a CSRO run made.
+"""
+
+from __future__ import annotations
+
+from arena.contest.hidden import AUTHOR
+from registry import Registry
+from registry.values import Credit, PolicyVersion, Status
+
+RUNS = "csro"
+"""In whose name runs register what their oracles tried."""
+
+
+def hidden_digests(registry: Registry) -> frozenset[str]:
+    """Digests of the policies that strangers may not know of.
+
+    These are the hidden populations of all tournaments without a certificate, and what the operator
+    registered for one that was not announced yet, or never was.  A policy that takes part under
+    some name is no secret, even where a tournament names it: its absence would tell.
+
+    Raises:
+      RegistryCorrupt: a tournament cannot be read.
+      UnknownPolicy: a tournament names what is not in the registry.
+    """
+    pending: set[str] = set()
+    certified: set[str] = set()
+    for one in registry.tournaments():
+        (certified if one.certificate else pending).update(one.hidden)
+    kept = registry.find(author=AUTHOR, status=Status.CANDIDATE)
+    hidden = pending | ({one.digest for one in kept} - certified)
+    if not hidden:
+        return frozenset()
+    return frozenset(
+        one.digest for one in registry.by_digests(hidden).values() if not _takes_part(one)
+    )
+
+
+def is_hidden(version: PolicyVersion, hidden: frozenset[str]) -> bool:
+    """Whether strangers may not know of a version, under the name that it is seen by.
+
+    Content that takes part under another name is known by that one alone: the operator's name
+    would tell that a tournament has it in its hidden population.
+
+    Args:
+      version: under the name that was asked for.
+      hidden: what `hidden_digests` found.
+    """
+    if version.digest in hidden:
+        return True
+    reserved = version.status is Status.CANDIDATE and version.author == AUTHOR
+    return reserved and _takes_part(version)
+
+
+def shows_source(version: PolicyVersion) -> bool:
+    """Whether strangers may read, download and compare a version's content.
+
+    They may where it takes part under one of its names, or where a CSRO run tried it.  What is
+    withdrawn or in quarantine keeps its scores and its history, and its content is not shown.
+    Whether it is known at all is for `is_hidden` to say.
+    """
+    return _takes_part(version) or any(
+        one.status is Status.CANDIDATE and one.author == RUNS for one in _names(version)
+    )
+
+
+def _takes_part(version: PolicyVersion) -> bool:
+    return any(one.status is Status.QUALIFIED for one in _names(version))
+
+
+def _names(version: PolicyVersion) -> tuple[PolicyVersion | Credit, ...]:
+    return (version, *version.credits)

@@ -1,0 +1,87 @@
+"""What strangers may see: hidden populations stay unknown, withdrawn content stays unread."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from arena.contest.hidden import hidden_digests as take_in
+from arena.games import game as game_named
+from arena.submission import prepare
+from arena.visibility import hidden_digests, is_hidden, shows_source
+from registry import Status
+from registry.values import Submission
+
+CLOSED = datetime(2026, 1, 8, tzinfo=UTC)
+WEEK = timedelta(days=7)
+ROCK = "class Agent:\n    def act(self, observation):\n        return 'ROCK'\n"
+PAPER = ROCK.replace("ROCK", "PAPER")
+
+
+@pytest.fixture
+def secret(arena, tmp_path):
+    """Digest of a file that the operator took in for a tournament."""
+    file = tmp_path / "secret.py"
+    file.write_text(ROCK)
+    (digest,) = take_in(arena, game_named("rrps"), "spring", [str(file)])
+    return digest
+
+
+def put(arena, source, name, status=Status.QUALIFIED):
+    prepared = prepare(game_named("rrps"), source, name=name, status=status)
+    assert isinstance(prepared, Submission)
+    return arena.home.registry.submit(prepared, reserved=True).version
+
+
+def announce(arena, *hidden):
+    arena.home.registry.announce("spring", "rrps", CLOSED - WEEK, CLOSED, hidden=hidden)
+
+
+def test_a_hidden_policy_is_known_when_the_final_has_its_certificate(arena, secret):
+    registry = arena.home.registry
+    assert hidden_digests(registry) == {secret}  # and before the tournament is announced
+    announce(arena, secret)
+    version = registry.get("rrps", "operator/spring-secret@1")
+    assert hidden_digests(registry) == {secret} and is_hidden(version, hidden_digests(registry))
+    registry.freeze("spring", (), CLOSED + WEEK)
+    assert hidden_digests(registry) == {secret}  # its matches are being played
+    registry.certify("spring", "0" * 64)
+    assert hidden_digests(registry) == frozenset()
+    assert not is_hidden(version, frozenset())
+
+
+def test_what_takes_part_is_no_secret_but_for_the_name_that_the_operator_gave_it(arena, secret):
+    registry = arena.home.registry
+    house = arena.policy("house/rockbot", "rrps")
+    entered = put(arena, ROCK, "ada/rock")
+    assert entered.digest == secret
+    announce(arena, secret, house.digest)
+    assert hidden_digests(registry) == frozenset()
+    assert not is_hidden(registry.get("rrps", "ada/rock"), frozenset())
+    assert not is_hidden(registry.get("rrps", secret), frozenset())
+    assert is_hidden(registry.get("rrps", "operator/spring-secret"), frozenset())
+
+
+def test_a_candidate_of_a_run_may_be_hidden_in_a_tournament(arena):
+    tried = put(arena, PAPER, "csro/one-k01", Status.CANDIDATE)
+    assert not is_hidden(tried, hidden_digests(arena.home.registry)) and shows_source(tried)
+    announce(arena, tried.digest)
+    assert is_hidden(tried, hidden_digests(arena.home.registry))
+
+
+def test_content_is_shown_while_one_of_its_names_takes_part(arena):
+    registry = arena.home.registry
+    digest = put(arena, ROCK, "ada/rock").digest
+    put(arena, ROCK, "bob/stone")
+    registry.set_status(digest, Status.YANKED, "mine", ref="ada/rock@1")
+    assert shows_source(registry.get("rrps", "ada/rock"))  # bob's is open
+    registry.set_status(digest, Status.YANKED, "mine", ref="bob/stone@1")
+    assert not shows_source(registry.get("rrps", "ada/rock"))
+
+
+def test_quarantine_and_the_operators_candidates_are_not_read(arena, secret):
+    registry = arena.home.registry
+    assert not shows_source(registry.get("rrps", secret))
+    version = put(arena, PAPER, "ada/paper")
+    assert shows_source(version)
+    registry.set_status(version.digest, Status.QUARANTINED, "does not repeat")
+    assert not shows_source(registry.get("rrps", version.digest))
