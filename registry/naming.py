@@ -17,6 +17,9 @@ MIN_PREFIX = 6
 """Fewest hexadecimal digits by which a version can be called."""
 DIGEST_DIGITS = 32
 MAX_LABEL_CHARS = 256
+MAX_LABELS = 64
+MAX_PROVENANCE_CHARS = 1 << 18
+"""Of its JSON; lists of policies carry it."""
 MAX_DESCRIPTION_CHARS = 20_000
 MAX_REASON_CHARS = 4_000
 
@@ -293,6 +296,11 @@ def plain_provenance(submission: Submission) -> dict[str, object]:
         raise MalformedSubmission(
             f"{name}: its provenance cannot be written as JSON: {error}"
         ) from error
+    if len(text) > MAX_PROVENANCE_CHARS:
+        raise MalformedSubmission(
+            f"{name}: its provenance has {len(text):,} characters as JSON; at most "
+            f"{MAX_PROVENANCE_CHARS:,} are kept"
+        )
     if "\\u0000" in text or "\\ud" in text:
         _check_leaves(name, json.loads(text))
     plain: dict[str, object] = json.loads(text)
@@ -312,6 +320,10 @@ def _check_leaves(name: str, value: object) -> None:
 
 
 def _check_labels(name: str, labels: Mapping[str, str]) -> None:
+    if len(labels) > MAX_LABELS:
+        raise MalformedSubmission(
+            f"{name}: it has {len(labels):,} labels; at most {MAX_LABELS} are kept"
+        )
     for key, value in labels.items():
         if not _BARE.fullmatch(key):
             raise MalformedSubmission(f"{name}: {_quoted(key)} is not a label's key; {_RULE}")

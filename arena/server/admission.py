@@ -23,6 +23,8 @@ from arena.submission import prepare
 from registry.values import Status, Submission
 
 MIXTURE = "mixture"
+LARGEST_MIXTURE = 1 << 18
+"""Characters of one's payload: some 2,500 members."""
 
 
 def prepared_again(
@@ -74,6 +76,11 @@ def check_mixture(one: Submission, desk: Desk) -> None:
     """
     if one.kind != MIXTURE:
         raise UsageFault(f"{one.name} is of kind {one.kind}; a server registers mixtures only")
+    if len(one.payload) > LARGEST_MIXTURE:
+        raise UsageFault(
+            f"{one.name} has {len(one.payload):,} characters of weights: at most "
+            f"{LARGEST_MIXTURE:,} are taken"
+        )
     try:
         weights = weights_of(one.payload)
     except ValueError as error:

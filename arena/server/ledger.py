@@ -8,6 +8,7 @@ wanted minus stored, and the same content is the same version.  Whoever asks aga
 from __future__ import annotations
 
 import enum
+import hashlib
 import os
 import secrets
 import sqlite3
@@ -30,15 +31,25 @@ _ID_BYTES = 16
 _TABLES = """
 create table if not exists job (
   number integer primary key autoincrement, id text not null unique, account text not null,
-  key text, method text not null, arguments text not null, state text not null, result text,
-  error text, created real not null, ended real, unique (account, key)
+  key text, method text not null, arguments text not null, asked text not null, state text not null,
+  result text, error text, created real not null, ended real, deaths integer not null default 0,
+  unique (account, key)
 );
 create index if not exists unfinished on job (state) where state in ('waiting', 'running');
 """
-_COLUMNS = "number, id, account, method, arguments, state, result, error"
+_COLUMNS = "number, id, account, method, asked, state, result, error"
+_WAITING = "number, id, account, method, asked, state, null, null"
+MOST_DEATHS = 5
+"""A job that as many servers died of is not begun again: it may be what kills them."""
 CUT_OFF = (
     "the server was stopped while it did this, so nobody knows whether it was done: look, and ask "
     "again with a new key if it was not"
+)
+
+
+_DEADLY = (
+    '{"kind": "ServerFault", "message": "the server was stopped in the middle of this every time '
+    'it was begun, so it is not begun again"}'
 )
 
 
@@ -66,7 +77,7 @@ class Job:
       id: by which its owner asks for it; nobody can guess it.
       account: who asked.
       method: of the seam.
-      arguments: JSON.
+      asked: digest of its arguments.
       state: where it stands.
       result: JSON, where it is done.
       error: JSON, where it failed.
@@ -76,7 +87,7 @@ class Job:
     id: str
     account: str
     method: str
-    arguments: str
+    asked: str
     state: State
     result: str | None = None
     error: str | None = None
@@ -125,7 +136,14 @@ class Ledger:
                     self._file.execute(
                         "delete from job where method = ? and state = 'running'", [name]
                     )
-            self._file.execute("update job set state = 'waiting' where state = 'running'")
+            self._file.execute(
+                "update job set state = 'waiting', deaths = deaths + 1 where state = 'running'"
+            )
+            self._file.execute(
+                "update job set state = 'failed', error = ?, ended = ?, arguments = '' "
+                "where state = 'waiting' and deaths >= ?",
+                [_DEADLY, time.time(), MOST_DEATHS],
+            )
             self._file.execute("delete from job where ended < ?", [time.time() - KEPT_SECONDS])
 
     def add(
@@ -148,11 +166,12 @@ class Ledger:
         """
         if key is not None and not 0 < len(key) <= LONGEST_KEY:
             raise BadRequest(f"an Idempotency-Key has 1 to {LONGEST_KEY} characters")
+        asked = hashlib.blake2b(arguments.encode(), digest_size=16).hexdigest()
         with self._lock:
             if key is not None:
                 known = self._one("account = ? and key = ?", account, key)
                 if known is not None:
-                    if (known.method, known.arguments) != (method, arguments):
+                    if (known.method, known.asked) != (method, asked):
                         raise BadRequest(
                             f"the Idempotency-Key {key!r} came with another request before: every "
                             "request has a key of its own"
@@ -160,9 +179,9 @@ class Ledger:
                     return known, False
             made = secrets.token_hex(_ID_BYTES)
             self._file.execute(
-                "insert into job (id, account, key, method, arguments, state, created) "
-                "values (?, ?, ?, ?, ?, ?, ?)",
-                [made, account, key, method, arguments, state.value, time.time()],
+                "insert into job (id, account, key, method, arguments, asked, state, created) "
+                "values (?, ?, ?, ?, ?, ?, ?, ?)",
+                [made, account, key, method, arguments, asked, state.value, time.time()],
             )
             job = self._one("id = ?", made)
         assert job is not None
@@ -178,12 +197,37 @@ class Ledger:
         with self._lock:
             return self._one("id = ?", job_id)
 
+    def arguments(self, job: Job) -> str:
+        """A job's arguments as JSON; "" where it is over."""
+        with self._lock:
+            row = self._file.execute("select arguments from job where id = ?", [job.id]).fetchone()
+        return "" if row is None else str(row[0])
+
+    def waiting(self, account: str) -> tuple[int, int]:
+        """How many jobs of an account are not over, and the characters of their arguments."""
+        with self._lock:
+            found: tuple[int, int] = self._file.execute(
+                "select count(*), coalesce(sum(length(arguments)), 0) from job "
+                "where account = ? and state in ('waiting', 'running')",
+                [account],
+            ).fetchone()
+        return found
+
+    def ahead(self, job: Job) -> int:
+        """How many jobs that are not over came before."""
+        with self._lock:
+            (found,) = self._file.execute(
+                "select count(*) from job where state in ('waiting', 'running') and number < ?",
+                [job.number],
+            ).fetchone()
+        return int(found)
+
     def unfinished(self, account: str | None = None) -> list[Job]:
         """Jobs that are not over, in the order in which they came; of one account, or of all."""
         whose, values = ("and account = ?", [account]) if account else ("", [])
         with self._lock:
             rows = self._file.execute(
-                f"select {_COLUMNS} from job where state in ('waiting', 'running') {whose} "
+                f"select {_WAITING} from job where state in ('waiting', 'running') {whose} "
                 "order by number",
                 values,
             ).fetchall()
@@ -200,7 +244,9 @@ class Ledger:
     def put_back(self, job: Job) -> None:
         """Notes that a job was interrupted, and waits."""
         with self._lock:
-            self._file.execute("update job set state = 'waiting' where id = ?", [job.id])
+            self._file.execute(
+                "update job set state = 'waiting', deaths = 0 where id = ?", [job.id]
+            )
 
     def end(
         self, job: Job, state: State, *, result: str | None = None, error: str | None = None
@@ -208,7 +254,8 @@ class Ledger:
         """Notes what came of a job."""
         with self._lock:
             self._file.execute(
-                "update job set state = ?, result = ?, error = ?, ended = ? where id = ?",
+                "update job set state = ?, result = ?, error = ?, ended = ?, arguments = '' "
+                "where id = ?",
                 [state.value, result, error, time.time(), job.id],
             )
 
@@ -216,7 +263,8 @@ class Ledger:
         """Ends a job that waits; False where it does not."""
         with self._lock:
             changed = self._file.execute(
-                "update job set state = 'cancelled', ended = ? where id = ? and state = 'waiting'",
+                "update job set state = 'cancelled', ended = ?, arguments = '' "
+                "where id = ? and state = 'waiting'",
                 [time.time(), job_id],
             )
             return changed.rowcount == 1
@@ -232,5 +280,5 @@ class Ledger:
 
 
 def _job(row: tuple[int, str, str, str, str, str, str | None, str | None]) -> Job:
-    number, job_id, account, method, arguments, state, result, error = row
-    return Job(number, job_id, account, method, arguments, State(state), result, error)
+    number, job_id, account, method, asked, state, result, error = row
+    return Job(number, job_id, account, method, asked, State(state), result, error)

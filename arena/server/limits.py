@@ -18,6 +18,8 @@ BODY_BYTES = 16 << 20
 """Of one request: 200 programs of the largest size fit, or the pairs of a table of 500."""
 BODY_SECONDS = 20.0
 """For all of a body, once its headers are there."""
+STRANGERS_BYTES = 1 << 16
+"""Of one request that shows no token."""
 ALL_BODIES_BYTES = 256 << 20
 """Of all requests at once that have not arrived whole or are being answered; nobody has shown yet
 who he is when his body arrives."""
@@ -93,12 +95,13 @@ class Limited:
         if len(scope.get("query_string", b"")) > ADDRESS_CHARS:
             await _refuse(send, 414, f"an address has at most {ADDRESS_CHARS:,} characters")
             return
-        if self._announced(scope) > self._most:
-            await _refuse(send, 413, f"a request has at most {self._most:,} bytes")
+        most = self._most if _shows_a_token(scope) else min(self._most, STRANGERS_BYTES)
+        if self._announced(scope) > most:
+            await _refuse(send, 413, f"a request has at most {most:,} bytes")
             return
         messages: list[Message] = []
         try:
-            refusal = await self._arrives(receive, messages)
+            refusal = await self._arrives(receive, messages, most)
             if refusal is not None:
                 await _refuse(send, *refusal)
                 return
@@ -111,12 +114,14 @@ class Limited:
         finally:
             self._arrived -= sum(map(_size, messages))
 
-    async def _arrives(self, receive: Receive, messages: list[Message]) -> tuple[int, str] | None:
+    async def _arrives(
+        self, receive: Receive, messages: list[Message], most: int
+    ) -> tuple[int, str] | None:
         """Adds the messages of a whole body; returns a status and words where it is refused."""
         try:
-            await asyncio.wait_for(self._body(receive, messages), self._seconds)
+            await asyncio.wait_for(self._body(receive, messages, most), self._seconds)
         except _TooLong:
-            return 413, f"a request has at most {self._most:,} bytes"
+            return 413, f"a request has at most {most:,} bytes"
         except _TooMany:
             return 503, "too much arrives at once: ask again in a moment"
         except TimeoutError:
@@ -129,7 +134,7 @@ class Limited:
                 return int(value) if value.isdigit() else self._most + 1
         return 0
 
-    async def _body(self, receive: Receive, messages: list[Message]) -> None:
+    async def _body(self, receive: Receive, messages: list[Message], most: int) -> None:
         """Adds the messages of a whole body.
 
         Raises:
@@ -142,12 +147,16 @@ class Limited:
             messages.append(message)
             size += _size(message)
             self._arrived += _size(message)
-            if size > self._most:
+            if size > most:
                 raise _TooLong
             if self._arrived > ALL_BODIES_BYTES:
                 raise _TooMany
             if not message.get("more_body", False):
                 return
+
+
+def _shows_a_token(scope: Message) -> bool:
+    return any(name.lower() == b"authorization" for name, _ in scope["headers"])
 
 
 def _size(message: Message) -> int:

@@ -14,19 +14,20 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from typing import Any
 
 from arena.desk import Desk
-from arena.errors import QuotaSpent
+from arena.errors import NotAllowed, QuotaSpent
 from arena.games import GAMES
 from arena.home import Home
 from arena.local import Arena
 from arena.server.admission import prepared_again
 from arena.server.ledger import Job, Ledger, State
-from arena.server.rights import veiled
+from arena.server.rights import check, handed_in, veiled, without_vouching
 from arena.server.state import StateOfHome
+from arena.server.veil import as_seen_by
 from arena.tally import PlayReport
 from arena.wire import faults
 from arena.wire.calls import Call, calls
@@ -45,8 +46,6 @@ AWAY_SECONDS = 600.0
 """For which a job waits for a database that is away, before it fails."""
 PAUSE_SECONDS = 1.0
 """Before the database is asked again, or whether others wait."""
-_HANDED_IN = {"submit": 1}
-"""Submissions that a call makes; `enter` makes as many as it is given."""
 
 
 class _Interrupted(Exception):
@@ -143,8 +142,12 @@ class Player:
         else:
             self._cancelled.add(job.id)
 
-    def check_quota(self, account: Account) -> None:
+    def check_quota(self, account: Account, submissions: int = 0) -> None:
         """Does nothing where an author may have more done today.
+
+        Args:
+          account: whose it is.
+          submissions: that are to be handed in now.
 
         Raises:
           QuotaSpent: the message says what was used.
@@ -152,7 +155,8 @@ class Player:
         if account.role is Role.OPERATOR:
             return
         spent = self._home.registry.spent(account.name, _today())
-        why = over_quota(spent, account.quota, self._quota)
+        after = replace(spent, submissions=spent.submissions + max(0, submissions - 1))
+        why = over_quota(after, account.quota, self._quota)
         if why:
             raise QuotaSpent(f"{why}; tomorrow (UTC) there is more")
 
@@ -206,8 +210,8 @@ class Player:
                 _log.exception("job failed", extra={"job": job.id, "method": job.method})
             state, error = State.FAILED, json.dumps(faults.document_of(fault))
         self._ledger.end(job, state, result=result, error=error)
+        self._forget_cancelled()
         self.counts.jobs[job.method, state.value] += 1
-        self._cancelled.discard(job.id)
         self._away_since.pop(job.id, None)
         _log.info(
             "job",
@@ -222,6 +226,10 @@ class Player:
         self._ring(job.id)
         self._progress.pop(job.id, None)
 
+    def _forget_cancelled(self) -> None:
+        """Keeps the ids of those jobs alone that are not over."""
+        self._cancelled &= {one.id for one in self._ledger.unfinished()}
+
     def _is_away(self, job: Job, fault: Exception) -> bool:
         """Whether a job failed because a database is away, and not for too long."""
         if not faults.passes(fault):
@@ -233,11 +241,14 @@ class Player:
 
     def _result(self, call: Call, job: Job) -> str:
         account = self._home.registry.account(job.account)
-        arguments = call.decode(json.loads(job.arguments))
-        if account is None:
-            raise QuotaSpent(f"the account {job.account!r} is not there any more")
-        self.check_quota(account)
-        home = self._home.acting_as(account.name)
+        arguments = call.decode(json.loads(self._ledger.arguments(job)))
+        if account is None or _is_shut(account):
+            raise NotAllowed(f"the account {job.account!r} is not good any more")
+        self.check_quota(account, handed_in(call, arguments))
+        home = as_seen_by(self._home.acting_as(account.name), account)
+        # Since it was taken in, a role, a name or an alias may have changed.
+        check(call, account, arguments, Desk(home))
+        arguments = without_vouching(account, arguments)
         self._arena.home = self._arena.runner.home = home
         began = time.monotonic()
         if call.name == "enter":
@@ -245,7 +256,7 @@ class Player:
         if call.name == "play_pairs":
             arguments["processor_seconds"] = self._allowed(account, arguments)
         if "progress" in call.told:
-            arguments["progress"] = self._teller(job)
+            arguments["progress"] = self._teller(job, self._left(account))
         try:
             found = getattr(self._arena, call.name)(**arguments)
         except Exception as error:
@@ -260,13 +271,17 @@ class Player:
     def _allowed(self, account: Account, arguments: Mapping[str, Any]) -> float | None:
         """Processor seconds that a request may use: what was asked for, and what is left today."""
         asked: float | None = arguments.get("processor_seconds")
-        if account.role is Role.OPERATOR:
+        left = self._left(account)
+        if left is None:
             return asked
-        most = self._quota.seconds if account.quota.seconds is None else account.quota.seconds
-        if most is None:
-            return asked
-        left = max(0.0, most - self._home.registry.spent(account.name, _today()).seconds)
         return left if asked is None else min(asked, left)
+
+    def _left(self, account: Account) -> float | None:
+        """Processor seconds that an account has left today; None where it has no limit."""
+        most = account.quota.or_else(self._quota).seconds
+        if account.role is Role.OPERATOR or most is None:
+            return None
+        return max(0.0, most - self._home.registry.spent(account.name, _today()).seconds)
 
     def _charge(
         self, account: Account, call: Call, arguments: Mapping[str, Any], seconds: float
@@ -274,22 +289,26 @@ class Player:
         """Notes what a job cost; operators pay nothing."""
         if account.role is Role.OPERATOR:
             return
-        handed_in = _HANDED_IN.get(call.name, len(arguments.get("submissions", ())))
-        self._home.registry.spend(account.name, seconds, handed_in)
+        self._home.registry.spend(account.name, seconds, handed_in(call, arguments))
 
     def _held(self, call: Call, began: float) -> float:
         """Processor seconds of a call that did not come to its end: no more than these."""
         at_once = self._arena.runner.capacity if "progress" in call.told else 1
         return (time.monotonic() - began) * at_once
 
-    def _teller(self, job: Job) -> Callable[[int, int], None]:
+    def _teller(self, job: Job, left: float | None) -> Callable[[int, int], None]:
+        """Tells how a job goes on, and interrupts it; `left` is what its account may still use."""
         told = self._progress[job.id]
-        look_at = time.monotonic() + SLICE_SECONDS
+        began = time.monotonic()
+        look_at = began + SLICE_SECONDS
+        spent_at = None if left is None else began + left
 
         def tell(done: int, wanted: int) -> None:
             nonlocal look_at
             if self._stopping.is_set():
                 raise _Interrupted
+            if spent_at is not None and done < wanted and time.monotonic() > spent_at:
+                raise QuotaSpent("your processor time of today is used up; tomorrow there is more")
             if done < wanted and time.monotonic() > look_at:
                 look_at = time.monotonic() + PAUSE_SECONDS
                 if any(one.account != job.account for one in self._ledger.unfinished()):
@@ -348,6 +367,12 @@ def _cost(found: Any, seconds: float) -> float:
     """What is charged: what matches held a processor where that is known, else how long it took."""
     report = found if isinstance(found, PlayReport) else getattr(found, "report", None)
     return report.held_seconds if isinstance(report, PlayReport) else seconds
+
+
+def _is_shut(account: Account) -> bool:
+    """Whether a token that was good when a job was taken in would be refused now."""
+    over = account.expires is not None and account.expires <= datetime.now(UTC)
+    return account.disabled or over or not account.has_token
 
 
 def _today() -> date:

@@ -7,7 +7,9 @@ wire can carry: many submissions at once, a client's reserved names, and vouchin
   played within their quota.  Operators do everything.
 - A client of the arena (CSRO) registers under names of its own, `csro/RUN-k03`.  An author may do
   that in runs that begin with the author's name: ada in csro/ada and csro/ada-...
-- Authors vouch for their own programs only.
+- Only operators vouch: programs of one author that share a process could tell each other what the
+  other half of a deal held.  An author's request is played all the same, each match by itself.
+- A tournament's hidden population is unknown to everybody but operators (`arena.server.veil`).
 - Nobody is told the key of an open season.  The source of a policy that takes part is open, as it
   is on the pages; of one that does not (withdrawn, quarantined, a candidate), it is its authors'
   and the operators'.  The seed of a deal is told to who played it.
@@ -15,7 +17,7 @@ wire can carry: many submissions at once, a client's reserved names, and vouchin
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -24,7 +26,6 @@ from arena.enrol import Enrolled
 from arena.errors import NotAllowed
 from arena.evaluation import Evaluated
 from arena.games import GAMES
-from arena.kinds.mixture import weights_of
 from arena.kinds.neural import KIND as NEURAL
 from arena.kinds.neural import payload_of, uniform_file
 from arena.listings import Policies
@@ -37,15 +38,23 @@ from registry.values import PolicyVersion, Season, Status, Submission
 CLIENTS = frozenset({"csro"})
 """Reserved authors in whose names a client of the arena registers what it makes."""
 _ACTIONS = {May.READER: Action.READ, May.AUTHOR: Action.PLAY, May.OPERATOR: Action.OPERATE}
+MOST_PRACTICE = 16
+"""Matches of one `practise`, which nobody can interrupt."""
+MOST_SUBMISSIONS = 200
+"""In one `enter`."""
+MOST_PAIRS = 50_000
+"""In one `play_pairs`."""
+MOST_ALIASES = 50
+"""Of one author in one game."""
 _VEILED = frozenset({"policies", "policy", "versions", "match"})
-"""Reads whose answers depend on who asks."""
+"""Reads whose answers depend on whose policies they are about."""
 
 
 def view_of(call: Call, account: Account) -> str:
     """What an answer to a read depends on, of who asks."""
-    if call.name not in _VEILED:
-        return ""
-    return "*" if account.role is Role.OPERATOR else account.name
+    if account.role is Role.OPERATOR:
+        return "*"
+    return account.name if call.name in _VEILED else ""
 
 
 def check(call: Call, account: Account, arguments: Mapping[str, Any], desk: Desk) -> None:
@@ -61,6 +70,21 @@ def check(call: Call, account: Account, arguments: Mapping[str, Any], desk: Desk
         )
     if account.role is not Role.OPERATOR and call.name in _CHECKS:
         _CHECKS[call.name](account, arguments, desk)
+
+
+def without_vouching(account: Account, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """A call's arguments, as an author may ask for them."""
+    if account.role is Role.OPERATOR or "shared" not in arguments:
+        return dict(arguments)
+    return dict(arguments) | {"shared": False}
+
+
+def handed_in(call: Call, arguments: Mapping[str, Any]) -> int:
+    """How many submissions a call counts as."""
+    return _HANDED_IN.get(call.name, len(arguments.get("submissions", ())))
+
+
+_HANDED_IN = {"submit": 1, "register": 1}
 
 
 def owned(account: Account, name: str, desk: Desk) -> bool:
@@ -105,19 +129,45 @@ def _may_submit(account: Account, arguments: Mapping[str, Any], desk: Desk) -> N
 
 
 def _may_enter(account: Account, arguments: Mapping[str, Any], desk: Desk) -> None:
+    _refuse_more(len(arguments["submissions"]), MOST_SUBMISSIONS, "submissions")
+    desk.versions(arguments.get("opponents", ()))
     for one in arguments["submissions"]:
-        if isinstance(one, Submission) and not _is_a_beginning(one):
+        if isinstance(one, Submission) and not _is_a_beginning(one, desk):
             _refuse_foreign(account, one.name, desk)
+            desk.versions(parent.digest for parent in one.parents)
+
+
+def _refuse_more(count: int, most: int, what: str) -> None:
+    if count > most:
+        raise NotAllowed(f"{count:,} {what} are too many for one request: at most {most:,}")
+
+
+def _may_practise(account: Account, arguments: Mapping[str, Any], desk: Desk) -> None:
+    count = len(arguments["against"]) * arguments.get("matches", 2)
+    _refuse_more(count, MOST_PRACTICE, "matches of practice")
+
+
+def _may_play(account: Account, arguments: Mapping[str, Any], desk: Desk) -> None:
+    _refuse_more(len(arguments["wanted"]), MOST_PAIRS, "pairs")
+    desk.versions(digest for pair in arguments["wanted"] for digest in pair)
 
 
 def _may_register(account: Account, arguments: Mapping[str, Any], desk: Desk) -> None:
-    _refuse_foreign(account, arguments["submission"].name, desk)
+    submission = arguments["submission"]
+    _refuse_foreign(account, submission.name, desk)
+    desk.versions(parent.digest for parent in submission.parents)
 
 
-def _is_a_beginning(one: Submission) -> bool:
-    """Whether it is what every client's run may begin with: the same content for everybody."""
+def _is_a_beginning(one: Submission, desk: Desk) -> bool:
+    """Whether it is what every client's run may begin with: the same content for everybody.
+
+    It has a name that is of nobody's run, and nothing that an author writes.
+    """
     game = GAMES.get(one.game)
-    if game is None or one.name.partition("/")[0] not in CLIENTS:
+    client, _, rest = one.name.partition("/")
+    if game is None or client not in CLIENTS or one.labels or one.parents:
+        return False
+    if any(_begins(rest, author.name) for author in desk.authors()):
         return False
     if one.kind == PYTHON:
         return one.payload == game.initial
@@ -141,18 +191,26 @@ def _may_admit(account: Account, arguments: Mapping[str, Any], desk: Desk) -> No
 def _may_call(account: Account, arguments: Mapping[str, Any], desk: Desk) -> None:
     alias, game = arguments["alias"], arguments["game"]
     name = game if isinstance(game, str) else game.name
-    if not _begins(alias, account.name):
+    desk.policy(arguments["ref"], name)  # which has to be known to them
+    whose = [one.name for one in desk.authors() if _begins(alias, one.name)]
+    if not _begins(alias, account.name) or max(map(len, whose), default=0) > len(account.name):
         raise NotAllowed(
             f"the alias {alias!r} is not {account.name}'s: yours are {account.name} and "
             f"{account.name}-..."
         )
     there = {one.name for one in desk.home.registry.aliases(name)}
+    if alias not in there:
+        own = sum(_begins(one, account.name) for one in there)
+        _refuse_more(own + 1, MOST_ALIASES, "aliases")
     if alias in there and not _own_credits(account, desk.policy(alias, name), desk):
         raise NotAllowed(f"the alias {alias!r} means another author's policy")
 
 
 def _may_change(account: Account, arguments: Mapping[str, Any], desk: Desk) -> None:
-    _refuse_foreign(account, desk.policy(arguments["ref"], arguments.get("game")).name, desk)
+    version = desk.policy(arguments["ref"], arguments.get("game"))
+    _refuse_foreign(account, version.name, desk)
+    if version.status is Status.QUARANTINED:
+        raise NotAllowed(f"{version.ref} is quarantined: ask the operator")
 
 
 def _may_reinstate(account: Account, arguments: Mapping[str, Any], desk: Desk) -> None:
@@ -163,31 +221,13 @@ def _may_reinstate(account: Account, arguments: Mapping[str, Any], desk: Desk) -
             f"{version.ref} is {version.status.value}: authors let back what they withdrew, and "
             "operators the rest"
         )
-
-
-def _may_vouch(account: Account, arguments: Mapping[str, Any], desk: Desk) -> None:
-    if not arguments.get("shared"):
-        return
-    if "ref" in arguments:  # an evaluation is against the house, which is no program
-        playing = [desk.policy(arguments["ref"], arguments["game"])]
-    else:
-        playing = list(
-            desk.versions(digest for pair in arguments["wanted"] for digest in pair).values()
-        )
-    _refuse_vouching(account, playing, desk)
-
-
-def _refuse_vouching(account: Account, playing: Iterable[PolicyVersion], desk: Desk) -> None:
-    for one in playing:
-        if one.kind == "mixture":  # its members play in its place
-            members = desk.versions(weights_of(one.payload))
-            _refuse_vouching(account, members.values(), desk)
-        common = one.kind == PYTHON and one.payload == GAMES[one.game].initial
-        if one.kind == PYTHON and not common and not _own_credits(account, one, desk):
-            raise NotAllowed(
-                f"{one.ref} is not {account.name}'s to vouch for: play without --vouched, or with "
-                "your own programs only"
-            )
+    before = [
+        one.status
+        for one in desk.home.registry.history(version.digest)
+        if one.ref == version.ref and one.status is not Status.YANKED
+    ]
+    if before and before[-1] is Status.QUARANTINED:
+        raise NotAllowed(f"{version.ref} was quarantined before it was withdrawn: ask the operator")
 
 
 _CHECKS = {
@@ -198,8 +238,8 @@ _CHECKS = {
     "call": _may_call,
     "withdraw": _may_change,
     "reinstate": _may_reinstate,
-    "play_pairs": _may_vouch,
-    "evaluate": _may_vouch,
+    "play_pairs": _may_play,
+    "practise": _may_practise,
 }
 
 

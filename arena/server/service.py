@@ -12,13 +12,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from arena.desk import Desk
-from arena.errors import BadRequest, NotAllowed, UsageFault, VersionMismatch
+from arena.errors import BadRequest, NotAllowed, QuotaSpent, UsageFault, VersionMismatch
 from arena.home import Home
 from arena.server.admission import check_mixture
 from arena.server.ledger import Job, Ledger, State
 from arena.server.player import Player
-from arena.server.rights import check, veiled, view_of
+from arena.server.rights import check, handed_in, veiled, view_of
 from arena.server.state import StateOfHome
+from arena.server.veil import as_seen_by
+from arena.visibility import hidden_digests
 from arena.wire import faults
 from arena.wire.calls import API, Call, rules
 from arena.wire.codec import Json
@@ -28,6 +30,8 @@ from sandbox.errors import SandboxRefused
 KEPT_ANSWERS = 512
 KEPT_BYTES = 128 << 20
 """Of answers to reads that are kept until something changes."""
+MOST_WAITING, MOST_WAITING_BYTES = 16, 32 << 20
+"""Jobs of one author that wait, and what was sent with them."""
 KNOWN_SECONDS = 2.0
 """For which a token is known without asking the registry again: so long a shut account is open."""
 _KEPT_TOKENS = 4_096
@@ -68,6 +72,7 @@ class Service:
         self._lock = threading.Lock()
         self._answers: OrderedDict[tuple[str, str, str], Answer] = OrderedDict()
         self._size = 0
+        self._hidden: tuple[str, frozenset[str]] = "", frozenset()
         self._computing: dict[tuple[str, str, str], threading.Lock] = {}
         self._known: OrderedDict[str, tuple[float, Account]] = OrderedDict()
 
@@ -122,7 +127,8 @@ class Service:
     def read(self, call: Call, account: Account, document: Json) -> Answer:
         """Answers a read, from what is kept where nothing has changed since."""
         arguments = call.decode(document)
-        check(call, account, arguments, Desk(self._home))
+        desk = self._desk(account)
+        check(call, account, arguments, desk)
         view, state = view_of(call, account), self._state.word()
         asked = json.dumps([call.name, document, view], sort_keys=True)
         key = (hashlib.blake2b(asked.encode(), digest_size=16).hexdigest(), view, state)
@@ -132,18 +138,30 @@ class Service:
                 self._answers.move_to_end(key)
                 return kept
             computing = self._computing.setdefault(key, threading.Lock())
-        with computing:  # of many who ask for the same at once, one works it out
+        try:
+            with computing:  # of many who ask for the same at once, one works it out
+                with self._lock:
+                    kept = self._answers.get(key)
+                if kept is None:
+                    kept = self._work_out(call, account, arguments, desk)
+                    self._keep(key, kept)
+        finally:
             with self._lock:
-                kept = self._answers.get(key)
-            if kept is None:
-                kept = self._work_out(call, account, arguments)
-                self._keep(key, kept)
-        with self._lock:
-            self._computing.pop(key, None)
+                self._computing.pop(key, None)
         return kept
 
-    def _work_out(self, call: Call, account: Account, arguments: dict[str, Any]) -> Answer:
-        desk = Desk(self._home)
+    def _desk(self, account: Account) -> Desk:
+        """The desk as an account sees it, which acts in its name."""
+        state = self._state.of_registry()
+        known, hidden = self._hidden
+        if known != state:
+            hidden = hidden_digests(self._home.registry)
+            self._hidden = state, hidden
+        return Desk(as_seen_by(self._home.acting_as(account.name), account, hidden))
+
+    def _work_out(
+        self, call: Call, account: Account, arguments: dict[str, Any], desk: Desk
+    ) -> Answer:
         if call.name == "wall":
             if isinstance(self._wall, SandboxRefused):
                 raise self._wall
@@ -170,7 +188,7 @@ class Service:
     def change(self, call: Call, account: Account, document: Json, key: str | None) -> bytes:
         """Makes a change, once for each key; returns what came of it as JSON."""
         arguments = call.decode(document)
-        desk = Desk(self._home.acting_as(account.name))
+        desk = self._desk(account)
         with self._changing:
             job, state = None, None
             if key is not None:
@@ -195,7 +213,10 @@ class Service:
         check(call, account, arguments, desk)
         if call.name == "register":
             check_mixture(arguments["submission"], desk)
+            self.player.check_quota(account, 1)
         found = getattr(desk, call.name)(**arguments)
+        if call.name == "register" and account.role is not Role.OPERATOR:
+            desk.home.registry.spend(account.name, submissions=1)
         if call.name in _TELLS_A_SECRET:
             desk.home.registry.note(account.name, "account.token", arguments["name"])
         return json.dumps(call.result.encode(veiled(found, account, desk)), allow_nan=False)
@@ -205,14 +226,30 @@ class Service:
     def take_in(self, call: Call, account: Account, document: Json, key: str | None) -> Job:
         """Takes in what takes long; the same job for the same key."""
         arguments = call.decode(document)
-        check(call, account, arguments, Desk(self._home))
+        check(call, account, arguments, self._desk(account))
         told = json.dumps(document, sort_keys=True)
         if key is None or not self.ledger.known(account.name, key):
-            self.player.check_quota(account)
+            self.player.check_quota(account, handed_in(call, arguments))
+            self._refuse_a_queue(account, len(told))
         job, new = self.ledger.add(account.name, key, call.name, told, State.WAITING)
         if new:
             self.player.wake()
         return job
+
+    def _refuse_a_queue(self, account: Account, size: int) -> None:
+        """Does nothing while an author waits for few jobs.
+
+        Raises:
+          QuotaSpent: too many of theirs wait, or too much.
+        """
+        if account.role is Role.OPERATOR:
+            return
+        jobs, waiting = self.ledger.waiting(account.name)
+        if jobs >= MOST_WAITING or waiting + size > MOST_WAITING_BYTES:
+            raise QuotaSpent(
+                f"{jobs} of your jobs wait, with {waiting:,} bytes; at most {MOST_WAITING} with "
+                f"{MOST_WAITING_BYTES:,} may: ask again when one is over"
+            )
 
     def job(self, job_id: str, account: Account) -> Job:
         """A job of somebody's.
@@ -235,7 +272,7 @@ class Service:
             told["progress"] = [progress.done, progress.wanted]
             told["changes"] = progress.changes
         if job.state is State.WAITING:
-            told["ahead"] = sum(one.number < job.number for one in self.ledger.unfinished())
+            told["ahead"] = self.ledger.ahead(job)
         if job.error is not None:
             told["error"] = json.loads(job.error)
         body = json.dumps(told).encode()

@@ -20,6 +20,7 @@ from arena.errors import UsageFault
 from arena.executors import Workers
 from arena.local import Arena
 from arena.server.app import Api, Bell
+from arena.server.connection import PromptConnection
 from arena.server.ledger import FILE, Ledger
 from arena.server.limits import A_SECOND, Limited
 from arena.server.listening import listener
@@ -178,6 +179,7 @@ def _uvicorn(app: Application) -> uvicorn.Server:
             log_config=None,
             log_level="warning",
             access_log=False,
+            http=PromptConnection,
             ws="websockets-sansio",
             ws_per_message_deflate=False,
             limit_concurrency=CONNECTIONS,
