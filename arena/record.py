@@ -19,6 +19,9 @@ from arena.tables import export_tables
 from arena.tally import Pair
 from registry.values import Status
 
+_MOST = 1 << 31
+"""No home holds that many matches, and the store counts repetitions below it."""
+
 
 class Record(Roster):
     """The reading half of `arena.Arena`.
@@ -51,7 +54,12 @@ class Record(Roster):
           digests: the policies, in the order of the table.
           wanted: numbers of matches of the pairs that count.
           first: repetition that they are counted from: 0, or `arena.values.SELECTING`.
+
+        Raises:
+          UsageFault: a number is negative, or beyond what a store can hold.
         """
+        if not (0 <= first < _MOST and all(0 <= n < _MOST - first for n in wanted.values())):
+            raise UsageFault(f"from repetition {first} on, so many matches cannot be counted")
         return exact_payoffs(self.home, game_of(game), digests, wanted, first)
 
     def leaderboard(
@@ -94,9 +102,9 @@ class Record(Roster):
           limit: how many at most.
 
         Raises:
-          UsageFault: the limit is negative.
+          UsageFault: the limit is negative, or beyond what a store can hold.
         """
-        if limit is not None and limit < 0:
+        if limit is not None and not 0 <= limit < _MOST:
             raise UsageFault(f"{limit} matches cannot be listed")
         game = game_of(game)
         rows = self.home.store.matches(

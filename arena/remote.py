@@ -18,7 +18,8 @@ import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from typing import Any, NoReturn, Self
+from dataclasses import dataclass
+from typing import Any, NoReturn, Self, TypeVar
 from urllib.parse import urlencode, urlsplit
 
 import httpx2
@@ -28,8 +29,10 @@ from arena.errors import ServerError, ServerUnreachable, UsageFault, VersionMism
 from arena.seam import Tournament
 from arena.tally import Progress, silent
 from arena.wire import faults
+from arena.wire.answers import JobTold, account_in, document_in, job_in, result_in
 from arena.wire.calls import API, Call, How, bound, calls, rules
 from arena.wire.codec import Json, Malformed
+from registry.display import shown
 
 _log = logging.getLogger(__name__)
 
@@ -45,8 +48,23 @@ _AWAY = frozenset({502, 503, 504})
 database is."""
 _KEPT_BYTES = 16 << 20
 """Of answers that are kept to ask whether they still hold."""
+MOST_BYTES = 512 << 20
+"""Of one answer, unpacked: a payoff table of 2,000 policies takes 427 MiB."""
+_PACKED = frozenset({"", "identity", "gzip", "deflate"})
+"""How an answer may be packed: once, as what is packed several times grows without measure."""
+_TAG = re.compile(r'(?:W/)?"[!#-~]{0,128}"')
 _TOKEN = re.compile(r"[!-~]{1,512}")
 _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """An answer that was read to its end: its status, its headers and its body, unpacked."""
+
+    status: int
+    headers: httpx2.Headers
+    body: bytes
 
 
 class RemoteArena(Tournament):
@@ -74,7 +92,11 @@ class RemoteArena(Tournament):
         parts = urlsplit(self.address)
         if token and parts.scheme == "http" and parts.hostname not in _LOCAL:
             _log.warning("%s is not encrypted: everybody on the way reads the token", self.address)
-        headers = {"Arena-Api": str(API), "Arena-Rules": rules()}
+        headers = {
+            "Arena-Api": str(API),
+            "Arena-Rules": rules(),
+            "Accept-Encoding": "gzip, deflate",
+        }
         if token:
             headers["Authorization"] = f"Bearer {token}"
         self._patience, self._jitter = patience, random.Random()
@@ -112,7 +134,8 @@ class RemoteArena(Tournament):
 
     def account(self) -> Mapping[str, Json]:
         """Whose token this is: name, role, and until when it fits."""
-        return dict(self._told(self._sent("GET", "/api/v1/account")))
+        told = self._told(self._sent("GET", "/api/v1/account"))
+        return self._understood("account", lambda: account_in(told))
 
     # One question.
 
@@ -126,12 +149,16 @@ class RemoteArena(Tournament):
             found = self._told(self._sent("POST", path, json=document, headers=key))
         else:
             found = self._done(call, document, progress)
+        return self._understood(call.name, lambda: result_in(found, call.result))
+
+    def _understood(self, name: str, read: Callable[[], _T]) -> _T:
+        """What an answer says; a ServerError where it says something else."""
         try:
-            return call.result.decode(found["result"])
-        except (Malformed, KeyError) as error:
+            return read()
+        except Malformed as error:
             raise ServerError(
-                f"{self.address} answers to {call.name} what this version does not understand: "
-                f"{error}"
+                f"{self.address} answers to {name} what this version does not understand: "
+                f"{faults.clean(str(error))}"
             ) from error
 
     def _read(self, call: Call, document: Mapping[str, Json]) -> Json:
@@ -150,11 +177,11 @@ class RemoteArena(Tournament):
         asked = f"{path}?{query}" if query else path
         tag, body = self._kept.get(asked, ("", b""))
         answer = self._sent("GET", asked, headers={"If-None-Match": tag} if tag else {})
-        if answer.status_code == 304:
-            return json.loads(body)
+        if tag and answer.status == 304:
+            return document_in(body)  # which it was when it was kept
         found = self._told(answer)
-        if answer.headers.get("ETag"):
-            self._keep(asked, answer.headers["ETag"], answer.content)
+        if _TAG.fullmatch(answer.headers.get("ETag", "")):
+            self._keep(asked, answer.headers["ETag"], answer.body)
         return found
 
     def _keep(self, asked: str, tag: str, body: bytes) -> None:
@@ -168,49 +195,60 @@ class RemoteArena(Tournament):
         path, wait = f"/api/v1/{call.name}", f"wait={WAIT_SECONDS:g}"
         watched = progress is not silent
         first = "wait=0.5" if watched else wait
-        job = self._told(self._sent("POST", f"{path}?{first}", json=document, headers=key))
+        told = self._told(self._sent("POST", f"{path}?{first}", json=document, headers=key))
+        job = self._job(call, told)
         try:
-            while job["state"] in ("waiting", "running"):
-                if "progress" in job:
-                    progress(*job["progress"])
-                seen = f"&changes={job.get('changes', 0)}" if watched else ""
-                job = self._told(self._sent("GET", f"/api/v1/jobs/{job['job']}?{wait}{seen}"))
+            while not job.over:
+                if job.progress is not None:
+                    progress(*job.progress)
+                seen = f"&changes={job.changes}" if watched else ""
+                told = self._told(self._sent("GET", f"/api/v1/jobs/{job.id}?{wait}{seen}"))
+                job = self._job(call, told)
         except BaseException as error:
             if not isinstance(error, ServerError):  # Ctrl-C, or the progress bar: nobody wants it
-                self._give_up(job["job"])
+                self._give_up(job.id)
             raise
-        if job["state"] == "cancelled":
+        if job.state == "cancelled":
             raise ServerError(f"somebody ended this {call.name} at the server")
-        if job["state"] == "failed":
-            raise faults.error_of(job["error"])
-        return job
+        if job.state == "failed":
+            raise faults.error_of(job.error)
+        return told
+
+    def _job(self, call: Call, told: Mapping[str, Json]) -> JobTold:
+        return self._understood(call.name, lambda: job_in(told))
 
     def _give_up(self, job_id: str) -> None:
         try:
-            self._client.delete(f"/api/v1/jobs/{job_id}", timeout=3.0)
+            with self._client.stream("DELETE", f"/api/v1/jobs/{job_id}", timeout=3.0):
+                pass  # what it answers changes nothing, and is not read
         except httpx2.HTTPError:
             _log.warning("the job goes on at %s", self.address)
 
     # One request.
 
-    def _sent(self, method: str, path: str, **options: Any) -> httpx2.Response:
+    def _sent(self, method: str, path: str, **options: Any) -> _Answer:
         """The answer of a request that may be sent again, and is while the server is away.
 
         Raises:
           ServerUnreachable: it is away for too long, or there is no arena.
           VersionMismatch: it speaks another language.
+          ServerError: it answers what cannot be read, or is too long.
         """
         deadline, pause = time.monotonic() + self._patience, _FIRST_PAUSE
         while True:
             try:
-                answer = self._client.request(method, path, **options)
+                answer = self._answer(method, path, options)
                 over = time.monotonic() >= deadline and "Arena-Api" in answer.headers
-                if answer.status_code not in _AWAY or over:
+                if answer.status not in _AWAY or over:
                     self._check_version(answer)
                     return answer
-                why = f"it answers {answer.status_code}"
+                why = f"it answers {answer.status}"
             except httpx2.TransportError as error:
-                why = str(error) or type(error).__name__
+                why = faults.clean(str(error)) or type(error).__name__
+            except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+                raise ServerError(
+                    f"{self.address} answers what cannot be read ({type(error).__name__})"
+                ) from error
             left = deadline - time.monotonic()
             if left <= 0:
                 raise ServerUnreachable(
@@ -221,30 +259,46 @@ class RemoteArena(Tournament):
             time.sleep(min(left, pause * self._jitter.uniform(0.5, 1.0)))
             pause = min(2.0 * pause, _LONGEST_PAUSE)
 
-    def _check_version(self, answer: httpx2.Response) -> None:
+    def _answer(self, method: str, path: str, options: Mapping[str, Any]) -> _Answer:
+        """One request's answer, of which no more than MOST_BYTES are ever held."""
+        with self._client.stream(method, path, **options) as answer:
+            packed = answer.headers.get("Content-Encoding", "").strip().lower()
+            if packed not in _PACKED:
+                raise ServerError(f"{self.address} packs its answers in a way that was not asked")
+            parts, size = [], 0
+            for part in answer.iter_bytes():
+                size += len(part)
+                if size > MOST_BYTES:
+                    raise ServerError(
+                        f"{self.address} answers more than {MOST_BYTES >> 20} MiB: ask for less"
+                    )
+                parts.append(part)
+            return _Answer(answer.status_code, answer.headers, b"".join(parts))
+
+    def _check_version(self, answer: _Answer) -> None:
         told = answer.headers.get("Arena-Api")
-        if told is None and answer.status_code not in (408, 413, 414):
+        if told is None and answer.status not in (408, 413, 414):
             raise ServerUnreachable(
-                f"{self.address} answers ({answer.status_code}), but is no arena: check the address"
+                f"{self.address} answers ({answer.status}), but is no arena: check the address"
             )
         if told is not None and told != str(API):
             raise VersionMismatch(
-                f"{self.address} speaks version {told[:20]} of the arena's API, and this client "
-                f"version {API}: update policy-arena on whichever side is older"
+                f"{self.address} speaks version {shown(told[:20])} of the arena's API, and this "
+                f"client version {API}: update policy-arena on whichever side is older"
             )
 
-    def _told(self, answer: httpx2.Response) -> Json:
-        """A JSON answer.
+    def _told(self, answer: _Answer) -> dict[str, Json]:
+        """The JSON object of an answer.
 
         Raises:
           ArenaError, RegistryError, SandboxError: what went wrong there, in its own words.
         """
         try:
-            found = answer.json()
-        except ValueError as error:
-            raise ServerUnreachable(f"{self.address} answers what is no JSON") from error
-        if answer.status_code >= 400:
-            raise faults.error_of(found.get("error") if isinstance(found, dict) else None)
+            found = document_in(answer.body)
+        except Malformed as error:
+            raise ServerUnreachable(f"{self.address} answers what is no JSON object") from error
+        if answer.status >= 400:
+            raise faults.error_of(found.get("error"))
         return found
 
 

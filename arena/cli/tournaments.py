@@ -198,11 +198,12 @@ def verify(
     home where there is one.
     """
     from arena.contest.playing import play_again
-    from arena.contest.reading import facts_in, read_certificate
+    from arena.contest.reading import MOST_BYTES, facts_in, read_certificate
     from arena.contest.verification import verify as check
 
     try:
-        document = read_certificate(file.read_bytes())
+        with file.open("rb") as opened:
+            document = read_certificate(opened.read(MOST_BYTES + 1))
     except OSError as error:
         raise UsageFault(f"{file} cannot be read: {error.strerror}") from error
     findings = [*check(document), *_at_home(session, document)]
@@ -218,7 +219,7 @@ def verify(
     checks = [{"check": f.check, "problem": f.problem, "detail": f.detail} for f in findings]
     session.answer(
         {"verified": good, "digest": document.get("digest"), "checks": checks},
-        lambda out: _say_findings(out, findings, good),
+        lambda out: _say_findings(out, findings, document if good else None),
     )
     if not good:
         sys.exit(1)
@@ -321,11 +322,22 @@ def _say_result(out: Console, file: Path, document: dict[str, Any]) -> None:
     out.print(f"certificate {document['digest']} in {plain(str(file))}", soft_wrap=True)
 
 
-def _say_findings(out: Console, findings: Sequence[Finding], good: bool) -> None:
+def _say_findings(out: Console, findings: Sequence[Finding], good: dict[str, Any] | None) -> None:
+    """What was found; of a good certificate also what it has to be compared with."""
     for one in findings:
-        mark = "[bold red]wrong[/]" if one.problem else "[green]ok[/]   "
+        mark = "[green]ok[/]   " if one.checked else "[yellow]open[/] "
+        mark = "[bold red]wrong[/]" if one.problem else mark
         out.print(f"{mark}  {one.check}  {plain(one.problem or one.detail)}", soft_wrap=True)
-    out.print("the certificate is good" if good else "the certificate is NOT good")
+    if good is None:
+        out.print("the certificate is NOT good")
+        return
+    out.print(f"digest      {plain(good['digest'])}")
+    out.print(f"commitment  {plain(good['season']['commitment'])}")
+    out.print(
+        "the certificate is good in itself.  So is one that its issuer has composed anew: compare "
+        "its digest, and its commitment, with what was published",
+        soft_wrap=True,
+    )
 
 
 COMMANDS: tuple[click.Command, ...] = (tournament, verify)

@@ -144,9 +144,12 @@ def compose(facts: Facts, game: Game) -> dict[str, Any]:
 
 def near_duplicates(facts: Facts, game: Game) -> tuple[Mapping[str, Any], ...]:
     """Programs that are nearly the same; see `compose`."""
-    if any(one.source is None for one in facts.entrants):
-        return facts.alike
-    return alike(facts.entrants, game.starter.source)
+    return alike(facts.entrants, game.starter.source) if can_compare(facts) else facts.alike
+
+
+def can_compare(facts: Facts) -> bool:
+    """Whether the sources of all entrants are there, so that near-duplicates can be found."""
+    return all(one.source is not None for one in facts.entrants)
 
 
 def lines_of(facts: Facts) -> tuple[Line, ...]:

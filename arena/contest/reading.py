@@ -19,6 +19,9 @@ from registry import naming
 from registry.tournaments import Entry
 
 MOST_BYTES = 1 << 30
+"""Of a certificate's file."""
+_DEEPEST = 8
+"""Levels of lists and objects; a certificate has four."""
 _DIGEST, _KEY = re.compile(r"[0-9a-f]{32}"), re.compile(r"[0-9a-f]{64}")
 _T = TypeVar("_T")
 
@@ -33,6 +36,8 @@ def read_certificate(text: str | bytes) -> dict[str, Any]:
     Raises:
       Malformed: it is no JSON object, or of a format that this arena does not know.
     """
+    if len(text) > MOST_BYTES:
+        raise Malformed(f"this is no certificate: it has more than {MOST_BYTES:,} bytes")
     try:
         document = json.loads(text, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
@@ -44,7 +49,19 @@ def read_certificate(text: str | bytes) -> dict[str, Any]:
             f"this certificate has the format {document['format']!r:.40}, and this arena knows "
             f"{FORMAT}: update policy-arena"
         )
+    _check_depth(document)
     return document
+
+
+def _check_depth(document: Any) -> None:
+    """Refuses what is nested so deep that comparing it would end in Python's own limit."""
+    level = [document]
+    for _ in range(_DEEPEST):
+        inside = [one.values() if isinstance(one, dict) else one for one in level]
+        level = [one for values in inside for one in values if isinstance(one, dict | list)]
+        if not level:
+            return
+    raise Malformed(f"this is no certificate: it has more than {_DEEPEST} levels")
 
 
 def facts_in(document: Mapping[str, Any]) -> Facts:
@@ -56,7 +73,7 @@ def facts_in(document: Mapping[str, Any]) -> Facts:
     game, tournament = _get(document, "game", _object), _get(document, "tournament", _object)
     season = _get(document, "season", _object)
     return Facts(
-        software={k: _text(v) for k, v in _get(document, "software", _object).items()},
+        software=_get(document, "software", _texts),
         game=_get(game, "name", _text),
         game_version=_get(game, "version", _count),
         name=_get(tournament, "name", _word),
@@ -77,7 +94,7 @@ def facts_in(document: Mapping[str, Any]) -> Facts:
             lambda one: (_get(one, "ref", _ref), _get(one, "reason", _text)),
         ),
         outcomes=_each(document, "matches", _outcome),
-        alike=_each(document, "alike", _object),
+        alike=_each(document, "alike", _pair),
     )
 
 
@@ -133,6 +150,15 @@ def _outcome(one: Mapping[str, Any]) -> Outcome:
     )
 
 
+def _pair(one: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "one": _get(one, "one", _ref),
+        "other": _get(one, "other", _ref),
+        "likeness": _get(one, "likeness", _number),
+        "same": _get(one, "same", _truth),
+    }
+
+
 def _is(kind: type[_T], called: str, value: Any) -> _T:
     if not isinstance(value, kind) or isinstance(value, bool):
         raise ValueError(f"{value!r:.60}, and no {called}")
@@ -148,7 +174,22 @@ def _list(value: Any) -> list[Any]:
 
 
 def _text(value: Any) -> str:
-    return _is(str, "text", value)
+    text = _is(str, "text", value)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{text!r:.60}, which is no Unicode") from None
+    return text
+
+
+def _texts(value: Any) -> dict[str, str]:
+    return {_text(name): _text(one) for name, one in _object(value).items()}
+
+
+def _truth(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"{value!r:.60}, and neither true nor false")
+    return value
 
 
 def _count(value: Any) -> int:
@@ -158,9 +199,15 @@ def _count(value: Any) -> int:
 
 
 def _number(value: Any) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(f"{value!r:.60}, and no number")
-    return float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise ValueError("a number that is too large")
+    return number
 
 
 def _seat(value: Any) -> int | None:
@@ -200,7 +247,10 @@ def _moment(value: Any) -> datetime:
     moment = datetime.fromisoformat(_text(value))
     if moment.tzinfo is None:
         raise ValueError(f"{value!r:.60}, which is in no time zone")
-    return moment.astimezone(UTC)
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError(f"{value!r:.60}, which is no moment in UTC") from None
 
 
 def _no_number(text: str) -> float:

@@ -279,7 +279,9 @@ async def _answered(handler: Handler, request: Request) -> Response:
 
 def _failed(error: Exception, status: int) -> Response:
     headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None
-    return JSONResponse({"error": faults.document_of(error)}, status, headers)
+    # In ASCII: whatever the words hold, they can be sent.
+    told = json.dumps({"error": faults.document_of(error)})
+    return Response(told, status, headers, media_type="application/json")
 
 
 async def _nothing_there(request: Request, _: Exception) -> Response:

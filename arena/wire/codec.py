@@ -111,7 +111,8 @@ def codec(of: Any) -> Codec:
 # Plain values.
 
 
-def _text(value: Json) -> str:
+def decode_text(value: Json) -> str:
+    """Text that can be written as UTF-8: no half of a pair of surrogates."""
     if not isinstance(value, str):
         _refuse("text is wanted")
     try:
@@ -153,7 +154,7 @@ def decode_float(value: Json) -> float:
 
 def _moment(value: Json) -> datetime:
     try:
-        return datetime.fromisoformat(_text(value))
+        return datetime.fromisoformat(decode_text(value))
     except ValueError:
         _refuse("a time is wanted, such as 2026-01-31T12:00:00+00:00")
 
@@ -165,7 +166,7 @@ def _nothing(value: Json) -> None:
 
 _NUMBER = {"anyOf": [{"type": "number"}, {"enum": list(_NOT_FINITE)}]}
 _PLAIN: dict[Any, Codec] = {
-    str: Codec(_text, _text, {"type": "string"}, textual=True),
+    str: Codec(decode_text, decode_text, {"type": "string"}, textual=True),
     bool: Codec(bool, _truth, {"type": "boolean"}),
     int: Codec(int, _whole, {"type": "integer"}),
     float: Codec(encode_float, decode_float, _NUMBER),
@@ -247,7 +248,7 @@ def _mapping(key: Any, value: Any) -> Codec:
                 try:
                     made[name.decode(one)] = of.decode(told)
                 except Malformed as error:
-                    raise error.inside(one) from None
+                    raise error.inside(_written(one)) from None
             return made
 
         return Codec(
@@ -261,6 +262,11 @@ def _mapping(key: Any, value: Any) -> Codec:
         lambda found: dict(pairs.decode(found)),
         pairs.schema,
     )
+
+
+def _written(key: str) -> str:
+    """A key that somebody sent, for a message: short, and in characters that can be sent back."""
+    return key[:40].encode(errors="backslashreplace").decode()
 
 
 def name_of(member: Any) -> str:
@@ -315,7 +321,7 @@ def _text_or(others: Sequence[Codec]) -> Codec:
     def encode(value: Any) -> Json:
         return str.__str__(value) if isinstance(value, str) else others[0].encode(value)
 
-    return Codec(encode, _text, _PLAIN[str].schema, textual=True)
+    return Codec(encode, decode_text, _PLAIN[str].schema, textual=True)
 
 
 def _or_nothing(of: Codec) -> Codec:

@@ -9,6 +9,7 @@ from typing import Any
 import arena.store.errors
 from arena.errors import ArenaError, BadRequest, NotAllowed, QuotaSpent, ServerFault, UsageFault
 from arena.wire.codec import Json
+from registry.display import shown
 from registry.errors import MalformedName, RegistryError, RegistryUnavailable, UnknownPolicy
 from sandbox.errors import SandboxError
 
@@ -16,6 +17,8 @@ ROOTS = (ArenaError, RegistryError, SandboxError)
 """Whatever is not below these is a fault in our code, of which nobody outside is told more."""
 _ATTRIBUTES = {"ref": str, "suggestions": tuple, "candidates": tuple}
 """What some of them carry beside their words."""
+_LONGEST = 10_000
+"""Characters of a server's words that are shown."""
 
 
 def _below(kind: type[Exception]) -> Iterator[type[Exception]]:
@@ -25,7 +28,8 @@ def _below(kind: type[Exception]) -> Iterator[type[Exception]]:
 
 
 @cache
-def _kinds() -> Mapping[str, type[Exception]]:
+def kinds() -> Mapping[str, type[Exception]]:
+    """The errors that cross a wire, by the names of their classes."""
     return {kind.__name__: kind for root in ROOTS for kind in _below(root)}
 
 
@@ -33,7 +37,7 @@ def document_of(error: Exception) -> Json:
     """An error as JSON; one that is none of ours tells nothing of itself."""
     if not isinstance(error, ROOTS):
         error = ServerFault("the server failed; its log says how")
-    kind = next(one for one in type(error).__mro__ if one.__name__ in _kinds())
+    kind = next(one for one in type(error).__mro__ if one.__name__ in kinds())
     about: dict[str, Json] = {}
     for name in _ATTRIBUTES:
         value = getattr(error, name, None)
@@ -43,20 +47,39 @@ def document_of(error: Exception) -> Json:
 
 
 def error_of(document: Json) -> Exception:
-    """The inverse; of a class that is not known here, the nearest that is."""
+    """The inverse; of a class that is not known here, the nearest that is.
+
+    A server's words are shown to people: what would steer a terminal is made visible, and no line
+    after the first begins where a line of ours could.
+    """
     known = document if isinstance(document, dict) else {}
-    kind = _kinds().get(str(known.get("kind")), ServerFault)
-    about = known.get("about")
-    told: dict[str, Any] = {
-        name: of(about[name])
-        for name, of in _ATTRIBUTES.items()
-        if isinstance(about, dict) and isinstance(about.get(name), (str, list))
-    }
-    message = str(known.get("message") or "the server gave no reason")
+    kind = kinds().get(str(known.get("kind")), ServerFault)
+    given = known.get("about")
+    about = _carried(given) if isinstance(given, dict) else {}
+    said = known.get("message")
+    message = clean(said) if said and isinstance(said, str) else "the server gave no reason"
     try:
-        return kind(message, **told)
+        return kind(message, **about)
     except TypeError:  # an attribute that the class of this version has not
         return kind(message)
+
+
+def _carried(about: Mapping[str, Json]) -> dict[str, Any]:
+    """What an error carries beside its words, as far as it is of the right types."""
+    made: dict[str, Any] = {}
+    for name, of in _ATTRIBUTES.items():
+        value = about.get(name)
+        if of is str and isinstance(value, str):
+            made[name] = clean(value)
+        elif of is tuple and isinstance(value, list):
+            made[name] = tuple(clean(one) for one in value if isinstance(one, str))
+    return made
+
+
+def clean(text: str) -> str:
+    """Words of a server as they may be shown: see `error_of`."""
+    first, *others = shown(text[:_LONGEST]).split("\n")
+    return "\n".join([first, *(f"  {line.strip()}" for line in others)])
 
 
 def passes(error: Exception) -> bool:

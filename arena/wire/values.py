@@ -15,6 +15,7 @@ from arena.wire.codec import (
     Malformed,
     codec,
     decode_float,
+    decode_text,
     documented,
     encode_float,
     special,
@@ -67,10 +68,12 @@ def decode_open(value: Json, depth: int = 0) -> Any:
         raise Malformed(f"at most {DEEPEST} levels are wanted")
     if isinstance(value, list):
         return [decode_open(one, depth + 1) for one in value]
+    if isinstance(value, str):
+        return decode_text(value)
     if not isinstance(value, dict):
         return value
     if MARK not in value:
-        return {key: decode_open(one, depth + 1) for key, one in value.items()}
+        return {decode_text(key): decode_open(one, depth + 1) for key, one in value.items()}
     marked = value[MARK]
     if len(value) == 1 and isinstance(marked, list) and len(marked) == 2:
         kind, told = marked
@@ -79,7 +82,7 @@ def decode_open(value: Json, depth: int = 0) -> Any:
         if kind == "float":
             return decode_float(told)
         if kind == "object" and isinstance(told, dict):
-            return {key: decode_open(one, depth + 1) for key, one in told.items()}
+            return {decode_text(key): decode_open(one, depth + 1) for key, one in told.items()}
     raise Malformed(f"an object with {MARK!r} holds a tuple, a float or an object")
 
 

@@ -70,13 +70,17 @@ def test_a_tournament_from_the_announcement_to_a_certificate_elsewhere(home, tmp
     assert not nowhere.exists()
     bare = run(nowhere, "verify", tmp_path / "bare.json", "--play", "1", code=2)
     assert "leaves out the source" in bare.stderr
+    said = run(nowhere, "verify", tmp_path / "bare.json").stdout
+    assert "compare its digest, and its commitment, with what was published" in said
+    assert issued["digest"] in said and json.loads(file.read_text())["season"]["commitment"] in said
+    assert "open   recomputed: alike  not checked: sources are missing" in said
     at_home = document(home, "verify", tmp_path / "bare.json", "--play", "1", "--seed", "1")
     assert "the home's own record" in {one["check"] for one in at_home["checks"]}
 
     text = file.read_text()
     file.write_text(text.replace('"repetition": 1', '"repetition": 0', 1))
     wrong = run(nowhere, "verify", file, code=1)
-    assert "NOT good" in wrong.stdout
+    assert "NOT good" in wrong.stdout and "compare" not in wrong.stdout
     assert run(nowhere, "verify", tmp_path / "missing.json", code=2)
 
 

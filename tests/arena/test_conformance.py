@@ -145,6 +145,19 @@ def test_matches_are_played_counted_told_and_repeated(arena):
     assert arena.conduct(HOUSE[0], "rrps").played.shared == 0
     exact = arena.exact_payoffs("rrps", [first, second], {(first, second): 2})
     assert exact.count[0, 1] == 2 and not exact.mean.flags.writeable
+    for number, wanted in (
+        (-(10**30), 2),
+        (2**31, 2),
+        (-1, 2),
+        (0, 2**31),
+        (0, -1),
+        (2**30, 2**30),
+    ):
+        with pytest.raises(UsageFault, match="cannot be counted"):
+            arena.exact_payoffs("rrps", [first, second], {(first, second): wanted}, first=number)
+    for limit in (-1, 2**31, 2**63, 10**30):
+        with pytest.raises(UsageFault, match="cannot be listed"):
+            arena.matches("rrps", limit=limit)
 
 
 def test_scores_and_tables(arena):

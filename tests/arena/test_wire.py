@@ -271,3 +271,22 @@ def test_errors_of_others_tell_nothing_and_unknown_classes_are_ours():
     for hostile in (None, [], {"kind": 7, "about": 3}, {"kind": "UsageFault", "about": {"ref": 1}}):
         assert isinstance(faults.error_of(hostile), ArenaError)
     assert isinstance(faults.error_of({"kind": "KeyError"}), ServerFault)
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("provenance", {"\ud800": 1}),
+        ("provenance", {"a": {"\ud800": 1}}),
+        ("provenance", {"a": ["\ud800"]}),
+        ("provenance", {"a": {"~": ["object", {"~": "\ud800"}]}}),
+        ("labels", {"\ud800" * 500: "a"}),
+        ("labels", {"a\ud800": 7}),
+    ],
+    ids=repr,
+)
+def test_text_that_is_no_unicode_is_refused_wherever_it_stands(name, given):
+    arguments = {"source": {"str": "x"}, "game": "rrps", "name": "ada/x", name: given}
+    with pytest.raises(BadRequest, match=r"Unicode|text is wanted") as refused:
+        calls()["submit"].decode(arguments)
+    assert len(str(refused.value).encode()) < 500
