@@ -23,6 +23,8 @@ from registry.values import PolicyVersion, Status
 
 RELATIVES = 40
 """How many relatives a lineage shows."""
+UNKNOWN = "unknown"
+"""Stands for whoever is hidden, where a place cannot stay empty."""
 _SUGGESTED = 3
 _NOT_SHOWN = {
     Status.YANKED: "It was withdrawn, so its source is not shown.",
@@ -60,11 +62,12 @@ def by_digests(digests: Collection[str]) -> dict[str, PolicyVersion]:
 
 
 def names(digests: Sequence[str], game: Game) -> dict[str, str]:
-    """References of the known ones among registered policies, by digest."""
+    """References of any registered policies, by digest; `UNKNOWN` for those that are hidden."""
     refs = data.field(game).refs
     found = {digest: refs[digest] for digest in digests if digest in refs}
     others = [digest for digest in digests if digest not in found]
-    return found | {digest: one.ref for digest, one in by_digests(others).items()}
+    known = {digest: one.ref for digest, one in by_digests(others).items()}
+    return found | dict.fromkeys(others, UNKNOWN) | known
 
 
 def matches(rows: Sequence[MatchRow]) -> list[MatchRow]:

@@ -316,7 +316,7 @@ def _ancestors(version: PolicyVersion) -> list[tuple[str, PolicyVersion]]:
 
 def _members(game: Game, version: PolicyVersion) -> None:
     weights = weights_of(version.payload)
-    called = known.names(list(weights), game)
+    called = known.names([one for one in weights if one not in known.hidden()], game)
     ordered = sorted(called, key=lambda digest: -weights[digest])
     st.caption("Before each match one member is drawn, and plays it. Select one to look.")
     event = st.dataframe(

@@ -156,3 +156,14 @@ def test_what_a_run_tried_is_shown(page: Page, home_copy: Path) -> None:
     put(home_copy, SECRET, "csro/one-k01", Status.CANDIDATE)
     app = page(home_copy, "policy", policy="csro/one-k01", part="Source")
     assert "hush" in said(app) and app.get("download_button")
+
+
+def test_an_opponent_that_became_hidden_has_no_name(page: Page, home: Path) -> None:
+    registry = open_home(home).registry
+    digest = registry.get("rrps", "house/rockbot").digest
+    registry.set_status(digest, Status.YANKED, "kept for the final")
+    opens = CLOSED - timedelta(days=7)
+    registry.announce("summer", "rrps", opens, CLOSED, hidden=(digest,))
+    app = page(home, "policy", policy="eve/hostile")
+    assert not errors(app)
+    assert "policy=unknown" in said(app) and "house%2Frockbot" not in said(app)
