@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,10 +12,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from arena import Arena
+from arena.analysis.estimates import Estimate
 from arena.contest.hidden import hidden_digests as take_in
 from arena.games import game as game_named
 from arena.home import open_home
 from arena.submission import prepare
+from population.attempt_tree import tree_of
+from population.exploit import Exploit
+from population.exploits import keep_exploit
+from population.runs import Runs
 from registry.values import Parent, PolicyVersion, Status, Submission
 
 Page = Callable[..., AppTest]
@@ -167,3 +173,37 @@ def test_an_opponent_that_became_hidden_has_no_name(page: Page, home: Path) -> N
     app = page(home, "policy", policy="eve/hostile")
     assert not errors(app)
     assert "policy=unknown" in said(app) and "house%2Frockbot" not in said(app)
+
+
+def test_attempts_of_a_run_show_sources_but_those_in_quarantine(
+    page: Page, runs_home: Path, tmp_path: Path
+) -> None:
+    home = Path(shutil.copytree(runs_home, tmp_path / "home"))
+    registry = open_home(home).registry
+    for tried in tree_of(Runs(home).iterations("s1")).tried:
+        if tried.attempt.digest:
+            digest = tried.attempt.digest
+            name = tried.name
+    address = {"run": "s1", "part": "Refinement", "attempt": name}
+    app = page(home, "runs", **address)
+    assert "Source" in [tab.label for tab in app.tabs]
+    registry.set_status(digest, Status.QUARANTINED, "does not repeat")
+    app = page(home, "runs", **address)
+    assert not errors(app) and NOT_SHOWN in said(app)
+    assert not {"Source", "Changes"} & {tab.label for tab in app.tabs}
+
+
+def test_exploits_that_are_withdrawn_keep_their_numbers(page: Page, home: Path) -> None:
+    registry = open_home(home).registry
+    target = registry.get("rrps", "house/rockbot")
+    program = put(home, SECRET.replace("hush", "found it").replace("ROCK", "PAPER"), "eve/won")
+    gain = Estimate(1.0, 0.1, 0.8, 1.2)
+    for one in (program, secret_of(home)):
+        keep_exploit(Runs(home), Exploit(target, one, gain, 40, None, 7, None), "zero-shot")
+    app = page(home, "policy", policy="house/rockbot", part="Exploit")
+    assert "found it" in said(app) and "eve/won" in said(app)
+    assert "spring" not in said(app) and "hush" not in said(app)
+    registry.set_status(program.digest, Status.YANKED, "mine")
+    app = page(home, "policy", policy="house/rockbot", part="Exploit")
+    assert not errors(app) and NOT_SHOWN in said(app) and "found it" not in said(app)
+    assert "eve/won" in said(app)
