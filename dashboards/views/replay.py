@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import pyarrow as pa
 import streamlit as st
@@ -49,8 +50,10 @@ def show(game: Game) -> None:
         _choose(game)
         return
     stored = _stored(str(data.home().path), asked)
-    if len(known.seen(stored.versions)) < len(stored.versions):
+    versions = known.seen(stored.versions)
+    if len(versions) != 2:
         raise UsageFault(f"no stored match begins with {asked}; `arena matches` lists them")
+    stored = replace(stored, versions=(versions[0], versions[1]))
     if stored.game.name != game.name:
         navigate.go("replay", game=stored.game.name, match=asked)
     _heading(stored)

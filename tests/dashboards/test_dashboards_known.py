@@ -207,3 +207,14 @@ def test_exploits_that_are_withdrawn_keep_their_numbers(page: Page, home: Path) 
     app = page(home, "policy", policy="house/rockbot", part="Exploit")
     assert not errors(app) and NOT_SHOWN in said(app) and "found it" not in said(app)
     assert "eve/won" in said(app)
+
+
+def test_who_hands_in_the_same_program_is_seen_by_the_own_name(page: Page, home: Path) -> None:
+    entered = put(home, SECRET, "ada/rock")
+    (newest, *_) = open_home(home).store.matches("rrps", 1, of=entered.digest)
+    for app in (
+        page(home, "replay", match=newest.id),
+        page(home, "policy", policy=entered.digest, part="Lineage"),
+    ):
+        assert not errors(app) and "ada/rock" in said(app) and "spring" not in said(app)
+    assert errors(page(home, "policy", policy=REF))
