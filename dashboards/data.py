@@ -28,7 +28,6 @@ from arena.kinds.tabular import states_of
 from arena.local import Arena
 from arena.payoffs import PayoffTable
 from arena.standings import payoff_table
-from dashboards.charts.lineage import Family
 from dashboards.rating import LiveRatings, Ratings
 from dashboards.settings import Settings
 from dashboards.submissions import SubmissionQueue
@@ -166,16 +165,6 @@ def trends(game: Game) -> Mapping[str, tuple[float, ...]]:
     return _trends(str(home().path), game.name, game.version, fingerprint(game))
 
 
-def names(digests: Sequence[str], game: Game) -> dict[str, str]:
-    """References of any registered policies, by digest."""
-    refs = field(game).refs
-    found = {digest: refs[digest] for digest in digests if digest in refs}
-    others = [digest for digest in digests if digest not in found]
-    if others:
-        found |= {d: v.ref for d, v in home().registry.by_digests(others).items()}
-    return found
-
-
 def population_of(game: Game) -> Population:
     """What scores are measured on."""
     return default_population(game.name)
@@ -235,36 +224,6 @@ def _duration(micros: float) -> str:
     if micros < 1_000:
         return f"{micros:.0f} µs"
     return f"{micros / 1_000:.1f} ms" if micros < 1_000_000 else f"{micros / 1_000_000:.1f} s"
-
-
-RELATIVES = 40
-"""How many relatives a lineage shows."""
-
-
-def family(digest: str) -> Family:
-    """A version's ancestors and descendants, the nearest first."""
-    registry = home().registry
-    found = {digest: registry.by_digests([digest])[digest]}
-    edges: dict[tuple[str, str], str] = {}
-    cut = 0
-    for up in (True, False):
-        queue = [digest]
-        while queue:
-            one = queue.pop(0)
-            for other in registry.parents(one) if up else registry.children(one):
-                parent, child = (other.digest, one) if up else (one, other.digest)
-                if other.digest not in found:
-                    if len(found) > RELATIVES:
-                        cut += 1
-                        continue
-                    found[other.digest] = other
-                    queue.append(other.digest)
-                relations = other if not up else found[one]
-                edges[parent, child] = next(
-                    (p.relation for p in relations.parents if p.digest == parent), ""
-                )
-    named = tuple((parent, child, relation) for (parent, child), relation in edges.items())
-    return Family(tuple(found.values()), named, cut)
 
 
 @st.cache_resource(max_entries=12, show_spinner=False)

@@ -9,7 +9,7 @@ import streamlit as st
 
 from arena.figures.text import number, signed
 from arena.readable import readable
-from dashboards import data, navigate, run_data, theme
+from dashboards import known, navigate, run_data, theme
 from dashboards.charts.pointing import pointed
 from dashboards.text import in_markdown
 from dashboards.tiles import tiles
@@ -134,10 +134,17 @@ def _attempt(facts: RunFacts, tried: Tried) -> None:
     ]
     if told:
         st.markdown(" · ".join(told))
-    titles = [*(["Changes"] if program and parent else []), *(["Source"] if program else [])]
+    readables = [one for one in (program, parent) if one and not known.why_closed(one)]
+    titles = [
+        *(["Changes"] if len(readables) == 2 else []),
+        *(["Source"] if program in readables else []),
+    ]
     titles += ["Model call"] if call else []
+    if program and program not in readables:
+        st.info(known.why_closed(program), icon=":material/visibility_off:")
     if not titles:
-        st.info("It left no program, and no model was asked for it.")
+        if program is None:
+            st.info("It left no program, and no model was asked for it.")
         return
     for title, tab in zip(titles, st.tabs(titles), strict=True):
         with tab:
@@ -153,8 +160,7 @@ def _attempt(facts: RunFacts, tried: Tried) -> None:
 
 
 def _versions(*digests: str) -> dict[str, PolicyVersion]:
-    wanted = [digest for digest in digests if digest]
-    return data.home().registry.by_digests(wanted) if wanted else {}
+    return known.by_digests([digest for digest in digests if digest])
 
 
 def _call_of(facts: RunFacts, tried: Tried) -> Call | None:

@@ -13,7 +13,7 @@ from arena.figures.text import signed
 from arena.games.protocol import Game
 from arena.store.values import MatchRow
 from arena.values import Termination
-from dashboards import data, navigate
+from dashboards import data, known, navigate
 from dashboards.text import in_markdown
 from registry import shown
 from registry.values import PolicyVersion
@@ -84,7 +84,7 @@ def faults(game: Game, version: PolicyVersion) -> None:
         newest_first=True,
         limit=READ,
     )
-    mine = [row for row in rows if version.digest == row.seats[row.fault_seat or 0]]
+    mine = [row for row in known.matches(rows) if version.digest == row.seats[row.fault_seat or 0]]
     if not mine:
         st.success("It has forfeited no match.", icon=":material/check:")
         return
@@ -115,7 +115,7 @@ def faults(game: Game, version: PolicyVersion) -> None:
     # New matches may have changed the rows since one was selected.
     chosen = event.selection.rows[0] if event.selection.rows else 0
     failure = failures[min(chosen, len(failures) - 1)]
-    called = data.names(sorted({digest for row in failure.rows for digest in row.seats}), game)
+    called = known.names(sorted({digest for row in failure.rows for digest in row.seats}), game)
     _failure(game, failure, called)
 
 

@@ -15,7 +15,7 @@ from arena.figures.text import number, short_ref, signed
 from arena.games.protocol import Game
 from arena.mixing import mixtures_of
 from arena.store.values import MatchRow
-from dashboards import data, links
+from dashboards import data, known, links
 from dashboards.charts.pointing import pointed
 from dashboards.commands import typed
 from dashboards.text import in_code, in_markdown
@@ -40,7 +40,7 @@ def results(game: Game, version: PolicyVersion) -> None:
         _nobody(game, version, everybody)
         return
     met.sort(key=lambda one: one.payoff.value if one.payoff else 0.0)
-    called = data.names([one.digest for one in met], game)
+    called = known.names([one.digest for one in met], game)
     worst = ", ".join(
         f"{links.named(game, called[one.digest])} ({signed(one.payoff.value)})"
         for one in met[:3]
@@ -168,7 +168,7 @@ def _players(game: Game, version: PolicyVersion) -> dict[str, str]:
     """Who plays for a policy, by digest with references: itself, or the members of a mixture."""
     if version.kind != "mixture":
         return {version.digest: version.ref}
-    return data.names(list(mixtures_of(data.home().registry, game.name)[version.digest]), game)
+    return known.names(list(mixtures_of(data.home().registry, game.name)[version.digest]), game)
 
 
 def _end(row: MatchRow, side: int) -> str:

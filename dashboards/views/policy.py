@@ -8,7 +8,6 @@ import pyarrow as pa
 import streamlit as st
 
 from arena.analysis.leaderboard import Row
-from arena.conduct import conduct_of, in_words
 from arena.figures.text import interval, number
 from arena.games.protocol import Game
 from arena.kinds.mixture import weights_of
@@ -17,14 +16,12 @@ from arena.kinds.neural import file_of
 from arena.listings import also
 from arena.readable import readable
 from arena.source_check import docstring_of
-from arena.values import short
-from dashboards import data, links, navigate, run_data, theme
-from dashboards.charts.lineage import line_styles, lineage_graph
+from dashboards import data, known, links, navigate, run_data
 from dashboards.commands import typed
 from dashboards.comparing import METRICS
 from dashboards.text import in_code, in_markdown
 from dashboards.tiles import tiles
-from dashboards.views import exploit, faults, opponents
+from dashboards.views import exploit, faults, lineage, opponents
 from dashboards.views.side_by_side import side_by_side
 from dashboards.views.watching import matches_to_watch
 from population.records import RunRecord
@@ -65,7 +62,7 @@ def show(game: Game) -> None:
         case "Source":
             _source(game, version)
         case "Lineage":
-            _lineage(game, version)
+            lineage.show(game, version)
         case "Faults":
             faults.faults(game, version)
         case "Matches":
@@ -84,7 +81,7 @@ def _chosen(game: Game) -> PolicyVersion | None:
         best = next((row.ref for row in data.board(game)), refs[0])
         asked = best
     try:
-        version = data.home().registry.get(game.name, asked) if asked else None
+        version = known.policy(game, asked) if asked else None
     except (UnknownPolicy, AmbiguousRef, MalformedName) as error:
         st.error(in_markdown(str(error)), icon=":material/error:")
         version = None
@@ -215,6 +212,10 @@ def _by_members(game: Game, record: RunRecord | None, *, measured: bool) -> None
 
 
 def _source(game: Game, version: PolicyVersion) -> None:
+    closed = known.why_closed(version)
+    if closed:
+        st.info(closed, icon=":material/visibility_off:")
+        return
     if version.kind == "mixture":
         _members(game, version)
         return
@@ -304,21 +305,24 @@ def _ancestors(version: PolicyVersion) -> list[tuple[str, PolicyVersion]]:
         if one.number == version.number - 1
     ]
     relations = {parent.digest: parent.relation for parent in version.parents}
-    found += [
-        (relations[digest], parent) for digest, parent in registry.by_digests(relations).items()
+    found += [(relations[digest], parent) for digest, parent in known.by_digests(relations).items()]
+    return [
+        (relation, other)
+        for relation, one in found
+        for other in known.seen([one])
+        if other.kind == version.kind and not known.why_closed(other)
     ]
-    return [(relation, one) for relation, one in found if one.kind == version.kind]
 
 
 def _members(game: Game, version: PolicyVersion) -> None:
     weights = weights_of(version.payload)
-    called = data.names(list(weights), game)
-    ordered = sorted(weights, key=lambda digest: -weights[digest])
+    called = known.names([one for one in weights if one not in known.hidden()], game)
+    ordered = sorted(called, key=lambda digest: -weights[digest])
     st.caption("Before each match one member is drawn, and plays it. Select one to look.")
     event = st.dataframe(
         pa.table(
             {
-                "Member": links.policies(game, [called.get(one, short(one)) for one in ordered]),
+                "Member": links.policies(game, [called[one] for one in ordered]),
                 "Weight": [100.0 * weights[digest] for digest in ordered],
             }
         ),
@@ -337,41 +341,16 @@ def _members(game: Game, version: PolicyVersion) -> None:
         navigate.go("policy", game=game.name, policy=ordered[event.selection.rows[0]])
 
 
-def _lineage(game: Game, version: PolicyVersion) -> None:
-    family = data.family(version.digest)
-    if len(family.versions) > 1:
-        st.graphviz_chart(lineage_graph(family, version.digest, theme.is_dark()))
-        told = [f"{style}: {in_markdown(name)}" for name, style in line_styles(family).items()]
-        told += [f"{family.cut} more relatives are not drawn"] if family.cut else []
-        st.caption(f"Lines: {'; '.join(told)}.")
-        relatives = [one.ref for one in family.versions if one.digest != version.digest]
-        with st.container(horizontal=True):
-            for ref in relatives[:12]:
-                st.markdown(
-                    f"[{in_markdown(ref)}]"
-                    f"({navigate.address('policy', game=game.name, policy=ref)})",
-                    width="content",
-                )
-    else:
-        st.info("No parents or children are registered: it was written from scratch.")
-    facts = {key: str(value) for key, value in sorted(version.provenance.items())}
-    facts["digest"] = version.digest
-    facts |= in_words(conduct_of(data.home(), version, game.version))
-    clones: tuple[PolicyVersion, ...] = ()
-    if version.code_digest:
-        clones = data.home().registry.find(version.game, code_digest=version.code_digest)
-    others = [one.ref for one in clones if one.digest != version.digest]
-    if others:
-        facts["same code as"] = ", ".join(others)
-    st.dataframe(
-        pa.table({"What": list(facts), "Value": [shown(text) for text in facts.values()]}),
-        hide_index=True,
-    )
-
-
 def _matches(game: Game, version: PolicyVersion) -> None:
-    rows = data.home().store.matches(
-        game.name, game.version, selecting=False, of=version.digest, newest_first=True, limit=LISTED
+    rows = known.matches(
+        data.home().store.matches(
+            game.name,
+            game.version,
+            selecting=False,
+            of=version.digest,
+            newest_first=True,
+            limit=LISTED,
+        )
     )
     if not rows:
         st.info(
@@ -381,7 +360,7 @@ def _matches(game: Game, version: PolicyVersion) -> None:
         )
         return
     sides = [row.seats.index(version.digest) for row in rows]
-    called = data.names(sorted({digest for row in rows for digest in row.seats}), game)
+    called = known.names(sorted({digest for row in rows for digest in row.seats}), game)
     columns = {
         "Against": links.policies(
             game, [called[row.seats[1 - side]] for row, side in zip(rows, sides, strict=True)]

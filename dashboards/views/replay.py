@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import pyarrow as pa
 import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
 
+from arena.errors import UsageFault
 from arena.figures.score import running_score
 from arena.figures.text import signed
 from arena.games.parts import Event, Forfeit, Telling
 from arena.games.protocol import Game
 from arena.replay import Stored, stored_match
 from arena.values import short
-from dashboards import data, links, navigate
+from dashboards import data, known, links, navigate
 from dashboards.charts.pointing import pointed
 from dashboards.commands import typed
 from dashboards.text import in_code, in_markdown
@@ -48,6 +50,10 @@ def show(game: Game) -> None:
         _choose(game)
         return
     stored = _stored(str(data.home().path), asked)
+    versions = known.seen(stored.versions)
+    if len(versions) != 2:
+        raise UsageFault(f"no stored match begins with {asked}; `arena matches` lists them")
+    stored = replace(stored, versions=(versions[0], versions[1]))
     if stored.game.name != game.name:
         navigate.go("replay", game=stored.game.name, match=asked)
     _heading(stored)
@@ -80,13 +86,14 @@ def _choose(game: Game) -> None:
         newest_first=True,
         limit=LISTED,
     )
+    found = known.matches(found)
     if not found:
         st.info(
             "No such match is stored. Choose others, or play a round robin:  "
             + in_code(typed(f"arena play --game {game.name}"))
         )
         return
-    called = data.names(sorted({digest for row in found for digest in row.seats}), game)
+    called = known.names(sorted({digest for row in found for digest in row.seats}), game)
     st.caption(f"The newest {len(found)}; select one to watch it.")
     columns = {
         "Seat 0": links.policies(game, [called[row.seats[0]] for row in found]),

@@ -9,7 +9,7 @@ from arena.analysis.metrics import AgainstOpponent
 from arena.figures.text import interval, number, signed
 from arena.games.protocol import Game
 from arena.listings import also
-from dashboards import data, navigate
+from dashboards import data, known, navigate
 from dashboards.budgets import duration
 from dashboards.submissions import SubmissionQueue
 from dashboards.text import in_markdown
@@ -247,7 +247,7 @@ def _worst(game: Game, version: PolicyVersion) -> None:
     met = [one for one in result.per_opponent if one.payoff and not one.itself]
     met = sorted(met, key=lambda one: one.payoff.value if one.payoff else 0.0)[:WORST]
     if met:
-        called = data.names([one.digest for one in met], game)
+        called = known.names([one.digest for one in met], game)
         lines = [_line(game, version, one, called[one.digest]) for one in met]
         st.markdown("**Worst opponents**\n\n" + "\n".join(lines))
     link = navigate.policy_address(version)
