@@ -1,8 +1,10 @@
 """What cheats were tried at a server: hidden entrants, quarantines, quotas, queues, connections."""
 
+import http.client
 import socket
 import threading
 import time
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -235,8 +237,12 @@ def test_half_a_header_holds_no_connection(there, monkeypatch):
         with socket.create_connection((host, int(port)), timeout=10) as slow:
             slow.sendall(sent)
             assert slow.recv(1) == b""
-    with socket.create_connection((host, int(port)), timeout=10) as kept:
+    with closing(http.client.HTTPConnection(host, int(port), timeout=10)) as kept:
+        ports = set()
         for _ in range(3):
-            kept.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
-            assert kept.recv(4096).startswith(b"HTTP/1.1 200")
+            kept.request("GET", "/health")
+            answer = kept.getresponse()
+            assert (answer.status, answer.read()[:1]) == (200, b"{")
+            ports.add(kept.sock.getsockname())
             time.sleep(0.2)
+    assert len(ports) == 1  # one that asks again and again is kept
