@@ -64,6 +64,7 @@ def test_pages_and_api_share_an_address(home, installed):
             with pytest.raises(urllib.error.HTTPError) as refused:
                 urllib.request.urlopen(f"{address}/badge/rrps/no/body.svg", timeout=20)
             assert refused.value.code == 404
+            refused.value.close()
             with RemoteArena(address, token) as arena:
                 assert len(arena.policies("leduc")) >= 3
         finally:
