@@ -1,12 +1,6 @@
-"""A server's doors: who comes in, what is refused and in which words, and what a crash leaves."""
+"""A server's doors: who comes in, what is refused, and in which words."""
 
-import asyncio
-import json
-import os
-import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
 from datetime import UTC, datetime, timedelta
@@ -17,7 +11,6 @@ import pytest
 
 from arena import Arena, Rejection
 from arena.errors import (
-    BadRequest,
     NotAllowed,
     QuotaSpent,
     ServerUnreachable,
@@ -28,7 +21,7 @@ from arena.games.rrps.game import RRPS
 from arena.home import open_home
 from arena.kinds.mixture import payload_of
 from arena.remote import RemoteArena
-from arena.server.limits import BODY_BYTES, Limited
+from arena.server.limits import BODY_BYTES
 from arena.submission import prepare
 from registry.errors import TokenExpired
 from registry.rights import Quota, Role
@@ -275,83 +268,6 @@ def received(connection):
         return b""
 
 
-def test_a_slow_body_is_not_waited_for():
-    async def never(scope, receive, send):
-        raise AssertionError("it was answered")
-
-    async def receive():
-        await asyncio.sleep(0.05)
-        return {"type": "http.request", "body": b"x", "more_body": True}
-
-    sent = []
-
-    async def send(message):
-        sent.append(message)
-
-    scope = {"type": "http", "headers": [], "query_string": b""}
-    asyncio.run(Limited(never, most=1 << 20, seconds=0.3)(scope, receive, send))
-    assert sent[0]["status"] == 408 and b"within 0.3 seconds" in sent[1]["body"]
-
-
-def test_bodies_that_arrive_at_once_do_not_fill_the_memory(monkeypatch):
-    """Nobody has shown a token yet when a body arrives."""
-    monkeypatch.setattr("arena.server.limits.ALL_BODIES_BYTES", 2_500)
-    statuses = []
-
-    async def application(scope, receive, send):
-        assert len((await receive())["body"]) == 1_000
-        await asyncio.sleep(0.2)
-        await send({"type": "http.response.start", "status": 200, "headers": []})
-
-    async def receive():
-        return {"type": "http.request", "body": bytes(1_000)}
-
-    async def send(message):
-        if "status" in message:
-            statuses.append(message["status"])
-
-    async def many(limited, count):
-        scope = {"type": "http", "headers": [], "query_string": b""}
-        await asyncio.gather(*(limited(scope, receive, send) for _ in range(count)))
-
-    async def waves():
-        limited = Limited(application)
-        await many(limited, 4)
-        await many(limited, 2)
-
-    asyncio.run(waves())
-    assert sorted(statuses) == [200, 200, 200, 200, 503, 503]
-
-
-def test_a_client_that_asks_too_often_is_told_to_wait():
-    clock, statuses = [0.0], {"one": [], "other": []}
-
-    async def application(scope, receive, send):
-        await send({"type": "http.response.start", "status": 200, "headers": []})
-
-    async def receive():
-        return {"type": "http.request", "body": b""}
-
-    limited = Limited(application, clock=lambda: clock[0])
-
-    def ask(client):
-        async def send(message):
-            if "status" in message:
-                statuses[client].append(message["status"])
-
-        scope = {"type": "http", "headers": [], "query_string": b"", "client": (client, 1)}
-        asyncio.run(limited(scope, receive, send))
-
-    for _ in range(1_002):
-        ask("one")
-    ask("other")
-    assert statuses == {"one": [200] * 1_000 + [503] * 2, "other": [200]}
-    clock[0] += 0.5
-    for _ in range(60):
-        ask("one")
-    assert statuses["one"][-60:] == [200] * 50 + [503] * 10
-
-
 def test_versions_must_match_on_both_sides(there, monkeypatch):
     for headers in ({"Arena-Api": "99"}, {"Arena-Rules": "rrps=99"}):
         answer = asked(there, "GET", "/api/v1/wall", headers=headers)
@@ -501,101 +417,8 @@ def test_while_nobody_waits_round_robins_are_played(new_home):
         assert there.thread.server.player.counts.in_background > 0
 
 
-# What a crash leaves.
-
-
-class Program:
-    """`arena serve` as a process that can be killed, always on the same port."""
-
-    def __init__(self, home):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
-        self.home = home
-        self.start()
-
-    def start(self):
-        words = ["serve", "--home", str(self.home), "--port", str(self.port), "--no-pages"]
-        words += ["--no-player", "--workers", "1", "--sandbox", "process"]
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "arena", *words],
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
-        assert "http://" in self.process.stdout.readline()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.kill()
-
-    def kill(self, how=signal.SIGKILL):
-        self.process.send_signal(how)
-        self.process.wait(30)
-        self.process.stdout.close()
-
-
-def test_a_client_goes_on_where_its_server_was_killed(new_home):
-    home = new_home()
-    registry = open_home(home).registry
-    token = registry.add_accounts([("boss", Role.OPERATOR)])["boss"]
-    with (
-        Program(home) as server,
-        RemoteArena(f"http://127.0.0.1:{server.port}", token, patience=60) as arena,
-    ):
-        made = [arena.submit(f"{SLOW}# {n}\n", "rrps", "boss/slow").version for n in range(2)]
-        pair = (made[0].digest, made[1].digest)
-        seen = []
-        killer = threading.Thread(target=lambda: (wait_for(seen), server.kill(), server.start()))
-        killer.start()
-        told = []
-
-        def progress(done, wanted):
-            told.append((done, wanted))
-            seen.append(done)
-
-        report = arena.play_pairs("rrps", {pair: 30}, progress=progress)
-        killer.join()
-        rows = arena.matches("rrps", made[0].ref, against=made[1].ref, limit=None)
-        assert len(rows) == 30 == len({row.id for row in rows})
-        assert report.played + report.skipped == 30
-        assert report.skipped > 0 or report.played == 30
-        server.kill(signal.SIGTERM)
-        assert server.process.returncode == 0
-
-
-def wait_for(seen):
-    deadline = time.monotonic() + 60
-    while not any(done > 5 for done in seen) and time.monotonic() < deadline:
-        time.sleep(0.01)
-
-
 def test_one_server_at_a_time_has_a_home(there):
     from arena.server.serving import Server, Serving
 
     with pytest.raises(UsageFault, match="another server has the home"):
         Server(Serving(there.home))
-
-
-def test_a_change_that_was_cut_off_is_not_made_twice(tmp_path):
-    from arena.server.ledger import Ledger, State
-
-    ledger = Ledger(tmp_path / "server.sqlite")
-    closing, _ = ledger.add("boss", "a", "reveal_season", "{}", State.RUNNING)
-    pulled, _ = ledger.add("boss", "b", "withdraw", "{}", State.RUNNING)
-    playing, _ = ledger.add("boss", "c", "play", "{}", State.WAITING)
-    assert ledger.begin(playing)
-    ledger.close()
-    again = Ledger(tmp_path / "server.sqlite")
-    again.reopen()
-    assert again.get(closing.id).state is State.FAILED
-    assert "nobody knows" in json.loads(again.get(closing.id).error)["message"]
-    assert again.get(pulled.id) is None
-    assert again.get(playing.id).state is State.WAITING
-    with pytest.raises(BadRequest, match="1 to 200"):
-        again.add("boss", "x" * 201, "play", "{}", State.WAITING)
-    again.close()
