@@ -11,6 +11,7 @@ from arena.games.parts import Account, Decision
 from arena.games.protocol import Game
 from arena.home import Home
 from arena.runner import Runner
+from arena.store.queries import ID_DIGITS
 from arena.values import Result
 from registry.values import PolicyVersion
 
@@ -73,8 +74,11 @@ def stored_match(home: Home, match_id: str) -> Stored:
     Raises:
       UsageFault: no match, or several, begin like that.
     """
-    if not match_id or set(match_id.lower()) - set("0123456789abcdef"):
-        raise UsageFault(f"{match_id!r} is not a match id: give its hexadecimal digits")
+    strange = set(match_id.lower()) - set("0123456789abcdef")
+    if not 0 < len(match_id) <= ID_DIGITS or strange:
+        raise UsageFault(
+            f"{match_id!r:.80} is not a match id: give its hexadecimal digits, {ID_DIGITS} at most"
+        )
     found = home.store.find_ids(match_id.lower())
     if not found:
         raise UsageFault(f"no stored match begins with {match_id}; `arena matches` lists them")

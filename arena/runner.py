@@ -37,6 +37,8 @@ SMALL = 2
 """So few jobs are played by this process itself: to start workers takes longer."""
 CHOSEN_THERE = "each machine of the cluster chooses its own"
 """In the place of a wall's name."""
+MOST_REPETITIONS = 2**30
+"""A store numbers a pair's matches with 32 bits."""
 MATCHES_A_WORKER = 8
 """It takes so many to make another worker process worth its start."""
 
@@ -112,14 +114,16 @@ class Runner:
         """Plays every wanted match that is not stored yet, and stores it.
 
         Raises:
-          UsageFault: fewer than one match of a pair is asked for, or far too many; or somebody
-            is to be asked for moves, and nobody answers.
+          UsageFault: fewer than one match of a pair is asked for, far too many, or none that a
+            store can number; or somebody is to be asked for moves, and nobody answers.
           WorkerDied, SandboxError, StoreError: nothing that was acknowledged is lost.
         """
         if any(count < 1 for count in request.wanted.values()):
             raise UsageFault("ask for at least 1 match a pair")
         if any(count > SELECTING for count in request.wanted.values()):
             raise UsageFault(f"ask for at most {SELECTING:,} matches a pair")
+        if not 0 <= request.first < MOST_REPETITIONS:
+            raise UsageFault(f"matches cannot be counted from {request.first:.6g}")
         started = time.perf_counter()
         schedules = self._schedules(request)
         missing = sum(schedule.missing for schedule in schedules)

@@ -161,7 +161,7 @@ def _may_register(account: Account, arguments: Mapping[str, Any], desk: Desk) ->
 def _is_a_beginning(one: Submission, desk: Desk) -> bool:
     """Whether it is what every client's run may begin with: the same content for everybody.
 
-    It has a name that is of nobody's run, and nothing that an author writes.
+    It has a name that is of nobody's run, and neither labels nor parents.
     """
     game = GAMES.get(one.game)
     client, _, rest = one.name.partition("/")

@@ -206,6 +206,15 @@ def test_pairs():
 def test_asking_for_no_match_is_refused(arena):
     with pytest.raises(UsageFault, match="at least 1"):
         arena.play("rrps", 0)
+    pair = tuple(digests(arena, BOTS[:2]))
+    for first in (-1, 10**30):
+        with pytest.raises(UsageFault, match="cannot be counted from"):
+            arena.play_pairs("rrps", {pair: 1}, first=first)
+
+
+def test_what_is_longer_than_an_id_is_none(arena):
+    with pytest.raises(UsageFault, match="32 at most"):
+        arena.match("ab" * 20)
 
 
 def arena_play(home, *more):
