@@ -16,6 +16,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from registry.sqlite_file import is_held
+
 FOLDER = "playing"
 WRITE_SECONDS = 0.5
 """Between two writings of how far it is."""
@@ -95,7 +97,7 @@ def now_playing(home: Path, game: str) -> list[Playing]:
     found = []
     for file in (home / FOLDER).glob("*.json"):
         with suppress(OSError, ValueError, TypeError):
-            if _is_held(file):
+            if is_held(file):
                 found.append(Playing(**json.loads(file.read_text())))
     return [one for one in found if one.game == game]
 
@@ -105,7 +107,7 @@ def _opened(file: Path) -> int | None:
     try:
         file.parent.mkdir(exist_ok=True)
         for old in file.parent.glob("*.json"):
-            if not _is_held(old):
+            if not is_held(old):
                 old.unlink()
         descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -119,14 +121,3 @@ def _write(descriptor: int, playing: Playing) -> None:
     with suppress(OSError):
         # In one go, and spaces behind it are no part of a JSON document.
         os.pwrite(descriptor, text.ljust(os.fstat(descriptor).st_size), 0)
-
-
-def _is_held(file: Path) -> bool:
-    descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(descriptor)
-    return False

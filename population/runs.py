@@ -7,8 +7,6 @@ so working through the iteration again finds all of it and pays for none of it t
 
 from __future__ import annotations
 
-import fcntl
-import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict
@@ -29,7 +27,7 @@ from population.errors import RunBusy, RunExists, RunsUnusable, UnknownRun
 from population.records import Effort, Iteration, RunRecord, RunState, Sigma
 from population.schema import VERSION, AttemptRow, IterationRow, RunRow, prepare
 from registry import RegistryUnavailable
-from registry.sqlite_file import check_private, held_alone, patiently
+from registry.sqlite_file import check_private, held_alone, is_held, patiently
 
 FILE = "runs.sqlite"
 MARK = ".mark"
@@ -279,23 +277,11 @@ class Runs:
         return self._folder / f"run-{name}.lock"
 
     def worked_on(self, name: str) -> bool:
-        """Whether a process works on a run.
-
-        Asks for a share of the lock and gives that back at once, which keeps out nobody but a
-        command that starts in the same microseconds; the kernel's list of locks would not show
-        processes of other containers.
-        """
+        """Whether a process works on a run."""
         try:
-            descriptor = os.open(self.lock(name), os.O_RDONLY | os.O_CLOEXEC)
+            return is_held(self.lock(name))
         except OSError:
             return False
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        finally:
-            os.close(descriptor)
-        return False
 
 
 def _engine(path: Path) -> sa.Engine:

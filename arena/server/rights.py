@@ -31,13 +31,13 @@ from arena.kinds.neural import payload_of, uniform_file
 from arena.listings import Policies
 from arena.replay import UNTOLD, Stored
 from arena.submission import KIND as PYTHON
-from arena.wire.calls import Call, May
+from arena.wire.calls import Call
 from registry.rights import Account, Action, Role, may
 from registry.values import PolicyVersion, Season, Status, Submission
 
 CLIENTS = frozenset({"csro"})
 """Reserved authors in whose names a client of the arena registers what it makes."""
-_ACTIONS = {May.READER: Action.READ, May.AUTHOR: Action.PLAY, May.OPERATOR: Action.OPERATE}
+_ACTIONS = {Role.READER: Action.READ, Role.AUTHOR: Action.PLAY, Role.OPERATOR: Action.OPERATE}
 MOST_PRACTICE = 16
 """Matches of one `practise`, which nobody can interrupt."""
 MOST_SUBMISSIONS = 200

@@ -17,6 +17,7 @@ from arena.errors import BadRequest
 from arena.games import GAMES
 from arena.seam import Tournament
 from arena.wire.codec import Codec, Json, Malformed, codec, documented, hints_of
+from registry.rights import Role
 
 API = 1
 """Rises when an older client or server could not understand a newer one."""
@@ -37,44 +38,36 @@ class How(enum.StrEnum):
     """It plays, which takes long: it is noted, done when its turn comes, and its result is kept."""
 
 
-class May(enum.StrEnum):
-    """Who may ask for a call; each may also do what those before may."""
-
-    READER = "reader"
-    AUTHOR = "author"
-    OPERATOR = "operator"
-
-
-_RULES: Mapping[str, tuple[How, May]] = {
-    "wall": (How.READ, May.READER),
-    "policies": (How.READ, May.READER),
-    "policy": (How.READ, May.READER),
-    "versions": (How.READ, May.READER),
-    "refs": (How.READ, May.READER),
-    "authors": (How.READ, May.READER),
-    "history": (How.READ, May.READER),
-    "payoffs": (How.READ, May.READER),
-    "exact_payoffs": (How.READ, May.READER),
-    "leaderboard": (How.READ, May.READER),
-    "matches": (How.READ, May.READER),
-    "conduct": (How.READ, May.READER),
-    "match": (How.READ, May.READER),
-    "seasons": (How.READ, May.READER),
-    "check": (How.JOB, May.AUTHOR),
-    "practise": (How.JOB, May.AUTHOR),
-    "submit": (How.JOB, May.AUTHOR),
-    "enter": (How.JOB, May.AUTHOR),
-    "play_pairs": (How.JOB, May.AUTHOR),
-    "evaluate": (How.JOB, May.AUTHOR),
-    "replay": (How.JOB, May.AUTHOR),
-    "play": (How.JOB, May.OPERATOR),
-    "register": (How.CHANGE, May.AUTHOR),
-    "admit": (How.CHANGE, May.AUTHOR),
-    "call": (How.CHANGE, May.AUTHOR),
-    "withdraw": (How.CHANGE, May.AUTHOR),
-    "reinstate": (How.CHANGE, May.AUTHOR),
-    "author_token": (How.CHANGE, May.OPERATOR),
-    "reveal_season": (How.CHANGE, May.OPERATOR),
+_RULES: Mapping[str, tuple[How, Role]] = {
+    "wall": (How.READ, Role.READER),
+    "policies": (How.READ, Role.READER),
+    "policy": (How.READ, Role.READER),
+    "versions": (How.READ, Role.READER),
+    "refs": (How.READ, Role.READER),
+    "authors": (How.READ, Role.READER),
+    "history": (How.READ, Role.READER),
+    "payoffs": (How.READ, Role.READER),
+    "exact_payoffs": (How.READ, Role.READER),
+    "leaderboard": (How.READ, Role.READER),
+    "matches": (How.READ, Role.READER),
+    "conduct": (How.READ, Role.READER),
+    "match": (How.READ, Role.READER),
+    "seasons": (How.READ, Role.READER),
+    "check": (How.JOB, Role.AUTHOR),
+    "practise": (How.JOB, Role.AUTHOR),
+    "submit": (How.JOB, Role.AUTHOR),
+    "enter": (How.JOB, Role.AUTHOR),
+    "play_pairs": (How.JOB, Role.AUTHOR),
+    "evaluate": (How.JOB, Role.AUTHOR),
+    "replay": (How.JOB, Role.AUTHOR),
+    "play": (How.JOB, Role.OPERATOR),
+    "register": (How.CHANGE, Role.AUTHOR),
+    "admit": (How.CHANGE, Role.AUTHOR),
+    "call": (How.CHANGE, Role.AUTHOR),
+    "withdraw": (How.CHANGE, Role.AUTHOR),
+    "reinstate": (How.CHANGE, Role.AUTHOR),
+    "author_token": (How.CHANGE, Role.OPERATOR),
+    "reveal_season": (How.CHANGE, Role.OPERATOR),
 }
 
 
@@ -85,7 +78,7 @@ class Call:
     Attributes:
       name: of the method.
       how: what it does.
-      may: who may ask for it, and for everybody's; authors only for their own (see
+      may: the least role that may ask for it, and for everybody's; authors only for their own (see
         `arena.server.rights`).
       parameters: their codecs by name.
       needed: those that have no default.
@@ -97,7 +90,7 @@ class Call:
 
     name: str
     how: How
-    may: May
+    may: Role
     parameters: Mapping[str, Codec]
     needed: frozenset[str]
     result: Codec
