@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -13,10 +14,10 @@ from arena.analysis.leaderboard import (
     Options,
     Row,
     leaderboard,
-    nash_exploitability,
 )
 from arena.analysis.rankings import NASH_RULE, RankBy
 from arena.analysis.ratings import MAX_MATCHES, Rating, repetitions_to_rate, true_skill
+from arena.analysis.secondary import nash_exploitability
 from arena.analysis.stakes import stakes_of
 from arena.figures.intervals import Line, intervals
 from arena.figures.text import interval, number
@@ -154,6 +155,7 @@ class Leaderboard(Printed):
             f"mean return: {MEAN_RETURN}" if _titled("mean return") in shown else "",
             f"rating: {RATING}" if _titled("rating") in shown else "",
             self._told_of_nash(),
+            SHARES if _LATER[1] in shown else "",
         ]
 
     def _told_of_nash(self) -> str:
@@ -211,10 +213,10 @@ def _columns(rows: Sequence[Row], by: str) -> dict[str, Column]:
     if any(row.forfeits for row in rows):
         columns["forfeits"] = ("right", lambda row: f"{row.forfeits:,}" if row.forfeits else "")
     if any(row.bradley_terry is not None for row in rows):
-        points, nash, alpha = _MORE
-        columns[points] = ("right", lambda row: number(row.bradley_terry, 0))
-        columns[nash] = ("right", lambda row: number(row.nash_mass, 3))
-        columns[alpha] = ("right", lambda row: number(row.alpha_rank, 3))
+        columns |= {
+            _titled(title): ("right", partial(_shared, column=column, digits=digits))
+            for title, (column, digits) in MORE.items()
+        }
     return columns
 
 
@@ -242,7 +244,7 @@ def _fitting(cells: Mapping[str, Sequence[Cell]], width: int) -> list[str]:
 
 def _asked(titles: Iterable[str]) -> list[str]:
     """The first three columns, and those that are only there when somebody asks for more."""
-    return [title for place, title in enumerate(titles) if place < _ALWAYS or title in _MORE]
+    return [title for place, title in enumerate(titles) if place < _ALWAYS or title in _LATER]
 
 
 def _width(title: str, column: Sequence[Cell]) -> int:
@@ -253,7 +255,18 @@ def _width(title: str, column: Sequence[Cell]) -> int:
 _ALWAYS = 3
 _GAP = 2
 """Characters around each cell."""
-_MORE = ("Bradley-Terry", "Nash mass", "alpha-rank")
+MORE = {
+    "Bradley-Terry": ("bradley_terry", 0),
+    "Nash mass": ("nash_mass", 3),
+    "alpha-rank": ("alpha_rank", 3),
+}
+"""The secondary columns: title to the name of the number in a row, and its digits."""
+_LATER = tuple(_titled(title) for title in MORE)
+SHARES = (
+    "intervals of Nash mass and alpha-rank: the smallest and largest share in 39 tables drawn "
+    "around the measured one with its errors"
+)
+"""What the intervals of the last columns are."""
 
 
 def _policy(row: Row) -> Cell:
@@ -271,6 +284,11 @@ def _rating(row: Row) -> Cell:
         return "-"
     belief = row.trueskill.belief  # its numbers are small: whole ones would say too little
     return Aside(number(belief.value), interval(belief, 1))
+
+
+def _shared(row: Row, column: str, digits: int) -> Cell:
+    found = row.secondary(column)
+    return "-" if found is None else Aside(number(found.value, digits), interval(found, digits))
 
 
 def _rank(row: Row) -> Cell:
@@ -306,9 +324,11 @@ def _flat(row: Row) -> dict[str, Any]:
         "mean_return_high": row.mean_return_high,
         "trueskill_mu": row.trueskill.mu if row.trueskill else None,
         "trueskill_sigma": row.trueskill.sigma if row.trueskill else None,
-        "bradley_terry": row.bradley_terry,
-        "nash_mass": row.nash_mass,
-        "alpha_rank": row.alpha_rank,
+        **{
+            f"{name}{end}": getattr(row, f"{name}{end}")
+            for name, _ in MORE.values()
+            for end in ("", "_low", "_high")
+        },
         "matches": row.matches,
         "forfeits": row.forfeits,
         "missing": list(row.missing),

@@ -14,10 +14,11 @@ from pathlib import Path
 import streamlit as st
 
 from arena.analysis import exact
-from arena.analysis.leaderboard import Options, Row, complete_core, leaderboard
+from arena.analysis.leaderboard import Options, Row, leaderboard
 from arena.analysis.meta_strategy import SOLVERS, MetaStrategy
 from arena.analysis.metrics import Evaluation, evaluate
 from arena.analysis.rankings import RankBy
+from arena.analysis.secondary import complete_core
 from arena.analysis.stakes import stakes_of
 from arena.games import game as game_named
 from arena.games.parts import InformationStates

@@ -14,7 +14,6 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.analysis.bradley_terry import ELO, bradley_terry
 from arena.analysis.estimates import (
     Estimate,
     Estimates,
@@ -23,11 +22,11 @@ from arena.analysis.estimates import (
     freedom_of,
     weighted_sum_of,
 )
-from arena.analysis.meta_strategy import SOLVERS
 from arena.analysis.metrics import PopulationMetrics, meetings, population_metrics
 from arena.analysis.rankings import RankBy
 from arena.analysis.ranks import ranks
 from arena.analysis.ratings import Rating
+from arena.analysis.secondary import secondary
 from arena.analysis.stakes import UNKNOWN, Stakes, doubted
 from arena.payoffs import PayoffTable
 from registry.values import PolicyVersion
@@ -100,6 +99,8 @@ class Row:
       bradley_terry: Elo points.
       nash_mass: weight in the meta-game's Nash mixture ("nash" of `SOLVERS`).
       alpha_rank: share in alpha-rank.  Both are None for those left out because pairs are missing.
+      bradley_terry_low: lower end of its 95 % interval (see `arena.analysis.secondary`), and so on
+        for the other two; None where the number or its interval is not known.
       provisional: whether what the board is ordered by is known less precisely than
         `Stakes.precision`; such rows stand where the low end of their interval puts them (see
         `arena.analysis.ranks`).
@@ -125,6 +126,12 @@ class Row:
     bradley_terry: float | None = None
     nash_mass: float | None = None
     alpha_rank: float | None = None
+    bradley_terry_low: float | None = None
+    bradley_terry_high: float | None = None
+    nash_mass_low: float | None = None
+    nash_mass_high: float | None = None
+    alpha_rank_low: float | None = None
+    alpha_rank_high: float | None = None
     also: tuple[str, ...] = ()
     provisional: bool = False
     mean_return_low: float | None = None
@@ -137,6 +144,14 @@ class Row:
             return None
         high = self.mean_return_high if self.mean_return_high is not None else math.nan
         return Estimate(self.mean_return, self.stderr or 0.0, self.mean_return_low, high)
+
+    def secondary(self, column: str) -> Estimate | None:
+        """A secondary number with its interval: "bradley_terry", "nash_mass" or "alpha_rank"."""
+        value, low, high = (getattr(self, f"{column}{end}") for end in ("", "_low", "_high"))
+        if value is None:
+            return None
+        unknown = low is None
+        return Estimate(value, math.nan, *((math.nan,) * 2 if unknown else (low, high)))
 
 
 _DEFAULTS = Options()
@@ -173,7 +188,7 @@ def leaderboard(
     scores = _scores(options, digests, metrics, against_all.mean_return)
     provisional = _provisional(scores, options)
     places = _places(scores, versions, provisional)
-    extra = _secondary(table, digests) if options.secondary else {}
+    extra = _more(table, digests, options.stakes) if options.secondary else {}
     refs = {version.digest: version.ref for version in versions}
     rows = []
     for place, (rank, rank_low, rank_high) in places.items():
@@ -316,58 +331,22 @@ def _worst(
     )
 
 
-def _secondary(
-    everybody: PayoffTable, digests: Sequence[str]
+def _more(
+    table: PayoffTable, digests: Sequence[str], stakes: Stakes
 ) -> dict[str, dict[str, float | None]]:
-    """Secondary columns by digest, among the ranked versions alone."""
-    known = set(everybody.digests)
-    table = everybody.restrict([digest for digest in digests if digest in known])
-    if not table.digests:
-        return {}
-    points = bradley_terry(table.wins, table.draws) * ELO
-    columns: dict[str, dict[str, float | None]] = {
-        digest: {"bradley_terry": float(point), "nash_mass": None, "alpha_rank": None}
-        for digest, point in zip(table.digests, points, strict=True)
+    """The secondary fields of rows, by digest."""
+    return {
+        digest: {
+            f"{column}{end}": None if ranged is None else _number(number)
+            for column, ranged in columns.items()
+            for end, number in zip(("", "_low", "_high"), ranged or (None,) * 3, strict=True)
+        }
+        for digest, columns in secondary(table, digests, stakes).items()
     }
-    core = table.restrict(complete_core(table))
-    for name, solver in (("nash_mass", "nash"), ("alpha_rank", "alpha-rank")):
-        weights = SOLVERS[solver](core.mean, core.stderr).weights
-        for digest, weight in zip(core.digests, weights, strict=True):
-            columns[digest][name] = float(weight)
-    return columns
 
 
-def nash_exploitability(everybody: PayoffTable, digests: Sequence[str]) -> float | None:
-    """What the best single policy wins against the mixture of the Nash column, per match.
-
-    Args:
-      everybody: payoffs.
-      digests: the versions of the board.
-
-    Returns:
-      At least 0; None where no policies met each other.
-    """
-    known = set(everybody.digests)
-    table = everybody.restrict([digest for digest in digests if digest in known])
-    core = table.restrict(complete_core(table))
-    if not core.digests:
-        return None
-    return SOLVERS["nash"](core.mean, core.stderr).exploitability
-
-
-def complete_core(table: PayoffTable) -> tuple[str, ...]:
-    """Policies that all met each other, in table order.
-
-    Whoever lacks the most opponents is left out, one after the other; among equals, the later.
-    """
-    lacking = np.isnan(table.mean)
-    inside = np.ones(len(table.digests), dtype=bool)
-    gaps = lacking.sum(axis=1)
-    while gaps.size and gaps.max() > 0:
-        out = len(gaps) - 1 - int(gaps[::-1].argmax())
-        inside[out] = False
-        gaps = np.where(inside, gaps - lacking[:, out], 0)
-    return tuple(np.array(table.digests, dtype=object)[inside].tolist())
+def _number(value: float | None) -> float | None:
+    return None if value is None or math.isnan(value) else value
 
 
 def _known(estimate: Estimate) -> Estimate | None:

@@ -13,7 +13,7 @@ from arena.analysis.estimates import Estimate
 from arena.analysis.leaderboard import Row
 from arena.figures.text import interval
 from arena.games.protocol import Game
-from arena.standings import MEAN_RETURN, RATING
+from arena.standings import MEAN_RETURN, MORE, RATING, SHARES
 from dashboards import links, navigate
 
 
@@ -92,16 +92,18 @@ def _line(game: Game, row: Row, besides: Besides) -> dict[str, Any]:
         "Also as": ", ".join(row.also) or None,
     }
     if besides.more:
-        line |= {
-            "Bradley-Terry": row.bradley_terry,
-            "Nash mass": row.nash_mass,
-            "Alpha-rank": row.alpha_rank,
-        }
+        for title, (column, digits) in MORE.items():
+            line |= _scored(_capital(title), row.secondary(column), digits)
     return line
 
 
+def _capital(title: str) -> str:
+    return f"{title[0].upper()}{title[1:]}"
+
+
+_SECONDARY = tuple(_capital(title) for title in MORE)
 _METRICS = ("AggScore", "PopReturn", "PopExpl", "Cross-fitted", "Rating", "Mean return")
-_INTERVALS = tuple(f"{name} 95 %" for name in _METRICS)
+_INTERVALS = tuple(f"{name} 95 %" for name in (*_METRICS, *_SECONDARY))
 _LINKS = ("Policy", "Worst opponent")
 _TEXTS = ("Could be", "Also as", *_INTERVALS)
 
@@ -140,6 +142,11 @@ _HELP = {
     "Trend": "Mean return over all its stored matches, whoever it met, after each twelfth of what "
     "the game has stored. A mixture has none: its members play.",
     **dict.fromkeys(_INTERVALS, "The 95 % interval of the score before it."),
+    **{
+        f"{_capital(title)} 95 %": f"{SHARES[0].upper()}{SHARES[1:]}."
+        for title, (column, _) in MORE.items()
+        if column != "bradley_terry"
+    },
 }
 
 
@@ -165,7 +172,7 @@ _WIDTHS = {
 
 
 def _columns(frame: pa.Table) -> dict[str, Any]:
-    decimals = {"Nash mass": "%.3f", "Alpha-rank": "%.3f", "Bradley-Terry": "%.0f"}
+    decimals = {_capital(title): f"%.{digits}f" for title, (_, digits) in MORE.items()}
     columns: dict[str, Any] = {
         name: st.column_config.NumberColumn(
             format=decimals.get(name, "%.1f"),

@@ -36,8 +36,6 @@ from population.comparison import OurRow, best_single, our_rows
 from population.matches import Matches
 from population.records import RunRecord, RunState
 from population.report.facts import RunFacts, gather, sigmas_of
-from population.report.page import page
-from population.report.tables import write_tables
 from population.runs import Runs
 from population.scores import Measured, Scores, measure, measured, to_measure
 from sandbox.choose import WallChoice
@@ -156,8 +154,14 @@ def report(
         if count is not None:
             evaluate_runs(arena, runs, [record], count=count, steps=steps)
         facts = gather(arena, runs, run_name)
-    written = list(write_tables(facts, csv)) if csv else []
+    written: list[Path] = []
+    if csv is not None:
+        from population.report.tables import write_tables
+
+        written += write_tables(facts, csv)
     if html is not None:
+        from population.report.page import page  # a third of a second that other commands save
+
         html.parent.mkdir(parents=True, exist_ok=True)
         html.write_text(page(facts), encoding="utf-8")
         written.append(html)

@@ -10,10 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from arena.analysis.leaderboard import Options, complete_core, leaderboard
+from arena.analysis.leaderboard import Options, leaderboard
 from arena.analysis.metrics import evaluate
 from arena.analysis.rankings import RANKINGS, RankBy
 from arena.analysis.ratings import Rating
+from arena.analysis.secondary import complete_core
 from arena.payoffs import PayoffTable
 from registry.values import PolicyVersion, Status
 from tests.arena.simulated_returns import Played, pair_stats, round_robin
