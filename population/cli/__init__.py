@@ -16,7 +16,7 @@ PLACES = {
     "run": "population.cli.running",
     "resume": "population.cli.running",
     "prompt": "population.cli.running",
-    "list": "population.cli.reading",
+    "list": "population.cli.listing",
     "report": "population.cli.reading",
     "table": "population.cli.reading",
     "exploit": "population.cli.exploiting",

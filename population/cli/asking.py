@@ -1,30 +1,19 @@
-"""Options of how a model is asked, and the command that shows what it is asked."""
+"""Options of how a model is asked."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
-from rich.console import Console
-from rich.table import Table
 
-from arena.cli.session import Session, notice, plain
 from arena.errors import UsageFault
-from arena.games import game as game_named
-from arena.local import Arena
-from oracle.models.journal import Call
 from oracle.models.options import THINKING, Asking
-from oracle.prompt import Prompt
-from population.cli.advice import advise
-from population.cli.keeping import runs_of
-from population.config import OracleChoice, RunConfig
-from population.members import Member, built_in_initial, label_of, named_initial
-from population.oracles import first_prompt, journal_of, prompt_against
-from population.runs import Runs
-from registry import shown
+
+if TYPE_CHECKING:
+    from population.config import OracleChoice
 
 _PACE = (
     click.option(
@@ -136,125 +125,4 @@ def _given() -> dict[str, str]:
         str(parameter.name): parameter.opts[0]
         for parameter in context.command.params
         if context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
-    }
-
-
-def show_first(session: Session, config: RunConfig) -> None:
-    """Prints what would be sent first; registers and stores nothing.
-
-    Raises:
-      UsageFault: the oracle sends no prompts.
-    """
-    if config.oracle.trains:
-        raise UsageFault(f"the oracle {config.oracle.name} sends no prompts")
-    game = game_named(config.game)
-    if config.initial:
-        with session.arena() as arena:
-            initial = named_initial(arena, game, config.initial, config.oracle)
-    else:
-        initial = built_in_initial(game)
-    first = first_prompt(config, initial)
-    _show(session, first, {})
-    notice(f"model: {config.oracle.model}; {_size(first)}; nothing was sent")
-
-
-def show_calls(session: Session, run: str) -> None:
-    """Lists what a run asked its model."""
-    session.arena()
-    runs = runs_of(session)
-    runs.get(run)  # says so where there is none
-    calls = journal_of(runs, run).calls()
-
-    def human(out: Console) -> None:
-        table = Table("call", "characters", "read", "written", "finish", "answered by", box=None)
-        for call in calls:
-            reply = call.reply
-            table.add_row(
-                call.request.key,
-                f"{len(call.request.system) + len(call.sent):,}",
-                "-" if reply.prompt_tokens is None else f"{reply.prompt_tokens:,}",
-                "-" if reply.tokens is None else f"{reply.tokens - (reply.prompt_tokens or 0):,}",
-                plain(f"{reply.finish.value} {reply.detail}".strip()),
-                plain(reply.model or call.model),
-            )
-        out.print(table)
-        command = session.typed(f"csro prompt --run {run}")
-        advise(out, "one of them", f"{command} --call KEY")
-        advise(out, "what is asked first in iteration 5", f"{command} --call k05")
-
-    session.answer({"run": run, "calls": [_told(call) for call in calls]}, human)
-
-
-def show_call(session: Session, run: str, key: str) -> None:
-    """Prints what a run asked under a key, or is first asked in an iteration.
-
-    Raises:
-      UsageFault: there is no such call, and no such iteration; or the oracle is not ours.
-    """
-    arena = session.arena()
-    runs = runs_of(session)
-    record = runs.get(run)
-    calls = journal_of(runs, run).calls(key)
-    found = [call for call in calls if call.request.key == key]
-    found = found or [call for call in calls if call.request.key.startswith(f"{key}/")][:1]
-    if found:
-        call = found[-1]  # a key may have been asked again with another prompt
-        _show(session, Prompt(call.request.system, call.sent), _told(call))
-        answered = call.reply.model or call.model
-        notice(f"{call.request.key}: as it was sent; answered by {shown(answered)}")
-        return
-    sigmas = {label_of(one.k): (one.k, one.sigma) for one in runs.iterations(run)}
-    if key not in sigmas:
-        raise UsageFault(
-            f"{run} has no model call {key!r} and no finished iteration of that name; see "
-            + session.typed(f"csro prompt --run {run}")
-        )
-    if record.config.oracle.trains:
-        raise UsageFault(f"{run} trains networks, and asks no model")
-    if record.config.oracle.custom:
-        raise UsageFault(
-            f"{run} has an oracle of its author's own, {record.config.oracle.name}: nobody else "
-            "knows what it asks"
-        )
-    k, sigma = sigmas[key]
-    composed = prompt_against(record.config, members_before(arena, runs, run, k), sigma, k)
-    _show(session, composed, {"key": key})
-    notice(f"{key}: what would be asked first; {_size(composed)}; nothing was sent")
-
-
-def members_before(arena: Arena, runs: Runs, run: str, k: int) -> list[Member]:
-    """The members of a run's population that iteration k began with."""
-    labels = {runs.get(run).initial: "initial"}
-    for one in runs.iterations(run):
-        if one.k < k and one.accepted:
-            labels.setdefault(one.accepted, label_of(one.k))
-    versions = arena.versions(labels)
-    return [
-        Member(digest, label, versions[digest].payload, versions[digest].kind)
-        for digest, label in labels.items()
-    ]
-
-
-def _show(session: Session, prompt: Prompt, more: Mapping[str, Any]) -> None:
-    document = {"system": prompt.system, "prompt": prompt.text, "digest": prompt.digest, **more}
-    session.answer(document, lambda out: click.echo(f"{prompt.system}\n\n{prompt.text}"))
-
-
-def _size(prompt: Prompt) -> str:
-    return f"{len(prompt.system) + len(prompt.text):,} characters"
-
-
-def _told(call: Call) -> dict[str, Any]:
-    reply = call.reply
-    return {
-        "key": call.request.key,
-        "model": call.model,
-        "answered_by": reply.model,
-        "characters": len(call.request.system) + len(call.sent),
-        "shortened": bool(reply.sent),
-        "prompt_tokens": reply.prompt_tokens,
-        "tokens": reply.tokens,
-        "cost_usd": reply.cost,
-        "finish": reply.finish.value,
-        "detail": reply.detail,
     }

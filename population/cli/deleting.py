@@ -6,7 +6,6 @@ import click
 
 from arena.cli.session import Session, session_options
 from population.cli.keeping import runs_of
-from population.oracles import journal_of
 
 
 @click.command()
@@ -18,7 +17,9 @@ def delete(session: Session, run_name: str, yes: bool) -> None:
 
     Policies that it registered and matches that they played stay.
     """
-    session.arena()
+    from population.oracles import journal_of
+
+    session.roster()  # says so where there is no home
     runs = runs_of(session)
     runs.get(run_name)  # says so where there is none
     journal = journal_of(runs, run_name)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from arena.cli.session import Session
 from arena.errors import UsageFault
-from population.runs import Runs
+
+if TYPE_CHECKING:
+    from population.runs import Runs
 
 FOLDER = "CSRO_RUNS"
 """Environment variable: the folder of runs against servers."""
@@ -25,6 +28,8 @@ def runs_of(session: Session) -> Runs:
       RunsUnusable: they cannot be read.
       UsageFault: there is no folder for them, and none can be made.
     """
+    from population.runs import Runs
+
     if session.server is None:
         return Runs(session.home_path)
     folder = Path(os.environ.get(FOLDER) or DEFAULT) / urlsplit(session.server).netloc

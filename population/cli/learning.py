@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from arena.errors import UsageFault
-from arena.games.protocol import Game
 from oracle.impala.training import STEPS
 from population.cli.asking import gathered
 from population.config import ORACLES, TRAINER, OracleChoice
-from population.oracles import full_model_name, model_by_default
-from population.training import trained_choice
+
+if TYPE_CHECKING:
+    from arena.games.protocol import Game
 
 CHOICES = (*ORACLES, TRAINER)
 """Names of all oracles."""
@@ -57,6 +57,9 @@ def chosen(
 def _chosen(
     game: Game | None, name: str, model: str | None, training: Mapping[str, Any], **told: Any
 ) -> OracleChoice:
+    from population.oracles import full_model_name, model_by_default
+    from population.training import trained_choice
+
     if name == TRAINER:
         if model is not None:
             raise UsageFault(f"the oracle {TRAINER} trains a network: leave out --model")

@@ -1,4 +1,4 @@
-"""Commands that tell: list, report, table."""
+"""Commands that tell what runs came to: report, table."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from arena.cli.session import (
     GameType,
     Session,
     notice,
-    optional_game,
     plain,
     progress_bar,
     session_options,
@@ -32,6 +31,7 @@ from arena.printed import estimated, marked
 from population import paper
 from population.cli.advice import advise
 from population.cli.keeping import runs_of
+from population.cli.listing import summary_of
 from population.comparison import OurRow, best_single, our_rows
 from population.matches import Matches
 from population.records import RunRecord, RunState
@@ -55,50 +55,6 @@ steps_option = click.option(
     metavar="M",
     help="With --evaluate: matches a bot for the meta-strategies on the way.",
 )
-
-
-@click.command(name="list")
-@optional_game
-@session_options
-def list_(session: Session, game: Game | None) -> None:
-    """Lists runs, oldest first."""
-    session.arena()
-    runs = runs_of(session)
-    records = runs.all(game.name if game else None)
-    done = {record.name: runs.done(record.name) for record in records}
-
-    def human(out: Console) -> None:
-        table = Table("run", "game", "oracle", "seed", "iterations", "state", "started", box=None)
-        for one in records:
-            table.add_row(
-                one.name,
-                one.config.game,
-                plain(one.config.variant),
-                str(one.config.seed),
-                f"{done[one.name]} of {one.config.iterations}",
-                plain(f"{one.state.value} {one.note}".strip()),
-                one.created.isoformat(sep=" ", timespec="minutes"),
-            )
-        out.print(table)
-        if not records:
-            advise(out, "no runs yet; start one", session.typed("csro run --game GAME"))
-
-    session.answer({"runs": [_summary(one, done[one.name]) for one in records]}, human)
-
-
-def _summary(record: RunRecord, done: int) -> dict[str, Any]:
-    return {
-        "run": record.name,
-        "game": record.config.game,
-        "variant": record.config.variant,
-        "seed": record.config.seed,
-        "iterations": record.config.iterations,
-        "done": done,
-        "state": record.state.value,
-        "note": record.note,
-        "created": record.created.isoformat(),
-        "mixture": record.mixture or None,
-    }
 
 
 def evaluate_runs(
@@ -173,7 +129,7 @@ def _told(facts: RunFacts) -> dict[str, Any]:
     labels = {member.digest: member.label for member in facts.members}
     total = facts.usage.total
     return {
-        **_summary(facts.record, len(facts.steps)),
+        **summary_of(facts.record, len(facts.steps)),
         "ref": facts.mixture or None,
         "sigma": {labels[d]: w for d, w in facts.sigma.support.items()} if facts.sigma else {},
         "population": facts.measured.population,
@@ -356,4 +312,4 @@ def _shown(figure: paper.Figure | None) -> str:
     )
 
 
-COMMANDS: tuple[click.Command, ...] = (list_, report, table)
+COMMANDS: tuple[click.Command, ...] = (report, table)

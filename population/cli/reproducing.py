@@ -36,7 +36,8 @@ from oracle.models.catalogue import price_of
 from oracle.models.errors import BudgetSpent, ModelError
 from population.agents import agent_rows, is_agents
 from population.cli.reading import evaluate_runs
-from population.cli.running import go_on, name_for, ready, spending_options
+from population.cli.running import spending_options
+from population.cli.working import go_on, name_for, ready
 from population.config import OracleChoice, RunConfig
 from population.matches import Matches
 from population.members import built_in_initial

@@ -3,59 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from arena.analysis.meta_strategy import DEFAULT_SOLVER, SOLVERS
 from arena.cli.references import REF
-from arena.cli.session import (
-    Session,
-    game_option,
-    notice,
-    optional_game,
-    session_options,
-)
+from arena.cli.session import Session, game_option, optional_game, session_options
 from arena.cli.walls import sandbox_options
 from arena.cli.workers import workers_options
 from arena.errors import UsageFault
-from arena.executors import Workers
-from arena.games import game as game_named
-from arena.games.protocol import Game
-from arena.local import Arena
-from oracle.grammar.starts import STARTS
-from oracle.models.budget import NOTHING, Spent
-from oracle.models.choice import names_of
-from population.cli.asking import (
-    asking_options,
-    pace_options,
-    refuse_idle,
-    refuse_others,
-    show_call,
-    show_calls,
-    show_first,
-)
+from population.cli.asking import asking_options, pace_options, refuse_idle, refuse_others
 from population.cli.keeping import runs_of
 from population.cli.learning import CHOICES, chosen, training_options
-from population.cli.progress import bars
-from population.cli.telling import answer, told_again
 from population.config import Measuring, OracleChoice, RunConfig, default_measuring
-from population.csro import Csro, Result
 from population.errors import RunExists
-from population.logbook import Logbook, at_work
-from population.matches import Matches
-from population.members import named_initial
-from population.oracles import (
-    Spending,
-    check_model,
-    check_writer,
-    workshop,
-)
-from population.records import RunRecord, RunState
-from population.runs import Runs
-from sandbox.choose import WallChoice
+
+if TYPE_CHECKING:
+    from arena.executors import Workers
+    from arena.games.protocol import Game
+    from population.oracles import Spending
+    from sandbox.choose import WallChoice
+
+# What the commands do is imported where they do it: their help takes a third of the time.
 
 
 def oracle_options(function: Callable[..., Any], usual: str = "linear") -> Callable[..., Any]:
@@ -145,6 +116,8 @@ def spending_options(function: Callable[..., Any]) -> Callable[..., Any]:
         price: str | None,
         **kwargs: Any,
     ) -> Any:
+        from population.oracles import Spending
+
         return function(spending=Spending(max_cost, max_calls, max_tokens, price), **kwargs)
 
     return run
@@ -213,6 +186,12 @@ def run(
 
     The same options give the same run.  Interrupt it, or kill it: `csro resume RUN` goes on.
     """
+    from population.cli.prompts import show_first
+    from population.cli.working import name_for, ready, work
+    from population.members import named_initial
+    from population.oracles import check_writer
+    from population.records import RunState
+
     usual = default_measuring(game.name)
     matches = Measuring(payoff_matches or usual.payoff, evaluation_matches or usual.evaluation)
     config = RunConfig(
@@ -238,29 +217,6 @@ def run(
         work(session, runs, record, arena, spending)
 
 
-def ready(arena: Arena, oracle: OracleChoice, spending: Spending) -> None:
-    """Tries the model and the sandbox before a run stores or plays anything; says which they are.
-
-    Raises:
-      ModelError, SandboxError: one of them does not work.
-    """
-    remarks = check_model(oracle, spending)
-    about = " (programs are made from a grammar; no key is used)" if oracle.model in STARTS else ""
-    notice(f"model: {oracle.model}{about}")
-    for remark in remarks:
-        notice(f"  {remark}")
-    notice("sandbox: networks need none" if oracle.trains else f"sandbox: {arena.wall}")
-
-
-def name_for(config: RunConfig) -> str:
-    """What a run is called that was given no name: equal for equal variants and seeds."""
-    model = "+".join(
-        name.replace(":", "-") if name in STARTS else name.partition(":")[0]
-        for name in names_of(config.oracle.model)
-    )
-    return f"{config.game}-{config.oracle.name}-{model}-s{config.seed}"
-
-
 @click.command()
 @click.argument("run_name", metavar="RUN")
 @workers_options
@@ -277,6 +233,10 @@ def resume(
     wall: WallChoice,
 ) -> None:
     """Goes on with RUN from wherever it was left; a finished run is only told again."""
+    from population.cli.telling import answer, told_again
+    from population.cli.working import at_pace, ready, work
+    from population.records import RunState
+
     with session.arena(wall, workers) as arena:
         runs = runs_of(session)
         record = at_pace(runs.get(run_name), pace)
@@ -285,41 +245,6 @@ def resume(
         else:
             ready(arena, record.config.oracle, spending)
             work(session, runs, record, arena, spending)
-
-
-def at_pace(record: RunRecord, pace: Mapping[str, Any]) -> RunRecord:
-    """A run as it goes on with another time-out or number of calls at once."""
-    oracle = record.config.oracle
-    changed = replace(oracle, asking=replace(oracle.asking, **pace))
-    return replace(record, config=replace(record.config, oracle=changed))
-
-
-def work(session: Session, runs: Runs, record: RunRecord, arena: Arena, spending: Spending) -> None:
-    """Runs or resumes, with progress on stderr, and answers."""
-    result, walls = go_on(runs, record, arena, spending)
-    answer(session, record, result, walls)
-
-
-def go_on(
-    runs: Runs, record: RunRecord, arena: Arena, spending: Spending, elsewhere: Spent = NOTHING
-) -> tuple[Result, Mapping[str, int]]:
-    """Runs or resumes, with progress on stderr; says what the matches ran behind.
-
-    What others spent `elsewhere` counts against the same limits.
-    """
-    with at_work(runs, record.name), bars(record) as watcher:
-        config = record.config
-        matches = Matches(arena, game_named(config.game), config.vouched, watcher.plays)
-        log = Logbook(record.name, config.iterations, runs, matches, watcher)
-        shop = workshop(runs, record, spending, elsewhere=elsewhere, learns=watcher.learns)
-        lineage_of = shop.authorship.lineage_of
-        try:
-            result = Csro(record.name, config, shop.oracle, lineage_of, matches, log).run()
-        finally:
-            shop.close()
-    for wall, number in sorted(matches.spent.walls.items()):
-        notice(f"{number:,} matches played behind: {wall}")
-    return result, matches.spent.walls
 
 
 @click.command()
@@ -344,6 +269,8 @@ def prompt(
     With --game the first one that a run with these options would send; with --run a list of all
     that RUN has sent, and with --call one of them, or the first of an iteration (k03).
     """
+    from population.cli.prompts import show_call, show_calls, show_first
+
     if (game is None) == (run_name is None):
         raise UsageFault("give either --game, with a run's options, or --run RUN")
     if run_name is None and key is not None:

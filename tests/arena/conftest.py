@@ -1,7 +1,13 @@
 """What tests of the arena share."""
 
+import json
+import shutil
+
 import pytest
 
+from arena.contest.certificate import without_sources
+from arena.contest.issuing import issue
+from tests.arena.contests import with_a_final
 from tests.registry.conftest import postgres_server as postgres_server
 
 
@@ -12,3 +18,19 @@ def cluster():
 
     with ray_cluster() as made:
         yield made
+
+
+@pytest.fixture(scope="session")
+def finished(house, tmp_path_factory):
+    """A home with a tournament whose final was played; it is for reading."""
+    return with_a_final(shutil.copytree(house, tmp_path_factory.mktemp("contest") / "home"))
+
+
+@pytest.fixture(scope="session")
+def certificate(finished):
+    return json.loads(json.dumps(issue(finished, "spring")))
+
+
+@pytest.fixture(scope="session")
+def bare(certificate):
+    return without_sources(certificate)

@@ -1,0 +1,81 @@
+"""What `csro run` and `csro resume` do, and commands that run CSRO among other things."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from arena.cli.session import Session, notice
+from arena.games import game as game_named
+from arena.local import Arena
+from oracle.grammar.starts import STARTS
+from oracle.models.budget import NOTHING, Spent
+from oracle.models.choice import names_of
+from population.cli.progress import bars
+from population.cli.telling import answer
+from population.config import OracleChoice, RunConfig
+from population.csro import Csro, Result
+from population.logbook import Logbook, at_work
+from population.matches import Matches
+from population.oracles import Spending, check_model, workshop
+from population.records import RunRecord
+from population.runs import Runs
+
+
+def ready(arena: Arena, oracle: OracleChoice, spending: Spending) -> None:
+    """Tries the model and the sandbox before a run stores or plays anything; says which they are.
+
+    Raises:
+      ModelError, SandboxError: one of them does not work.
+    """
+    remarks = check_model(oracle, spending)
+    about = " (programs are made from a grammar; no key is used)" if oracle.model in STARTS else ""
+    notice(f"model: {oracle.model}{about}")
+    for remark in remarks:
+        notice(f"  {remark}")
+    notice("sandbox: networks need none" if oracle.trains else f"sandbox: {arena.wall}")
+
+
+def name_for(config: RunConfig) -> str:
+    """What a run is called that was given no name: equal for equal variants and seeds."""
+    model = "+".join(
+        name.replace(":", "-") if name in STARTS else name.partition(":")[0]
+        for name in names_of(config.oracle.model)
+    )
+    return f"{config.game}-{config.oracle.name}-{model}-s{config.seed}"
+
+
+def at_pace(record: RunRecord, pace: Mapping[str, Any]) -> RunRecord:
+    """A run as it goes on with another time-out or number of calls at once."""
+    oracle = record.config.oracle
+    changed = replace(oracle, asking=replace(oracle.asking, **pace))
+    return replace(record, config=replace(record.config, oracle=changed))
+
+
+def work(session: Session, runs: Runs, record: RunRecord, arena: Arena, spending: Spending) -> None:
+    """Runs or resumes, with progress on stderr, and answers."""
+    result, walls = go_on(runs, record, arena, spending)
+    answer(session, record, result, walls)
+
+
+def go_on(
+    runs: Runs, record: RunRecord, arena: Arena, spending: Spending, elsewhere: Spent = NOTHING
+) -> tuple[Result, Mapping[str, int]]:
+    """Runs or resumes, with progress on stderr; says what the matches ran behind.
+
+    What others spent `elsewhere` counts against the same limits.
+    """
+    with at_work(runs, record.name), bars(record) as watcher:
+        config = record.config
+        matches = Matches(arena, game_named(config.game), config.vouched, watcher.plays)
+        log = Logbook(record.name, config.iterations, runs, matches, watcher)
+        shop = workshop(runs, record, spending, elsewhere=elsewhere, learns=watcher.learns)
+        lineage_of = shop.authorship.lineage_of
+        try:
+            result = Csro(record.name, config, shop.oracle, lineage_of, matches, log).run()
+        finally:
+            shop.close()
+    for wall, number in sorted(matches.spent.walls.items()):
+        notice(f"{number:,} matches played behind: {wall}")
+    return result, matches.spent.walls
