@@ -6,6 +6,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -49,9 +50,9 @@ def payoff_table(home: Home, game: Game, digests: Sequence[str]) -> PayoffTable:
     """
     chosen = tuple(dict.fromkeys(digests))
     mixtures, everybody = mixtures_among(home.registry, game.name, chosen)
-    stats = home.store.pair_stats(game.name, game.version)
-    table = PayoffTable.from_pair_stats(stats, everybody)
-    table = replace(table, around=Scatter.of_pairs(stats))
+    sums = home.store.pair_sums(game.name, game.version)
+    table = PayoffTable.from_pair_sums(sums, everybody)
+    table = replace(table, around=Scatter.of_pairs(sums))
     return with_mixtures(table, mixtures).restrict(chosen)
 
 
@@ -85,11 +86,18 @@ def ratings(home: Home, game: Game, table: PayoffTable) -> dict[str, Rating]:
     repetitions = repetitions_to_rate(table.count)
     last = None if repetitions is None else repetitions - 1
     returns = home.store.returns_in_id_order(game.name, game.version, last)
-    members = pa.array(table.digests, pa.string())
-    inside = pc.and_(
-        *(pc.is_in(returns.column(side).cast(pa.string()), members) for side in ("low", "high"))
-    )
-    return true_skill(returns.filter(inside).slice(0, MAX_MATCHES))
+    return true_skill(_among(returns, table.digests).slice(0, MAX_MATCHES))
+
+
+def _among(returns: pa.Table, digests: Sequence[str]) -> pa.Table:
+    """The returns whose players are both among some policies."""
+    members = pa.array(digests, pa.string())
+    inside = np.ones(returns.num_rows, dtype=np.bool_)
+    for side in ("low", "high"):
+        column = returns.column(side).combine_chunks()
+        known = pc.is_in(column.dictionary, members).to_numpy(zero_copy_only=False)
+        inside &= known[column.indices.to_numpy()]
+    return returns if inside.all() else returns.filter(inside)
 
 
 DRAWN = 30
