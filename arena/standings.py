@@ -354,5 +354,5 @@ def standings(
     table = payoff_table(home, game, [*(v.digest for v in versions), *population.digests])
     options = Options(RankBy(by), ratings(home, game, table), more, stakes_of(game))
     rows = leaderboard(versions, table, population, options)
-    lost = nash_exploitability(table, [one.digest for one in versions]) if more else None
+    lost = nash_exploitability(table, rows) if more else None
     return Leaderboard(game.name, game.unit, population.name, by, rows, lost)

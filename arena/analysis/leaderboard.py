@@ -23,7 +23,7 @@ from arena.analysis.estimates import (
     freedom_of,
     weighted_sum_of,
 )
-from arena.analysis.meta_strategy import SOLVERS
+from arena.analysis.meta_strategy import SOLVERS, exploitability
 from arena.analysis.metrics import PopulationMetrics, meetings, population_metrics
 from arena.analysis.rankings import RankBy
 from arena.analysis.ranks import ranks
@@ -353,22 +353,23 @@ def _secondary(
     return columns
 
 
-def nash_exploitability(everybody: PayoffTable, digests: Sequence[str]) -> float | None:
+def nash_exploitability(table: PayoffTable, rows: Sequence[Row]) -> float | None:
     """What the best single policy wins against the mixture of the Nash column, per match.
 
     Args:
-      everybody: payoffs.
-      digests: the versions of the board.
+      table: payoffs.
+      rows: of the board with that column.
 
     Returns:
       At least 0; None where no policies met each other.
     """
-    known = set(everybody.digests)
-    table = everybody.restrict([digest for digest in digests if digest in known])
-    core = table.restrict(complete_core(table))
-    if not core.digests:
+    index = table.index()
+    mass = {index[row.digest]: row.nash_mass for row in rows if row.nash_mass is not None}
+    if not mass:
         return None
-    return SOLVERS["nash"](core.mean, core.stderr).exploitability
+    places = sorted(mass)
+    payoffs = table.mean[np.ix_(places, places)]
+    return exploitability(payoffs, np.array([mass[place] for place in places]))
 
 
 def complete_core(table: PayoffTable) -> tuple[str, ...]:
