@@ -6,7 +6,8 @@ antisymmetric: what one policy wins, the other loses.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -17,8 +18,9 @@ import pyarrow.csv
 from numpy.typing import NDArray
 
 from arena.figures.text import number
+from arena.pair_sums import PairSums, Scored
 from arena.printed import WIDTH, Cell, Printed, Sheet, Side
-from arena.square import Counts, Floats, Square
+from arena.square import Cells, Counts, Floats, none, reorder, unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,21 +43,16 @@ class Scatter:
         return cls(float(squares.sum()), float(freedom.sum()))
 
     @classmethod
-    def of_pairs(cls, pair_stats: pa.Table) -> Scatter:
-        """From all that `MatchStore.pair_stats` returned, both halves of a pair together."""
-        digests = sorted({name for side in _SIDES for name in _listed(pair_stats.column(side))})
-        low, high = (_places(pair_stats.column(side), digests) for side in _SIDES)
-        met = np.flatnonzero(low != high)
-        pairs, pair_of = np.unique(low[met] * len(digests) + high[met], return_inverse=True)
-        whole: dict[str, Floats] = {}
-        for name in _SUMS:
-            halves = pair_stats.column(name).to_numpy()[met]
-            whole[name] = np.bincount(pair_of, halves, len(pairs)).astype(np.float64)
-        return cls.of(_mean_and_error(whole)[1], whole["deals"])
+    def of_pairs(cls, sums: PairSums) -> Scatter:
+        """From all that `MatchStore.pair_sums` returned, both halves of a pair together."""
+        parts = []
+        for block in sums.blocks():
+            met = block.low != block.high
+            parts.append(cls.of(block.whole.stderr[met], block.whole.deals[met]))
+        return cls(math.fsum(one.squares for one in parts), math.fsum(one.freedom for one in parts))
 
 
-_SIDES = ("low", "high")
-_SUMS = ("matches", "total", "deals", "deal_squares", "deal_cross", "deal_sizes")
+_SCORED = ("mean", "stderr", "count", "deals")
 _SEEN = (
     ("wins", "wins", "losses"),
     ("draws", "draws", "draws"),
@@ -182,32 +179,42 @@ class PayoffTable(Printed):
 
     @classmethod
     def from_pair_stats(cls, pair_stats: pa.Table, digests: Sequence[str]) -> PayoffTable:
+        """The same as `from_pair_sums` from what `MatchStore.pair_stats` returned."""
+        return cls.from_pair_sums(PairSums.of_table(pair_stats), digests)
+
+    @classmethod
+    def from_pair_sums(cls, sums: PairSums, digests: Sequence[str]) -> PayoffTable:
         """Builds the table of some policies.
 
         Args:
-          pair_stats: as `MatchStore.pair_stats` returns it; at most one row for each pair and
-            half.  Self-play and pairs with anybody else are left out.
+          sums: of their pairs.  Self-play and pairs with anybody else are left out.
           digests: the policies, in the order wanted; those who never played have no means.
 
         Returns:
           A table of len(digests) policies.
         """
         n = len(digests)
-        pairs, rows = _rows_of_pairs(pair_stats, digests)
-        square = Square(n, *np.divmod(pairs, n))
-        halves = _nothing(n)
-        whole = {name: np.zeros(len(pairs)) for name in _SUMS}
-        for half, part in enumerate(rows):  # of thousands of policies one alone is large
-            sums = {name: _gather(pair_stats, name, part) for name in _SUMS}
-            for name, matrix in _scored(square, sums):
-                halves[f"half_{name}"][half] = matrix
-            for name in _SUMS:
-                whole[name] += sums.pop(name)
-        arrays: dict[str, Any] = dict(_scored(square, whole)) | halves
-        del whole
-        for name, low_saw, high_saw in _SEEN:
-            views = [_gather(pair_stats, view, rows).sum(axis=0) for view in (low_saw, high_saw)]
-            arrays[name] = square.counts(*views)
+        number = {digest: place for place, digest in enumerate(sums.digests)}
+        # Pairs are stored more or less in the order of the policies' numbers.  Written in that
+        # order, neighbours stay neighbours, and memory is as quick as it can be.
+        order = sorted(range(n), key=lambda one: number.get(digests[one], len(number)))
+        place = np.full(len(number), -1, dtype=np.intp)
+        for at, one in enumerate(order):
+            if digests[one] in number:
+                place[number[digests[one]]] = at
+        arrays = _unplayed(n)
+        for block in sums.blocks():
+            low, high = place[block.low], place[block.high]
+            inside = (low >= 0) & (high >= 0) & (low != high)
+            cells = Cells(n, low[inside], high[inside])
+            for half, scored in enumerate(block.halves):
+                halves = {name: arrays[f"half_{name}"][half] for name in _SCORED}
+                _put(cells, halves, scored, inside)
+            _put(cells, arrays, block.whole, inside)
+            for name, low_saw, high_saw in _SEEN:
+                cells.put(arrays[name], *(block.seen[view][inside] for view in (low_saw, high_saw)))
+        for matrices in arrays.values():
+            reorder(matrices, np.argsort(order))
         return cls(tuple(digests), **arrays)
 
     def picture(self) -> str:
@@ -267,9 +274,13 @@ class PayoffTable(Printed):
             rows, columns = np.triu_indices(len(digests))
             if len(rows) != table.num_rows or policy != [digests[row] for row in rows]:
                 raise ValueError("its rows are not the unordered pairs of its policies")
-            square = Square(len(digests), rows, columns)
-            arrays: dict[str, Any] = {n: _read_floats(square, table, n) for n in _FLOATS}
-            arrays |= {name: _read_counts(square, table, name) for name in _COUNTS}
+            apart = rows != columns  # the diagonal is zero, whatever somebody wrote there
+            cells, arrays = (
+                Cells(len(digests), rows[apart], columns[apart]),
+                _unplayed(len(digests)),
+            )
+            for name, matrices in arrays.items():
+                cells.put(matrices, *(view[..., apart] for view in _read_views(table, name)))
             return cls(digests, **arrays, names=_read_names(table))
         except (KeyError, pa.ArrowInvalid, ValueError) as error:
             raise ValueError(f"{path} is not a payoff table written by to_csv: {error}") from error
@@ -283,104 +294,34 @@ _HALVES = ("even", "odd")
 _ARRAYS = _FLOATS + _COUNTS
 
 
-def _encoded(column: pa.ChunkedArray) -> list[pa.DictionaryArray]:
-    """The chunks of a column of digests, each with its dictionary."""
-    return [
-        chunk if pa.types.is_dictionary(chunk.type) else chunk.dictionary_encode()
-        for chunk in column.chunks
-    ]
+def _unplayed(n: int) -> dict[str, Any]:
+    """The arrays of a table of n policies that met nobody, by name."""
+
+    def shape(name: str) -> tuple[int, ...]:
+        return (2, n, n) if name.startswith("half") else (n, n)
+
+    floats: dict[str, Any] = {name: unknown(*shape(name)) for name in _FLOATS}
+    return floats | {name: none(*shape(name)) for name in _COUNTS}
 
 
-def _listed(column: pa.ChunkedArray) -> set[str]:
-    """The digests that a column's dictionaries name."""
-    return {digest for chunk in _encoded(column) for digest in chunk.dictionary.to_pylist()}
-
-
-def _places(column: pa.ChunkedArray, digests: Sequence[str]) -> NDArray[np.intp]:
-    """Position of each digest of a column among `digests`, -1 where it is not among them."""
-    index = {digest: place for place, digest in enumerate(digests)}
-    places = [np.zeros(0, dtype=np.intp)]
-    for chunk in _encoded(column):
-        known = [index.get(digest, -1) for digest in chunk.dictionary.to_pylist()]
-        places.append(np.array(known, dtype=np.intp)[chunk.indices.to_numpy()])
-    return np.concatenate(places)
-
-
-def _rows_of_pairs(
-    pair_stats: pa.Table, digests: Sequence[str]
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Finds the rows of each pair of two different known policies.
-
-    Returns:
-      (p,) pairs as low * n + high, and (2, p) the row of each half, -1 where there is none.
-    """
-    n = len(digests)
-    low, high = (_places(pair_stats.column(side), digests) for side in _SIDES)
-    half = pair_stats.column("half").to_numpy()
-    source = np.nonzero((low >= 0) & (high >= 0) & (low != high))[0]
-    row_of = np.full((2, n * n), -1, dtype=np.int32)
-    row_of[half[source], low[source] * n + high[source]] = source
-    if np.count_nonzero(row_of >= 0) != len(source):
-        raise ValueError("pair statistics have more than one row for a pair and half")
-    pairs = np.nonzero(np.maximum(row_of[0], row_of[1]) >= 0)[0]
-    return pairs, row_of[:, pairs].astype(np.intp)
-
-
-def _nothing(n: int) -> dict[str, NDArray[Any]]:
-    """Room for what each half says, (2, n, n) each."""
-    floats = {f"half_{name}": np.empty((2, n, n)) for name in ("mean", "stderr")}
-    return floats | {f"half_{name}": np.empty((2, n, n), np.int32) for name in ("count", "deals")}
-
-
-def _scored(square: Square, sums: Mapping[str, Floats]) -> Iterator[tuple[str, NDArray[Any]]]:
-    """Means, errors and counts of pairs as matrices, by their names."""
-    mean, stderr = _mean_and_error(sums)
-    yield "mean", square.floats(mean, 0.0 - mean)
-    yield "stderr", square.floats(stderr, stderr)
-    yield "count", square.counts(sums["matches"], sums["matches"])
-    yield "deals", square.counts(sums["deals"], sums["deals"])
-
-
-def _gather(pair_stats: pa.Table, name: str, rows: NDArray[np.intp]) -> Floats:
-    """A column's values in these rows, of their shape; 0 where there is no row."""
-    if not rows.size:
-        return np.zeros(rows.shape)
-    values: Floats = pair_stats.column(name).to_numpy()[rows].astype(np.float64, copy=False)
-    values[rows < 0] = 0.0
-    return values
-
-
-def _mean_and_error(sums: Mapping[str, Floats]) -> tuple[Floats, Floats]:
-    """Mean of all matches, and its standard error with deals as clusters.
-
-    With s_d the sum over the m_d matches of deal d and r the mean, the residual of a deal is
-    s_d - r m_d; its square summed over deals needs only the three sums that the store keeps.
-    """
-    matches, deals = sums["matches"], sums["deals"]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        mean = sums["total"] / matches
-        residuals = (
-            sums["deal_squares"] - 2.0 * mean * sums["deal_cross"] + mean**2 * sums["deal_sizes"]
-        )
-        variance = np.maximum(residuals, 0.0) * deals / (deals - 1.0) / matches**2
-        stderr = np.where(deals >= 2, np.sqrt(variance), np.nan)
-    return mean, stderr
+def _put(
+    cells: Cells, matrices: Mapping[str, Any], scored: Scored, inside: NDArray[np.bool_]
+) -> None:
+    """Writes what some of the pairs got into the matrices of a table."""
+    for name in _SCORED:
+        values = getattr(scored, name)[inside]
+        cells.put(matrices[name], values, 0.0 - values if name == "mean" else values)
 
 
 _OTHER_VIEW = {"wins": "losses", "forfeits": "opponent_forfeits"}
 
 
-def _read_floats(square: Square, table: pa.Table, name: str) -> Floats:
-    """One array of means or errors from its columns."""
+def _read_views(table: pa.Table, name: str) -> tuple[Floats, Floats]:
+    """One array as the first and as the second policy of each pair sees it."""
     upper = _read_columns(table, name)
-    return square.floats(upper, 0.0 - upper if name.endswith("mean") else upper)
-
-
-def _read_counts(square: Square, table: pa.Table, name: str) -> Counts:
-    """One array of counts from its columns."""
-    return square.counts(
-        _read_columns(table, name), _read_columns(table, _OTHER_VIEW.get(name, name))
-    )
+    if name.endswith("mean"):
+        return upper, 0.0 - upper
+    return upper, _read_columns(table, _OTHER_VIEW.get(name, name))
 
 
 def _read_columns(table: pa.Table, name: str) -> Floats:

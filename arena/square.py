@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,26 +11,52 @@ Floats = NDArray[np.float64]
 Counts = NDArray[np.int32]
 
 
-class Square:
-    """Spreads values of p pairs, (p,) or (2, p), over square matrices, (n, n) or (2, n, n)."""
+def unknown(*shape: int) -> Floats:
+    """Square matrices of numbers that nobody knows: NaN, with zeros on the diagonal."""
+    matrices = np.full(shape, np.nan)
+    matrices[..., range(shape[-1]), range(shape[-1])] = 0.0
+    return matrices
 
-    def __init__(self, n: int, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> None:
+
+def none(*shape: int) -> Counts:
+    """Square matrices of counts, of nothing."""
+    return np.zeros(shape, dtype=np.int32)
+
+
+class Cells:
+    """The cells (row, column) and (column, row) of k pairs in square matrices of n policies."""
+
+    def __init__(
+        self, n: int, rows: NDArray[np.integer[Any]], columns: NDArray[np.integer[Any]]
+    ) -> None:
         self._n = n
         # One flat index into a matrix is twice as fast as two.
-        self._upper = rows * n + columns
-        self._lower = columns * n + rows
+        self._upper = rows.astype(np.intp) * n + columns
+        self._lower = columns.astype(np.intp) * n + rows
 
-    def floats(self, upper: Floats, lower: Floats) -> Floats:
-        """Values of each pair, as the first and as the second of it sees them; NaN elsewhere."""
-        matrix = np.full((*upper.shape[:-1], self._n * self._n), np.nan)
-        matrix[..., self._lower] = lower
-        matrix[..., self._upper] = upper
-        matrix[..., :: self._n + 1] = 0.0
-        return matrix.reshape(*upper.shape[:-1], self._n, self._n)
+    def put(self, matrices: NDArray[Any], upper: NDArray[Any], lower: NDArray[Any]) -> None:
+        """Writes what the row's and what the column's policy of each pair sees.
 
-    def counts(self, upper: Floats, lower: Floats) -> Counts:
-        """The same of whole numbers; 0 elsewhere."""
-        matrix = np.zeros((*upper.shape[:-1], self._n * self._n), dtype=np.int32)
-        matrix[..., self._lower] = lower
-        matrix[..., self._upper] = upper
-        return matrix.reshape(*upper.shape[:-1], self._n, self._n)
+        Args:
+          matrices: (n, n) or (2, n, n), contiguous; changed.
+          upper: (k,) or (2, k), into the cells (row, column).
+          lower: the same, into the cells (column, row).
+        """
+        flat = matrices.reshape(*matrices.shape[:-2], self._n * self._n)
+        flat[..., self._lower] = lower
+        flat[..., self._upper] = upper
+
+
+def reorder(matrices: NDArray[Any], places: NDArray[np.intp]) -> None:
+    """Puts row and column `places[k]` in the place of k, in each of the matrices; changes them.
+
+    Args:
+      matrices: (n, n) or (2, n, n), contiguous.
+      places: (n,) a permutation.
+    """
+    n = len(places)
+    passing = np.empty((n, n), dtype=matrices.dtype)
+    for matrix in matrices if matrices.ndim == 3 else matrices[None]:
+        # Indices are in range; to be told so spares numpy a copy.
+        np.take(matrix, places, axis=0, out=passing, mode="clip")
+        np.take(passing, places, axis=1, out=matrix, mode="clip")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -14,10 +15,10 @@ from arena.analysis.leaderboard import (
     Options,
     Row,
     leaderboard,
+    nash_exploitability,
 )
 from arena.analysis.rankings import NASH_RULE, RankBy
 from arena.analysis.ratings import MAX_MATCHES, Rating, repetitions_to_rate, true_skill
-from arena.analysis.secondary import nash_exploitability
 from arena.analysis.stakes import stakes_of
 from arena.figures.intervals import Line, intervals
 from arena.figures.text import interval, number
@@ -50,9 +51,9 @@ def payoff_table(home: Home, game: Game, digests: Sequence[str]) -> PayoffTable:
     """
     chosen = tuple(dict.fromkeys(digests))
     mixtures, everybody = mixtures_among(home.registry, game.name, chosen)
-    stats = home.store.pair_stats(game.name, game.version)
-    table = PayoffTable.from_pair_stats(stats, everybody)
-    table = replace(table, around=Scatter.of_pairs(stats))
+    sums = home.store.pair_sums(game.name, game.version)
+    table = PayoffTable.from_pair_sums(sums, everybody)
+    table = replace(table, around=Scatter.of_pairs(sums))
     return with_mixtures(table, mixtures).restrict(chosen)
 
 
@@ -86,11 +87,18 @@ def ratings(home: Home, game: Game, table: PayoffTable) -> dict[str, Rating]:
     repetitions = repetitions_to_rate(table.count)
     last = None if repetitions is None else repetitions - 1
     returns = home.store.returns_in_id_order(game.name, game.version, last)
-    members = pa.array(table.digests, pa.string())
-    inside = pc.and_(
-        *(pc.is_in(returns.column(side).cast(pa.string()), members) for side in ("low", "high"))
-    )
-    return true_skill(returns.filter(inside).slice(0, MAX_MATCHES))
+    return true_skill(_among(returns, table.digests).slice(0, MAX_MATCHES))
+
+
+def _among(returns: pa.Table, digests: Sequence[str]) -> pa.Table:
+    """The returns whose players are both among some policies."""
+    members = pa.array(digests, pa.string())
+    inside = np.ones(returns.num_rows, dtype=np.bool_)
+    for side in ("low", "high"):
+        column = returns.column(side).combine_chunks()
+        known = pc.is_in(column.dictionary, members).to_numpy(zero_copy_only=False)
+        inside &= known[column.indices.to_numpy()]
+    return returns if inside.all() else returns.filter(inside)
 
 
 DRAWN = 30
@@ -366,5 +374,5 @@ def standings(
     table = payoff_table(home, game, [*(v.digest for v in versions), *population.digests])
     options = Options(RankBy(by), ratings(home, game, table), more, stakes_of(game))
     rows = leaderboard(versions, table, population, options)
-    lost = nash_exploitability(table, [one.digest for one in versions]) if more else None
+    lost = nash_exploitability(table, rows) if more else None
     return Leaderboard(game.name, game.unit, population.name, by, rows, lost)

@@ -22,13 +22,14 @@ from arena.analysis.estimates import (
     freedom_of,
     weighted_sum_of,
 )
+from arena.analysis.meta_strategy import exploitability
 from arena.analysis.metrics import PopulationMetrics, meetings, population_metrics
 from arena.analysis.rankings import RankBy
 from arena.analysis.ranks import ranks
 from arena.analysis.ratings import Rating
 from arena.analysis.secondary import secondary
 from arena.analysis.stakes import UNKNOWN, Stakes, doubted
-from arena.payoffs import PayoffTable
+from arena.payoffs import PayoffTable, Scatter
 from registry.values import PolicyVersion
 
 
@@ -235,21 +236,18 @@ class _AgainstAll:
         rows = places[places >= 0]
         self.matches = self._spread(places, table.count[rows].sum(axis=1), 0)
         self.forfeits = self._spread(places, table.forfeits[rows].sum(axis=1), 0)
-        # Opponents that were never met count neither in the mean nor in its error.
-        played = table.count[rows] > 0
-        opponents = np.maximum(played.sum(axis=1, keepdims=True), 1)
-        stderr = doubted(table.stderr[rows], table.deals[rows], table.scatter, stakes)
-        found = weighted_sum_of(
-            played / opponents, table.mean[rows], stderr, freedom_of(table.deals[rows])
-        ).within(stakes.most)
-        met_nobody = ~played.any(axis=1)
-        columns = (found.value, found.stderr, found.low, found.high, found.freedom)
-        self.mean_return = Estimates(
-            *(
-                self._spread(places, np.where(met_nobody, np.nan, column), np.nan)
-                for column in columns
-            )
+        # Of thousands of policies a few rows at a time, or the passing arrays are as large as
+        # the table.
+        scatter = table.scatter
+        parts = [
+            _mean_return(table, rows[start : start + _ROWS], scatter, stakes)
+            for start in range(0, max(len(rows), 1), _ROWS)
+        ]
+        columns = (
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("value", "stderr", "low", "high", "freedom")
         )
+        self.mean_return = Estimates(*(self._spread(places, one, np.nan) for one in columns))
 
     @staticmethod
     def _spread(places: NDArray[np.intp], found: Floats, absent: float) -> Floats:
@@ -257,6 +255,25 @@ class _AgainstAll:
         values = np.full(len(places), absent, dtype=np.float64)
         values[places >= 0] = found
         return values
+
+
+_ROWS = 64
+"""Policies whose mean returns are computed together."""
+
+
+def _mean_return(
+    table: PayoffTable, rows: NDArray[np.intp], scatter: Scatter, stakes: Stakes
+) -> Estimates:
+    """Mean returns of some rows of a table over all that they met; NaN where they met nobody."""
+    # Opponents that were never met count neither in the mean nor in its error.
+    played = table.count[rows] > 0
+    opponents = np.maximum(played.sum(axis=1, keepdims=True), 1)
+    stderr = doubted(table.stderr[rows], table.deals[rows], scatter, stakes)
+    freedom = freedom_of(table.deals[rows])
+    found = weighted_sum_of(played / opponents, table.mean[rows], stderr, freedom)
+    found, met = found.within(stakes.most), played.any(axis=1)
+    columns = (found.value, found.stderr, found.low, found.high, found.freedom)
+    return Estimates(*(np.where(met, column, np.nan) for column in columns))
 
 
 def _scores(
@@ -347,6 +364,25 @@ def _more(
 
 def _number(value: float | None) -> float | None:
     return None if value is None or math.isnan(value) else value
+
+
+def nash_exploitability(table: PayoffTable, rows: Sequence[Row]) -> float | None:
+    """What the best single policy wins against the mixture of the Nash column, per match.
+
+    Args:
+      table: payoffs.
+      rows: of the board with that column.
+
+    Returns:
+      At least 0; None where no policies met each other.
+    """
+    index = table.index()
+    mass = {index[row.digest]: row.nash_mass for row in rows if row.nash_mass is not None}
+    if not mass:
+        return None
+    places = sorted(mass)
+    payoffs = table.mean[np.ix_(places, places)]
+    return exploitability(payoffs, np.array([mass[place] for place in places]))
 
 
 def _known(estimate: Estimate) -> Estimate | None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,23 +83,24 @@ def meetings(
     unknown = (rows < 0) | (columns < 0)
     itself = np.array(digests, dtype=object)[:, None] == np.array(population, dtype=object)
 
-    def look_up(array: Floats, at_home: float) -> Floats:
+    def cells(array: NDArray[Any]) -> NDArray[Any]:
         if not table.digests:
-            found = np.full((*array.shape[:-2], *unknown.shape), np.nan)
-        else:
-            found = np.where(unknown, np.nan, array[..., rows, columns])
+            return np.full((*array.shape[:-2], *unknown.shape), np.nan)
+        return array[..., rows, columns]
+
+    def known(values: Floats, at_home: float) -> Floats:
+        found = np.where(unknown, np.nan, values)
         found[..., itself] = at_home
         return found
 
-    stderr = doubted(table.stderr, table.deals, table.scatter, stakes)
-    half_stderr = doubted(table.half_stderr, table.half_deals, table.scatter, stakes)
+    scatter, deals, half_deals = table.scatter, cells(table.deals), cells(table.half_deals)
     return Meetings(
-        mean=look_up(table.mean, 0.0),
-        stderr=look_up(stderr, 0.0),
-        freedom=look_up(freedom_of(table.deals), np.inf),
-        half_mean=look_up(table.half_mean, 0.0),
-        half_stderr=look_up(half_stderr, 0.0),
-        half_freedom=look_up(freedom_of(table.half_deals), np.inf),
+        mean=known(cells(table.mean), 0.0),
+        stderr=known(doubted(cells(table.stderr), deals, scatter, stakes), 0.0),
+        freedom=known(freedom_of(deals), np.inf),
+        half_mean=known(cells(table.half_mean), 0.0),
+        half_stderr=known(doubted(cells(table.half_stderr), half_deals, scatter, stakes), 0.0),
+        half_freedom=known(freedom_of(half_deals), np.inf),
         stakes=stakes,
     )
 

@@ -88,16 +88,25 @@ def true_skill(returns: pa.Table, *, draw_margin: float = 0.0) -> dict[str, Rati
     Returns:
       Rating of each digest.
     """
-    low, high = (returns.column(name).combine_chunks() for name in ("low", "high"))
-    together = pa.chunked_array([low.cast(pa.string()), high.cast(pa.string())])
-    encoded = together.combine_chunks().dictionary_encode()
+    chunks = [
+        chunk if pa.types.is_dictionary(chunk.type) else chunk.dictionary_encode()
+        for name in ("low", "high")
+        for chunk in returns.column(name).chunks
+    ]
+    if not chunks:
+        return {}
+    encoded = pa.chunked_array(chunks).unify_dictionaries().combine_chunks()
     digests = encoded.dictionary.to_pylist()
     first, second = np.split(encoded.indices.to_numpy(), 2)
     margins = returns.column("return_low").to_numpy()
     outcomes = np.where(np.abs(margins) <= draw_margin, 0, np.sign(margins)).astype(np.int8)
     met = first != second
     mu, sigma = _fold(first[met], second[met], outcomes[met], len(digests))
-    return {digest: Rating(mu[place], sigma[place]) for place, digest in enumerate(digests)}
+    # A dictionary may name some who are in no row.
+    return {
+        digests[place]: Rating(mu[place], sigma[place])
+        for place in np.unique(encoded.indices.to_numpy()).tolist()
+    }
 
 
 def environment(draw_share: float) -> trueskill.TrueSkill:

@@ -72,24 +72,6 @@ def secondary(
     return columns
 
 
-def nash_exploitability(everybody: PayoffTable, digests: Sequence[str]) -> float | None:
-    """What the best single policy wins against the mixture of the Nash column, per match.
-
-    Args:
-      everybody: payoffs.
-      digests: the versions of the board.
-
-    Returns:
-      At least 0; None where no policies met each other.
-    """
-    known = set(everybody.digests)
-    table = everybody.restrict([digest for digest in digests if digest in known])
-    core = table.restrict(complete_core(table))
-    if not core.digests:
-        return None
-    return SOLVERS["nash"](core.mean, core.stderr).exploitability
-
-
 def complete_core(table: PayoffTable) -> tuple[str, ...]:
     """Policies that all met each other, in table order.
 

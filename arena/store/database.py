@@ -29,6 +29,9 @@ _SEALED: Mapping[str, str] = {
     "allow_persistent_secrets": "false",
     # Else a table that is missing would be looked for among our Python variables.
     "python_enable_replacements": "false",
+    # Else what was once read of a hundred million matches stays in memory; beyond this, DuckDB
+    # lets go of it, and puts what it sorts beside the file.
+    "memory_limit": "400MiB",
     "lock_configuration": "true",
 }
 """Settings of every connection."""

@@ -6,13 +6,12 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from arena.store import rows
 from arena.store.catalog import Connection
-from arena.store.counted import COUNTED
-from arena.store.rows import MATCH, MICROS, OUTCOME, TABLES
+from arena.store.policy_numbers import policy_numbers
+from arena.store.rows import MATCH, OUTCOME, TABLES
 from arena.store.values import (
     LOCKSTEP,
     TRUSTED,
@@ -112,87 +111,6 @@ def rows_at(
     return [rows.match_row(row) for row in found]
 
 
-def pair_stats(
-    connection: Connection, game: str, version: int, span: int, among: Collection[str] | None
-) -> pa.Table:
-    """See `MatchStore.pair_stats`; `span` is the number of matches of a deal."""
-    keys = _policies(connection, game, version, among)
-    some = "p.low in (select unnest($policies::integer[])) and p.high in (select unnest($policies))"
-    parameters = {"game": game, "version": version, "span": span}
-    if among is not None:
-        parameters["policies"] = keys.numbers.tolist()
-    # Millions of rows: no order, and numbers that are no wider than what they hold.
-    table = connection.sql(
-        f"""
-        with chosen as (
-            select p.pair, p.low, p.high, $span as span
-            from pairs as p join games as g using (game)
-            where g.name = $game and g.version = $version and {"true" if among is None else some}
-        ), {COUNTED}
-        select c.low, c.high, t.half, t.matches::integer as matches, t.total, t.total_squares,
-               t.deals::integer as deals, t.deal_squares, t.deal_cross,
-               t.deal_sizes::integer as deal_sizes, t.wins::integer as wins,
-               t.draws::integer as draws, t.losses::integer as losses,
-               t.forfeits_low::integer as forfeits_low, t.forfeits_high::integer as forfeits_high,
-               t.micros / {MICROS} as seconds
-        from counted as t join chosen as c using (pair)
-        """,
-        params=parameters,
-    ).to_arrow_table()
-    return keys.named(table)
-
-
-def returns_in_id_order(connection: Connection, game: str, version: int, last: int) -> pa.Table:
-    """See `MatchStore.returns_in_id_order`; `last` is the greatest repetition."""
-    keys = _policies(connection, game, version, None)
-    table = connection.sql(
-        """
-        select p.low, p.high, m.return_low
-        from matches as m join pairs as p using (pair) join games as g using (game)
-        where g.name = ? and g.version = ? and m.repetition <= ?
-        order by m.id
-        """,
-        params=[game, version, last],
-    ).to_arrow_table()
-    return keys.named(table)
-
-
-class _Policies:
-    """Some policies' numbers and digests, to put names into tables of numbers."""
-
-    def __init__(self, listed: Sequence[tuple[int, str]]) -> None:
-        self.numbers = np.array([number for number, _ in listed], dtype=np.int32)
-        self.digests = pa.array([digest for _, digest in listed], pa.string())
-
-    def named(self, table: pa.Table) -> pa.Table:
-        """The table with its first two columns (numbers) as dictionary-encoded digests."""
-        for position, name in enumerate(("low", "high")):
-            numbers = table.column(position).to_numpy()
-            places = pa.array(np.searchsorted(self.numbers, numbers).astype(np.int32))
-            column = pa.DictionaryArray.from_arrays(places, self.digests)
-            table = table.set_column(position, name, column)
-        return table
-
-
-def _policies(
-    connection: Connection, game: str, version: int, among: Collection[str] | None
-) -> _Policies:
-    """Those that played the game and, where given, are among `among`; by number."""
-    found = connection.execute(
-        """
-        with met as (
-            select low, high from pairs join games using (game) where name = ? and version = ?
-        )
-        select policy, digest from policies
-        where policy in (select low from met union select high from met)
-          and (? or digest in (select unnest(?::varchar[])))
-        order by policy
-        """,
-        [game, version, among is None, sorted(set(among or ()))],
-    ).fetchall()
-    return _Policies(found)
-
-
 def repetitions(
     connection: Connection,
     game: str,
@@ -203,7 +121,7 @@ def repetitions(
 ) -> StoredRepetitions:
     """See `MatchStore.repetitions`."""
     names = tuple(sorted(set(digests)))
-    keys = _policies(connection, game, version, names)
+    keys = policy_numbers(connection, game, version, names)
     index = {digest: place for place, digest in enumerate(names)}
     place_of = np.array([index[digest] for digest in keys.digests.to_pylist()], dtype=np.int32)
     held = connection.execute(

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
+from arena.store import sound_numbers
 from arena.store.catalog import Connection
 from arena.store.errors import CURE, StoreCorrupt
 from arena.store.rows import NAME_CHARS
@@ -27,23 +29,50 @@ _NUMBERED = """
     having count(*) <> count(distinct {key}) or min({key}) <> 0 or max({key}) <> count(*) - 1
 """
 
-_FAULTS: tuple[tuple[str, str], ...] = (
-    ("it does not have exactly one token", "select 1 from store having count(*) <> 1"),
+
+class _Fault(NamedTuple):
+    """What may be wrong.
+
+    Attributes:
+      told: for people.
+      query: has rows where it is so.
+      of_numbers: whether `sound_numbers.agree` rules it out.
+    """
+
+    told: str
+    query: str
+    of_numbers: bool = False
+
+
+_FAULTS: tuple[_Fault, ...] = (
+    _Fault("it does not have exactly one token", "select 1 from store having count(*) <> 1"),
     *(
-        (f"its {table} are not numbered 0, 1, ...", _NUMBERED.format(table=table, key=key))
+        _Fault(
+            f"its {table} are not numbered 0, 1, ...",
+            _NUMBERED.format(table=table, key=key),
+            of_numbers=table == "pairs",
+        )
         for table, key in (("games", "game"), ("policies", "policy"), ("pairs", "pair"))
     ),
-    (
+    _Fault(
         "the name of a game, or the digest of a policy, is no name",
         f"""
         select 1 from (select name from games union all select digest from policies)
         where not regexp_full_match(name, '{_NAME}')
         """,
     ),
-    ("a game is listed twice", "select 1 from games group by name, version having count(*) > 1"),
-    ("a policy is listed twice", "select 1 from policies group by digest having count(*) > 1"),
-    ("a pair is listed twice", "select 1 from pairs group by game, low, high having count(*) > 1"),
-    (
+    _Fault(
+        "a game is listed twice", "select 1 from games group by name, version having count(*) > 1"
+    ),
+    _Fault(
+        "a policy is listed twice", "select 1 from policies group by digest having count(*) > 1"
+    ),
+    _Fault(
+        "a pair is listed twice",
+        "select 1 from pairs group by game, low, high having count(*) > 1",
+        of_numbers=True,
+    ),
+    _Fault(
         "a pair is of a game or a policy that is not listed, or the wrong way round",
         """
         select 1 from pairs as p
@@ -53,15 +82,16 @@ _FAULTS: tuple[tuple[str, str], ...] = (
         where g.game is null or l.policy is null or h.policy is null or l.digest > h.digest
         """,
     ),
-    (
+    _Fault(
         "the sums of a pair are listed twice, or those of no pair",
         """
         select 1 from tallies group by pair
         having count(*) > 2 or (count(*) = 2 and min(half) = max(half)) or max(half) > 1
             or pair < 0 or pair >= (select count(*) from pairs)
         """,
+        of_numbers=True,
     ),
-    (
+    _Fault(
         "the sums of a pair contradict each other",
         """
         select 1 from tallies
@@ -72,7 +102,7 @@ _FAULTS: tuple[tuple[str, str], ...] = (
            or not (isfinite(deal_squares) and isfinite(deal_cross))
         """,
     ),
-    (
+    _Fault(
         "a game has another number of matches than its pairs",
         """
         select 1 from games
@@ -80,8 +110,9 @@ _FAULTS: tuple[tuple[str, str], ...] = (
                    from tallies as t join pairs using (pair) group by game) using (game)
         where matches <> coalesce(played, 0)
         """,
+        of_numbers=True,
     ),
-    (
+    _Fault(
         "it holds another number of matches than it counts",
         """
         select 1
@@ -89,10 +120,10 @@ _FAULTS: tuple[tuple[str, str], ...] = (
         """,
     ),
 )
-"""What may be wrong, and a query that has rows where it is; each relies on those before it."""
+"""Each relies on those before it."""
 
-_FAULTS_OF_ISOLATION: tuple[tuple[str, str], ...] = (
-    (
+_FAULTS_OF_ISOLATION: tuple[_Fault, ...] = (
+    _Fault(
         "a pair has another number of matches behind all walls than altogether",
         """
         select 1 from (
@@ -103,6 +134,7 @@ _FAULTS_OF_ISOLATION: tuple[tuple[str, str], ...] = (
         having count(*) > 1 or min(matches) < 1 or min(do_overs) < 0
             or bool_or(do_overs > matches)
         """,
+        of_numbers=True,
     ),
 )
 """The same for the tables of version 2."""
@@ -121,9 +153,13 @@ def check(connection: Connection, path: Path, size: int) -> None:
     """
     rows = _row_counts(connection)
     _check_sizes(rows, path, size)
-    for fault, query in _FAULTS + _FAULTS_OF_ISOLATION * ("isolation" in rows):
-        if connection.execute(f"{query} limit 1").fetchone() is not None:
-            raise StoreCorrupt(f"the match store {path} contradicts itself: {fault}. {CURE}")
+    isolated = "isolation" in rows
+    sound = isolated and sound_numbers.agree(connection)
+    for fault in _FAULTS + _FAULTS_OF_ISOLATION * isolated:
+        if sound and fault.of_numbers:
+            continue
+        if connection.execute(f"{fault.query} limit 1").fetchone() is not None:
+            raise StoreCorrupt(f"the match store {path} contradicts itself: {fault.told}. {CURE}")
 
 
 def _row_counts(connection: Connection) -> dict[str, int]:

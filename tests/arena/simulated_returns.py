@@ -9,6 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from arena.payoffs import PayoffTable
+
 _COLUMNS = (
     *("matches", "total", "total_squares"),
     *("deals", "deal_squares", "deal_cross", "deal_sizes"),
@@ -27,6 +29,13 @@ class Played(NamedTuple):
 def in_order(stats: pa.Table) -> list[dict[str, object]]:
     """The rows of pair statistics, which have no order, in one."""
     return sorted(stats.to_pylist(), key=lambda row: (row["low"], row["high"], row["half"]))
+
+
+def same_table(one: PayoffTable, other: PayoffTable) -> None:
+    """Fails where two tables differ in anything but names."""
+    assert one.digests == other.digests
+    for name in set(PayoffTable.__slots__) - {"digests", "names"}:
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
 
 
 def pair_stats(matches: Iterable[Played], *, encode: bool = True) -> pa.Table:

@@ -14,7 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from arena.analysis.alpha_rank import alpha_rank, log_fixation, stationary_shares
+from arena.analysis.alpha_rank import (
+    _log_stationary,
+    _stationary,
+    alpha_rank,
+    log_fixation,
+    stationary_shares,
+)
 from arena.analysis.meta_strategy import DEFAULT_SOLVER, SOLVERS, exploitability, nash_conv
 from arena.analysis.nash import lp, nash, noise_of
 from arena.analysis.projected_replicator import project, projected_replicator
@@ -231,3 +237,46 @@ def test_alpha_rank_survives_any_alpha():
     chain = np.triu(np.ones((5, 5)), 1)
     shares = alpha_rank(alpha=1e6)(chain - chain.T, chain).weights
     assert shares.tolist() == [1.0, 0.0, 0.0, 0.0, 0.0]
+
+
+def _many(kind: str, n: int) -> np.ndarray:
+    """A large meta-game (n, n) with payoffs in [-1, 1]."""
+    rng = np.random.default_rng(n)
+    turn = rng.uniform(0.0, 2.0 * np.pi, n)
+    match kind:
+        case "skill and cycles":
+            skill = rng.normal(size=n)
+            upper = skill[:, None] - skill + 0.8 * np.sin(turn[:, None] - turn)
+        case "noise":
+            upper = rng.normal(size=(n, n))
+        case "draws":
+            upper = np.zeros((n, n))
+        case "a path":  # everybody loses to the next, and beats all after that
+            upper = np.ones((n, n)) - 2.0 * np.eye(n, k=1)
+    upper = np.triu(upper, 1)
+    return (upper - upper.T) / max(np.abs(upper).max(), 1.0)
+
+
+@pytest.mark.parametrize("kind", ["skill and cycles", "noise", "draws", "a path"])
+@pytest.mark.parametrize("n", [200, 257])
+def test_alpha_rank_of_many_is_what_logarithms_say(kind, n):
+    matrix = _many(kind, n)
+    for alpha in (1.0, 100.0):
+        moves = log_fixation(alpha * (matrix.T - matrix), 50)
+        by_logarithms = np.exp(_log_stationary(moves))
+        in_blocks = _stationary(np.exp(moves))
+        shares = stationary_shares(matrix, alpha, 50)
+        np.testing.assert_allclose(shares, by_logarithms, rtol=1e-11, atol=1e-200)
+        if kind != "skill and cycles":  # where the last state may hardly ever be visited
+            np.testing.assert_allclose(in_blocks, by_logarithms, rtol=1e-11, atol=1e-200)
+
+
+def test_what_floats_cannot_hold_is_left_to_logarithms():
+    # From either state to the other it takes longer than a float can count.
+    rates = np.full((2, 2), 1e-300)
+    assert _stationary(rates.copy()) is None
+    # Nobody comes back to the first state, but by rates that are left out.
+    ring = np.full((3, 3), 1e-300)
+    ring[1, 2] = ring[2, 1] = 1.0
+    assert _stationary(ring) is None
+    assert _stationary(np.ones((3, 3))).tolist() == pytest.approx([1 / 3] * 3)

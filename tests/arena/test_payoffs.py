@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.payoffs import PayoffTable
-from tests.arena.simulated_returns import Played, pair_stats
+from tests.arena.simulated_returns import Played, pair_stats, same_table
 
 NAMES = ("1e5", "aa", "bb", "cc")
 
@@ -27,12 +27,6 @@ matches = st.lists(
     ),
     max_size=60,
 )
-
-
-def _same(one: PayoffTable, other: PayoffTable) -> None:
-    assert one.digests == other.digests
-    for name in set(PayoffTable.__slots__) - {"digests", "names"}:
-        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
 
 
 @given(matches, st.permutations(NAMES), st.booleans())
@@ -128,7 +122,7 @@ def test_forfeits_belong_to_whoever_forfeited():
 def test_restrict_reorders_and_refuses_strangers():
     played = [Played(a, b, d, float(d + ord(b[0]))) for a in NAMES for b in NAMES for d in (0, 1)]
     table = PayoffTable.from_pair_stats(pair_stats(played), NAMES)
-    _same(
+    same_table(
         table.restrict(("cc", "1e5")),
         PayoffTable.from_pair_stats(pair_stats(played), ("cc", "1e5")),
     )
@@ -145,7 +139,7 @@ def test_csv_round_trip_is_exact(tmp_path, digests):
     table = PayoffTable.from_pair_stats(pair_stats(played), digests)
     file = tmp_path / "payoffs.csv"
     table.named({"aa": "somebody/rock, paper@1"}).to_csv(file)
-    _same(PayoffTable.from_csv(file), table)
+    same_table(PayoffTable.from_csv(file), table)
 
 
 def test_csv_of_something_else_is_refused(tmp_path):

@@ -17,8 +17,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from arena.games.protocol import Game
+from arena.payoffs import PayoffTable
 from arena.store import MatchStore, Sharing
 from arena.values import SELECTING, Match, Result, Termination
+from tests.arena.simulated_returns import same_table
 
 POLICIES = ("aa" * 32, "bb" * 32, "cc" * 32)
 
@@ -192,6 +194,10 @@ def test_any_batches_leave_exactly_their_first_results_and_exact_tallies(
 
     counting = [one for one in kept.values() if one.match.repetition < SELECTING]
     assert stored_tallies(shared, played) == recomputed(has_deals, counting)
+    quick, plain = shared.pair_sums(played.name, 1), shared.pair_stats(played.name, 1)
+    same_table(
+        PayoffTable.from_pair_sums(quick, POLICIES), PayoffTable.from_pair_stats(plain, POLICIES)
+    )
     assert shared.returns_in_id_order(played.name, 1).num_rows == len(counting)
     assert shared.sharing(played.name, 1) == recomputed_sharing(kept.values())
     rows = shared.matches(played.name, 1)
@@ -337,6 +343,10 @@ def test_versions_of_the_rules_are_kept_apart(store: MatchStore) -> None:
     store.append(new, [result(match(0, 1, 0, new), 2.0)])
     totals = [store.pair_stats("pennies", v).column("total").to_pylist() for v in (1, 2)]
     assert totals == [[1.0], [2.0]]
+    assert [store.pair_sums("pennies", v).sums["total"].sum() for v in (1, 2)] == [1.0, 2.0]
+    assert store.pair_sums("pennies", 3).digests == ()
+    returns = [store.returns_in_id_order("pennies", v) for v in (1, 2)]
+    assert [one.column("return_low").to_pylist() for one in returns] == totals
     with pytest.raises(ValueError, match="version 2 of the rules"):
         store.get(match(0, 1, 0, new).id)
 

@@ -1,0 +1,190 @@
+"""Sums over the matches of many pairs as arrays, and the means and errors that follow from them.
+
+Thousands of policies are millions of pairs.  So there is one number an entry and no row an object,
+and whatever is computed for all pairs is computed in blocks that stay in the processor's cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from arena.square import Floats
+
+Places = NDArray[np.integer[Any]]
+
+SIDES = ("low", "high")
+SUMS: Mapping[str, type[np.generic]] = {
+    "matches": np.int32,
+    "total": np.float64,
+    "deals": np.int32,
+    "deal_squares": np.float64,
+    "deal_cross": np.float64,
+    "deal_sizes": np.int32,
+    "wins": np.int32,
+    "draws": np.int32,
+    "forfeits_low": np.int32,
+    "forfeits_high": np.int32,
+}
+"""What is kept of each half of a pair's deals; see `MatchStore.pair_stats`."""
+_BLOCK = 1 << 15
+"""Pairs that are computed together."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scored:
+    """What k pairs got: arrays (k,), as the low policy of each sees them; counts are whole.
+
+    Attributes:
+      mean: of all matches; NaN where there is none.
+      stderr: cluster-robust, of the mean; NaN where there are fewer than two deals.
+      count: matches.
+      deals: clusters.
+    """
+
+    mean: Floats
+    stderr: Floats
+    count: Floats
+    deals: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """Some of the pairs.
+
+    Attributes:
+      low: (k,) place of the smaller digest of each.
+      high: (k,) of the larger.
+      halves: what they got in the deals of even and in those of odd number.
+      whole: what they got altogether.
+      seen: numbers of matches (k,) by name: wins, draws, losses (as low sees them),
+        forfeits_low, forfeits_high.
+    """
+
+    low: Places
+    high: Places
+    halves: tuple[Scored, Scored]
+    whole: Scored
+    seen: Mapping[str, Floats]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairSums:
+    """Sums of p pairs of policies, each pair once.
+
+    Attributes:
+      digests: of the policies.
+      low: (p,) place of the smaller digest of each pair.
+      high: (p,) of the larger.
+      sums: by the names of `SUMS`: (2, p) over deals of even and of odd number.
+    """
+
+    digests: tuple[str, ...]
+    low: Places
+    high: Places
+    sums: Mapping[str, NDArray[Any]]
+
+    def blocks(self) -> Iterator[Block]:
+        """All pairs, in parts of a size that is quick to compute with."""
+        for start in range(0, len(self.low), _BLOCK):
+            part = slice(start, start + _BLOCK)
+            halves = {name: sums[:, part].astype(np.float64) for name, sums in self.sums.items()}
+            even, odd = ({name: sums[half] for name, sums in halves.items()} for half in (0, 1))
+            whole = {name: even[name] + odd[name] for name in SUMS}
+            yield Block(
+                self.low[part],
+                self.high[part],
+                (_scored(even), _scored(odd)),
+                _scored(whole),
+                whole | {"losses": whole["matches"] - whole["wins"] - whole["draws"]},
+            )
+
+    @classmethod
+    def of_table(cls, pair_stats: pa.Table) -> PairSums:
+        """From what `MatchStore.pair_stats` or `MatchStore.exact_pair_stats` returned.
+
+        Raises:
+          ValueError: a pair has more than one row for a half.
+        """
+        digests = sorted({name for side in SIDES for name in _listed(pair_stats.column(side))})
+        low, high = (_places(pair_stats.column(side), digests) for side in SIDES)
+        pairs, pair_of = np.unique(low * len(digests) + high, return_inverse=True)
+        columns = {name: pair_stats.column(name).to_numpy() for name in ("half", *SUMS)}
+        ends = np.divmod(pairs, max(len(digests), 1))
+        return cls.gathered(digests, *ends, [(pair_of, columns)])
+
+    @classmethod
+    def gathered(
+        cls,
+        digests: Sequence[str],
+        low: Places,
+        high: Places,
+        batches: Iterable[tuple[Places, Mapping[str, NDArray[Any]]]],
+    ) -> PairSums:
+        """Puts rows of halves of pairs in their places.
+
+        Args:
+          digests: of the policies.
+          low: (p,) place of the smaller digest of each pair.
+          high: (p,) of the larger.
+          batches: of rows: the pair of each, and columns `half` and those of `SUMS`.
+
+        Raises:
+          ValueError: a pair has more than one row for a half.
+        """
+        count, rows = len(low), 0
+        sums = {name: np.zeros((2, count), kind) for name, kind in SUMS.items()}
+        flat = {name: array.reshape(-1) for name, array in sums.items()}
+        for pair, columns in batches:
+            place = pair + columns["half"].astype(np.intp) * count
+            for name, array in flat.items():
+                array[place] = columns[name]
+            rows += len(pair)
+        if np.count_nonzero(sums["matches"]) != rows:
+            raise ValueError("pair statistics have more than one row for a pair and half")
+        return cls(tuple(digests), low, high, sums)
+
+
+def _scored(sums: Mapping[str, Floats]) -> Scored:
+    """Mean of all matches, and its standard error with deals as clusters.
+
+    With s_d the sum over the m_d matches of deal d and r the mean, the residual of a deal is
+    s_d - r m_d; its square summed over deals needs only the three sums that the store keeps.
+    """
+    matches, deals = sums["matches"], sums["deals"]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = sums["total"] / matches
+        residuals = (
+            sums["deal_squares"] - 2.0 * mean * sums["deal_cross"] + mean**2 * sums["deal_sizes"]
+        )
+        variance = np.maximum(residuals, 0.0) * deals / (deals - 1.0) / matches**2
+        stderr = np.where(deals >= 2, np.sqrt(variance), np.nan)
+    return Scored(mean, stderr, matches, deals)
+
+
+def _encoded(column: pa.ChunkedArray) -> list[pa.DictionaryArray]:
+    """The chunks of a column of digests, each with its dictionary."""
+    return [
+        chunk if pa.types.is_dictionary(chunk.type) else chunk.dictionary_encode()
+        for chunk in column.chunks
+    ]
+
+
+def _listed(column: pa.ChunkedArray) -> set[str]:
+    """The digests that a column's dictionaries name."""
+    return {digest for chunk in _encoded(column) for digest in chunk.dictionary.to_pylist()}
+
+
+def _places(column: pa.ChunkedArray, digests: Sequence[str]) -> NDArray[np.intp]:
+    """Position of each digest of a column among `digests`."""
+    index = {digest: place for place, digest in enumerate(digests)}
+    places = [np.zeros(0, dtype=np.intp)]
+    for chunk in _encoded(column):
+        known = [index[digest] for digest in chunk.dictionary.to_pylist()]
+        places.append(np.array(known, dtype=np.intp)[chunk.indices.to_numpy()])
+    return np.concatenate(places)

@@ -1,0 +1,138 @@
+"""What all pairs of a game came to: sums for payoffs, and returns for ratings."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from arena.pair_sums import PairSums
+from arena.store.catalog import Connection
+from arena.store.counted import COUNTED
+from arena.store.policy_numbers import policy_numbers
+from arena.store.rows import MICROS
+
+
+def pair_stats(
+    connection: Connection, game: str, version: int, span: int, among: Collection[str] | None
+) -> pa.Table:
+    """See `MatchStore.pair_stats`; `span` is the number of matches of a deal."""
+    keys = policy_numbers(connection, game, version, among)
+    some = "p.low in (select unnest($policies::integer[])) and p.high in (select unnest($policies))"
+    parameters = {"game": game, "version": version, "span": span}
+    if among is not None:
+        parameters["policies"] = keys.numbers.tolist()
+    # Millions of rows: no order, and numbers that are no wider than what they hold.
+    table = connection.sql(
+        f"""
+        with chosen as (
+            select p.pair, p.low, p.high, $span as span
+            from pairs as p join games as g using (game)
+            where g.name = $game and g.version = $version and {"true" if among is None else some}
+        ), {COUNTED}
+        select c.low, c.high, t.half, t.matches::integer as matches, t.total, t.total_squares,
+               t.deals::integer as deals, t.deal_squares, t.deal_cross,
+               t.deal_sizes::integer as deal_sizes, t.wins::integer as wins,
+               t.draws::integer as draws, t.losses::integer as losses,
+               t.forfeits_low::integer as forfeits_low, t.forfeits_high::integer as forfeits_high,
+               t.micros / {MICROS} as seconds
+        from counted as t join chosen as c using (pair)
+        """,
+        params=parameters,
+    ).to_arrow_table()
+    return keys.named(table)
+
+
+def pair_sums(connection: Connection, game: str, version: int, span: int) -> PairSums:
+    """See `MatchStore.pair_sums`; `span` is the number of matches of a deal."""
+    listed = _Listed(connection, game, version)
+    batches = connection.sql(
+        f"""
+        with chosen as (
+            select p.pair, $span as span from pairs as p join games as g using (game)
+            where g.name = $game and g.version = $version
+        ), {COUNTED}
+        select t.pair, t.half, t.matches::integer as matches, t.total, t.deals::integer as deals,
+               t.deal_squares, t.deal_cross, t.deal_sizes::integer as deal_sizes,
+               t.wins::integer as wins, t.draws::integer as draws,
+               t.forfeits_low::integer as forfeits_low, t.forfeits_high::integer as forfeits_high
+        from counted as t
+        """,
+        params={"game": game, "version": version, "span": span},
+    ).to_arrow_reader(_BATCH)
+    return PairSums.gathered(
+        listed.digests.to_pylist(), listed.low, listed.high, _placed(batches, listed)
+    )
+
+
+class _Listed:
+    """The p pairs of a game.
+
+    Pairs are numbered 0, 1, ..., so that an array finds what a join would find more slowly.
+
+    Attributes:
+      digests: of the policies that played.
+      low: (p,) place of the smaller digest of each pair.
+      high: (p,) of the larger.
+    """
+
+    def __init__(self, connection: Connection, game: str, version: int) -> None:
+        pairs = connection.execute(
+            """
+            select p.pair, p.low, p.high from pairs as p join games as g using (game)
+            where g.name = ? and g.version = ?
+            """,
+            [game, version],
+        ).fetchnumpy()
+        policies = policy_numbers(connection, game, version, None)
+        self.digests = policies.digests
+        self.low, self.high = (policies.places(pairs[side]) for side in ("low", "high"))
+        numbers = np.asarray(pairs["pair"])
+        # One more than there are: what is beyond the last pair of the game is of another game.
+        self._place = np.full(int(numbers.max(initial=-1)) + 2, -1, dtype=np.int32)
+        self._place[numbers] = np.arange(len(numbers), dtype=np.int32)
+
+    def places(self, pairs: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The places (k,) of pairs by their numbers; -1 for those of other games."""
+        return self._place[np.minimum(pairs, len(self._place) - 1)]
+
+
+def _placed(
+    batches: Iterable[pa.RecordBatch], listed: _Listed
+) -> Iterator[tuple[NDArray[np.int32], dict[str, NDArray[Any]]]]:
+    """The pairs of rows by their places, and the rows' columns; without pairs of other games."""
+    for batch in batches:
+        columns = {name: batch.column(name).to_numpy() for name in batch.schema.names}
+        places = listed.places(columns.pop("pair"))
+        mine = places >= 0
+        if not mine.all():
+            places = places[mine]
+            columns = {name: values[mine] for name, values in columns.items()}
+        yield places, columns
+
+
+_BATCH = 1 << 16
+"""Rows of tallies that are read at once."""
+
+
+def returns_in_id_order(connection: Connection, game: str, version: int, last: int) -> pa.Table:
+    """See `MatchStore.returns_in_id_order`; `last` is the greatest repetition."""
+    listed = _Listed(connection, game, version)
+    played = connection.sql(
+        """
+        select m.pair, m.return_low from matches as m
+        semi join (select p.pair from pairs as p join games as g using (game)
+                   where g.name = ? and g.version = ?) using (pair)
+        where m.repetition <= ? order by m.id
+        """,
+        params=[game, version, last],
+    ).to_arrow_table()
+    places = listed.places(played.column("pair").to_numpy())
+    sides = {
+        side: pa.DictionaryArray.from_arrays(pa.array(ends[places]), listed.digests)
+        for side, ends in (("low", listed.low), ("high", listed.high))
+    }
+    return pa.table(sides | {"return_low": played.column("return_low")})
