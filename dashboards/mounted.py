@@ -32,7 +32,7 @@ def pages(serving: Serving) -> Application:
     import streamlit as st
     from streamlit.web import bootstrap
 
-    settings = Settings(serving.home, serving.registry_url, Submitting.OFF)
+    settings = Settings(serving.home, serving.registry_url, Submitting.OFF, hosted=True)
     os.environ.update(settings.to_environment())
     submissions = warm_up(settings)
     flags = {name.replace(".", "_"): value for name, value in options(0).items()}

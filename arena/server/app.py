@@ -14,8 +14,9 @@ from fastapi import FastAPI, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
 
-from arena.errors import BadRequest, NotAllowed, ServerFault
+from arena.errors import BadRequest, NotAllowed
 from arena.server.description import ROOT, openapi, page
+from arena.server.discretion import Discretion
 from arena.server.ledger import Job, State
 from arena.server.public import Public
 from arena.server.service import Service
@@ -113,8 +114,8 @@ class Api:
                 ("/feed/{game}.atom", "feed", self._atom),
             ):
                 self._route(app, address, what, handler, ["GET"])
-        app.add_exception_handler(404, _nothing_there)
-        app.add_exception_handler(405, _nothing_there)
+        app.add_exception_handler(404, self._nothing_there)
+        app.add_exception_handler(405, self._nothing_there)
         return app
 
     def _route(
@@ -122,7 +123,7 @@ class Api:
     ) -> None:
         async def answered(request: Request) -> Response:
             began = time.perf_counter()
-            response = await _answered(handler, request)
+            response = await _answered(handler, request, self._service.discretion)
             response.headers["Arena-Api"] = str(API)
             response.headers["Arena-Rules"] = rules()
             response.headers.setdefault("Cache-Control", "no-store")
@@ -241,6 +242,10 @@ class Api:
         told = await _aside(self._public.atom, request.path_params["game"], root)
         return Response(told, media_type="application/atom+xml", headers=_FOR_ALL)
 
+    async def _nothing_there(self, request: Request, _: Exception) -> Response:
+        error = BadRequest(f"there is nothing to {request.method} at {request.url.path[:200]}")
+        return _failed(self._service.discretion.document_of(error), 404)
+
     async def _metrics(self, request: Request) -> Response:
         await self._who(request)
         counts = self._service.player.counts
@@ -262,7 +267,7 @@ class Api:
         return PlainTextResponse("\n".join(lines) + "\n", media_type="text/plain; version=0.0.4")
 
 
-async def _answered(handler: Handler, request: Request) -> Response:
+async def _answered(handler: Handler, request: Request, discretion: Discretion) -> Response:
     """A request's answer; what goes wrong as JSON, in words that may be told."""
     try:
         return await handler(request)
@@ -271,22 +276,18 @@ async def _answered(handler: Handler, request: Request) -> Response:
         unknown = isinstance(error, TokenRefused) or (
             isinstance(error, NotAllowed) and not hasattr(request.state, "account")
         )
-        return _failed(error, 401 if unknown else faults.status_of(error))
+        status = 401 if unknown else faults.status_of(error)
+        return _failed(discretion.document_of(error), status)
     except Exception as error:  # noqa: BLE001 - the log has it, and nobody outside
         _log.exception("a request failed", exc_info=error)
-        return _failed(ServerFault("the server failed; its log says how"), 500)
+        return _failed(discretion.document_of(error), 500)
 
 
-def _failed(error: Exception, status: int) -> Response:
+def _failed(document: Json, status: int) -> Response:
     headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None
     # In ASCII: whatever the words hold, they can be sent.
-    told = json.dumps({"error": faults.document_of(error)})
+    told = json.dumps({"error": document})
     return Response(told, status, headers, media_type="application/json")
-
-
-async def _nothing_there(request: Request, _: Exception) -> Response:
-    path = request.url.path[:200]
-    return _failed(BadRequest(f"there is nothing to {request.method} at {path}"), 404)
 
 
 async def _openapi(_: Request) -> Response:

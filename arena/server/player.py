@@ -24,6 +24,7 @@ from arena.games import GAMES
 from arena.home import Home
 from arena.local import Arena
 from arena.server.admission import prepared_again
+from arena.server.discretion import discretion_of
 from arena.server.ledger import Job, Ledger, State
 from arena.server.rights import check, handed_in, veiled, without_vouching
 from arena.server.state import StateOfHome
@@ -95,7 +96,8 @@ class Player:
         quota: Quota = DAY,
     ) -> None:
         self._arena, self._ledger, self._ring = arena, ledger, ring
-        self._home = arena.home
+        self._home = home = arena.home
+        self._discretion = discretion_of(home.path, home.registry.database.where)
         self._matches, self._quota = matches, quota
         self._progress: dict[str, Progress] = {}
         self._served: dict[str, int] = {}
@@ -208,7 +210,7 @@ class Player:
                 return
             if not isinstance(fault, faults.ROOTS):
                 _log.exception("job failed", extra={"job": job.id, "method": job.method})
-            state, error = State.FAILED, json.dumps(faults.document_of(fault))
+            state, error = State.FAILED, json.dumps(self._discretion.document_of(fault))
         self._ledger.end(job, state, result=result, error=error)
         self._forget_cancelled()
         self.counts.jobs[job.method, state.value] += 1

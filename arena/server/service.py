@@ -15,6 +15,7 @@ from arena.desk import Desk
 from arena.errors import BadRequest, NotAllowed, QuotaSpent, UsageFault, VersionMismatch
 from arena.home import Home
 from arena.server.admission import check_mixture
+from arena.server.discretion import discretion_of
 from arena.server.ledger import Job, Ledger, State
 from arena.server.player import Player
 from arena.server.rights import check, handed_in, veiled, view_of
@@ -68,6 +69,7 @@ class Service:
         self.ledger, self.player = ledger, player
         self._home, self._wall = home, wall
         self._state = StateOfHome(home)
+        self.discretion = discretion_of(home.path, home.registry.database.where)
         self._changing = threading.Lock()
         self._lock = threading.Lock()
         self._answers: OrderedDict[tuple[str, str, str], Answer] = OrderedDict()
@@ -201,7 +203,7 @@ class Service:
                 result = self._made(call, account, arguments, desk)
             except faults.ROOTS as error:
                 if job is not None:
-                    told = json.dumps(faults.document_of(error))
+                    told = json.dumps(self.discretion.document_of(error))
                     self.ledger.end(job, State.FAILED, error=told)
                 raise
             if job is not None:
