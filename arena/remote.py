@@ -17,7 +17,7 @@ import re
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn, Self, TypeVar
 from urllib.parse import urlencode, urlsplit
@@ -26,6 +26,7 @@ import httpx2
 
 from arena import logins
 from arena.errors import ServerError, ServerUnreachable, UsageFault, VersionMismatch
+from arena.following import Told, events_in
 from arena.seam import Tournament
 from arena.tally import Progress, silent
 from arena.wire import faults
@@ -136,6 +137,54 @@ class RemoteArena(Tournament):
         """Whose token this is: name, role, and until when it fits."""
         told = self._told(self._sent("GET", "/api/v1/account"))
         return self._understood("account", lambda: account_in(told))
+
+    def news(self, after: int | None = None) -> Iterator[Told]:
+        """What this account is told from now on, without end: jobs that are over, first ranks.
+
+        A connection that breaks is made again, and nothing is told twice or left out.
+
+        Args:
+          after: number of the item that was seen last; 0 for all that the server still has (of a
+            week), None for what comes from now on.
+
+        Raises:
+          ServerUnreachable: the server is away for too long.
+          NotAllowed, QuotaSpent: the server does not tell, in its own words.
+          ServerError: what it tells is no news.
+        """
+        deadline = time.monotonic() + self._patience
+        while True:
+            try:
+                for one in self._streamed(after):
+                    deadline = time.monotonic() + self._patience
+                    after = one if isinstance(one, int) else one.number
+                    if isinstance(one, Told):
+                        yield one
+                why = "it ended what it was telling"
+            except httpx2.TransportError as error:
+                why = faults.clean(str(error)) or type(error).__name__
+            except Malformed as error:
+                raise ServerError(
+                    f"{self.address} tells what is no news: {faults.clean(str(error))}"
+                ) from error
+            if time.monotonic() > deadline:
+                raise ServerUnreachable(f"{self.address} cannot be reached ({why})")
+            time.sleep(_LONGEST_PAUSE * self._jitter.uniform(0.1, 0.2))
+
+    def _streamed(self, after: int | None) -> Iterator[Told | int]:
+        """One connection's news."""
+        headers = {"Accept": "text/event-stream"}
+        if after is not None:
+            headers["Last-Event-ID"] = str(after)
+        with self._client.stream("GET", "/api/v1/events", headers=headers) as answer:
+            if answer.status_code == 200 and "Arena-Api" in answer.headers:
+                yield from events_in(answer.iter_text())
+                return
+            refused = self._whole(answer)
+        if refused.status not in _AWAY:
+            self._check_version(refused)
+            self._told(refused)
+            raise ServerError(f"{self.address} tells no news ({refused.status})")
 
     # One question.
 
@@ -262,18 +311,21 @@ class RemoteArena(Tournament):
     def _answer(self, method: str, path: str, options: Mapping[str, Any]) -> _Answer:
         """One request's answer, of which no more than MOST_BYTES are ever held."""
         with self._client.stream(method, path, **options) as answer:
-            packed = answer.headers.get("Content-Encoding", "").strip().lower()
-            if packed not in _PACKED:
-                raise ServerError(f"{self.address} packs its answers in a way that was not asked")
-            parts, size = [], 0
-            for part in answer.iter_bytes():
-                size += len(part)
-                if size > MOST_BYTES:
-                    raise ServerError(
-                        f"{self.address} answers more than {MOST_BYTES >> 20} MiB: ask for less"
-                    )
-                parts.append(part)
-            return _Answer(answer.status_code, answer.headers, b"".join(parts))
+            return self._whole(answer)
+
+    def _whole(self, answer: httpx2.Response) -> _Answer:
+        packed = answer.headers.get("Content-Encoding", "").strip().lower()
+        if packed not in _PACKED:
+            raise ServerError(f"{self.address} packs its answers in a way that was not asked")
+        parts, size = [], 0
+        for part in answer.iter_bytes():
+            size += len(part)
+            if size > MOST_BYTES:
+                raise ServerError(
+                    f"{self.address} answers more than {MOST_BYTES >> 20} MiB: ask for less"
+                )
+            parts.append(part)
+        return _Answer(answer.status_code, answer.headers, b"".join(parts))
 
     def _check_version(self, answer: _Answer) -> None:
         told = answer.headers.get("Arena-Api")

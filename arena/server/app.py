@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
-import threading
+import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
 
 from fastapi import FastAPI, Request, Response
-from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
 
 from arena.errors import BadRequest, NotAllowed
+from arena.server.bell import Bell, aside
 from arena.server.description import ROOT, openapi, page
 from arena.server.discretion import Discretion
 from arena.server.ledger import Job, State
 from arena.server.public import Public
 from arena.server.service import Service
+from arena.server.streams import Streams
 from arena.server.telling import Requests, counter
 from arena.wire import faults
 from arena.wire.calls import API, Call, How, calls, rules
@@ -30,50 +29,8 @@ from registry.rights import Account
 _log = logging.getLogger("arena.server")
 LONGEST_WAIT = 30.0
 _FOR_ALL = {"Cache-Control": "public, max-age=60"}
+_NUMBER = re.compile(r"[0-9]{1,18}")
 Handler = Callable[[Request], Awaitable[Response]]
-
-
-class Bell:
-    """Wakes requests that wait for a job.  Rung by the player's thread."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._waiting: dict[str, set[tuple[asyncio.AbstractEventLoop, asyncio.Event]]] = {}
-
-    def ring(self, job_id: str) -> None:
-        """Wakes whoever waits for a job."""
-        with self._lock:
-            waiting = list(self._waiting.get(job_id, ()))
-        for loop, event in waiting:
-            loop.call_soon_threadsafe(event.set)
-
-    async def heard(self, job_id: str, over: Callable[[], bool], seconds: float) -> None:
-        """Returns when the job has changed so that it is over, or after some seconds."""
-        event = asyncio.Event()
-        entry = (asyncio.get_running_loop(), event)
-        with self._lock:
-            self._waiting.setdefault(job_id, set()).add(entry)
-        try:
-            deadline = time.monotonic() + seconds
-            while not await _aside(over):
-                left = deadline - time.monotonic()
-                if left <= 0:
-                    return
-                try:
-                    await asyncio.wait_for(event.wait(), left)
-                except TimeoutError:
-                    return
-                event.clear()
-        finally:
-            with self._lock:
-                self._waiting[job_id].discard(entry)
-                if not self._waiting[job_id]:
-                    del self._waiting[job_id]
-
-
-async def _aside(work: Callable[..., Any], *arguments: Any) -> Any:
-    """Runs what may take a while beside the loop that answers everybody."""
-    return await run_in_threadpool(work, *arguments)
 
 
 class Api:
@@ -82,11 +39,14 @@ class Api:
     Args:
       service: does the work.
       bell: rung when a job changes.
+      streams: answers that go on.
       public: what anybody is told; None where that is nothing.
     """
 
-    def __init__(self, service: Service, bell: Bell, public: Public | None = None) -> None:
-        self._service, self._bell, self._public = service, bell, public
+    def __init__(
+        self, service: Service, bell: Bell, streams: Streams, public: Public | None = None
+    ) -> None:
+        self._service, self._bell, self._streams, self._public = service, bell, streams, public
         self.requests = Requests()
 
     def app(self) -> FastAPI:
@@ -102,6 +62,8 @@ class Api:
                 self._route(app, address, name, self._taking_in(call), ["POST"])
         self._route(app, f"{ROOT}/jobs", "jobs", self._jobs, ["GET"])
         self._route(app, f"{ROOT}/jobs/{{job}}", "job", self._job, ["GET", "DELETE"])
+        self._route(app, f"{ROOT}/jobs/{{job}}/events", "job_events", self._job_events, ["GET"])
+        self._route(app, f"{ROOT}/events", "events", self._events, ["GET"])
         self._route(app, f"{ROOT}/account", "account", self._account, ["GET"])
         self._route(app, f"{ROOT}/openapi.json", "openapi", _openapi, ["GET"])
         self._route(app, "/api/docs", "docs", _docs, ["GET"])
@@ -143,9 +105,7 @@ class Api:
         app.add_api_route(address, answered, methods=methods, name=what, include_in_schema=False)
 
     async def _who(self, request: Request) -> Account:
-        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
-        shown = token.strip() if scheme.lower() == "bearer" else None
-        account: Account = await _aside(self._service.account_of, shown)
+        account: Account = await aside(self._service.account_of, _token(request))
         request.state.account = account.name
         self._service.check_version(
             request.headers.get("Arena-Api"), request.headers.get("Arena-Rules")
@@ -157,7 +117,7 @@ class Api:
             account = await self._who(request)
             in_address = request.method == "GET"
             document = _from_address(call, request) if in_address else await _from_body(request)
-            answer = await _aside(self._service.read, call, account, document)
+            answer = await aside(self._service.read, call, account, document)
             headers = {"ETag": f'"{answer.tag}"', "Cache-Control": "private, no-cache"}
             if f'"{answer.tag}"' in request.headers.get("If-None-Match", ""):
                 return Response(status_code=304, headers=headers)
@@ -169,7 +129,7 @@ class Api:
         async def change(request: Request) -> Response:
             account, document = await self._who(request), await _from_body(request)
             key = request.headers.get("Idempotency-Key")
-            body = await _aside(self._service.change, call, account, document, key)
+            body = await aside(self._service.change, call, account, document, key)
             return Response(body, media_type="application/json")
 
         return change
@@ -179,16 +139,16 @@ class Api:
             account, document = await self._who(request), await _from_body(request)
             key = request.headers.get("Idempotency-Key")
             _waiting(request)  # what is wrong with it is said before anything is stored
-            job: Job = await _aside(self._service.take_in, call, account, document, key)
+            job: Job = await aside(self._service.take_in, call, account, document, key)
             return await self._told(job, account, request)
 
         return take_in
 
     async def _job(self, request: Request) -> Response:
         account = await self._who(request)
-        job: Job = await _aside(self._service.job, request.path_params["job"], account)
+        job: Job = await aside(self._service.job, request.path_params["job"], account)
         if request.method == "DELETE":
-            await _aside(self._service.player.cancel, job)
+            await aside(self._service.player.cancel, job)
         return await self._told(job, account, request)
 
     async def _told(self, job: Job, account: Account, request: Request) -> Response:
@@ -204,15 +164,29 @@ class Api:
 
         if wait > 0:
             await self._bell.heard(job.id, gone_on, wait)
-        now: Job = await _aside(service.job, job.id, account)
-        body = await _aside(service.describe, now)
+        now: Job = await aside(service.job, job.id, account)
+        body = await aside(service.describe, now)
         return Response(body, 200 if now.state.over else 202, media_type="application/json")
 
     async def _jobs(self, request: Request) -> Response:
         account = await self._who(request)
-        found: list[Job] = await _aside(self._service.ledger.unfinished, account.name)
-        told = [json.loads(await _aside(self._service.describe, job)) for job in found]
+        found: list[Job] = await aside(self._service.ledger.unfinished, account.name)
+        told = [json.loads(await aside(self._service.describe, job)) for job in found]
         return JSONResponse({"jobs": told})
+
+    async def _events(self, request: Request) -> Response:
+        account = await self._who(request)
+        told = request.headers.get("Last-Event-ID") or request.query_params.get("after")
+        if told is not None and not _NUMBER.fullmatch(told):
+            raise BadRequest("the last event is named by its number")
+        after = None if told is None else int(told)
+        return await self._streams.of_news(account, _token(request) or "", after)
+
+    async def _job_events(self, request: Request) -> Response:
+        account = await self._who(request)
+        job: Job = await aside(self._service.job, request.path_params["job"], account)
+        seen = request.headers.get("Last-Event-ID", "")
+        return await self._streams.of_job(account, _token(request) or "", job, seen)
 
     async def _account(self, request: Request) -> Response:
         account = await self._who(request)
@@ -220,26 +194,26 @@ class Api:
         return JSONResponse({"name": account.name, "role": account.role.value, "expires": until})
 
     async def _health(self, request: Request) -> Response:
-        found: Mapping[str, Json] = await _aside(self._service.health)
+        found: Mapping[str, Json] = await aside(self._service.health)
         return JSONResponse(dict(found), 200 if found["status"] == "ok" else 503)
 
     async def _badge(self, request: Request) -> Response:
         assert self._public is not None
         about = request.path_params
         ref = f"{about['author']}/{about['name']}"
-        picture = await _aside(self._public.badge, about["game"], ref)
+        picture = await aside(self._public.badge, about["game"], ref)
         return Response(picture, media_type="image/svg+xml", headers=_FOR_ALL)
 
     async def _feed(self, request: Request) -> Response:
         assert self._public is not None
         root = str(request.base_url).rstrip("/")
-        told = await _aside(self._public.feed, request.path_params["game"], root)
+        told = await aside(self._public.feed, request.path_params["game"], root)
         return Response(told, media_type="application/feed+json", headers=_FOR_ALL)
 
     async def _atom(self, request: Request) -> Response:
         assert self._public is not None
         root = str(request.base_url).rstrip("/")
-        told = await _aside(self._public.atom, request.path_params["game"], root)
+        told = await aside(self._public.atom, request.path_params["game"], root)
         return Response(told, media_type="application/atom+xml", headers=_FOR_ALL)
 
     async def _nothing_there(self, request: Request, _: Exception) -> Response:
@@ -249,7 +223,7 @@ class Api:
     async def _metrics(self, request: Request) -> Response:
         await self._who(request)
         counts = self._service.player.counts
-        waiting = await _aside(self._service.ledger.unfinished)
+        waiting = await aside(self._service.ledger.unfinished)
         jobs = [
             ({"method": method, "state": state}, number)
             for (method, state), number in sorted(dict(counts.jobs).items())
@@ -297,6 +271,11 @@ async def _openapi(_: Request) -> Response:
 async def _docs(_: Request) -> Response:
     policy = {"Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'"}
     return HTMLResponse(page(), headers=policy)
+
+
+def _token(request: Request) -> str | None:
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else None
 
 
 def _number(request: Request, name: str, usual: float) -> float:

@@ -54,6 +54,18 @@ WAIT = {
     "schema": {"type": "number", "maximum": 30},
     "description": "Seconds to wait for the job to go on before answering.",
 }
+LAST = {
+    "name": "Last-Event-ID",
+    "in": "header",
+    "schema": {"type": "string"},
+    "description": "The last event that was seen; what came later is told.",
+}
+AFTER = {
+    "name": "after",
+    "in": "query",
+    "schema": {"type": "integer", "minimum": 0},
+    "description": "The same; 0 for all of the last week. Without either, from now on.",
+}
 SAID = {
     How.READ: "Changes nothing. Answers carry an ETag; with If-None-Match what has not changed is "
     "answered with 304.",
@@ -115,6 +127,8 @@ def openapi() -> Json:
     known: dict[str, Json] = {"security": [{"token": []}]}
     one, gone = _answer(_JOB, "The job."), _answer(_ERROR, "Why not.")
     answers = {"200": one, "default": gone}
+    events = {"description": "Server-sent events.", "content": {"text/event-stream": {}}}
+    streams: dict[str, Json] = {"200": events, "default": gone}
     paths: dict[str, Json] = {
         f"{ROOT}/{name}": {
             method: _operation(call, method)
@@ -141,6 +155,22 @@ def openapi() -> Json:
             },
             "delete": known
             | {"summary": "ends a job", "parameters": [job_id], "responses": answers},
+        },
+        f"{ROOT}/jobs/{{job}}/events": {
+            "get": known
+            | {
+                "summary": "a job each time that it has gone on, until it is over",
+                "parameters": [job_id, LAST],
+                "responses": streams,
+            },
+        },
+        f"{ROOT}/events": {
+            "get": known
+            | {
+                "summary": "what you are told: jobs that are over (job), first ranks (ranked)",
+                "parameters": [LAST, AFTER],
+                "responses": streams,
+            },
         },
         f"{ROOT}/account": {
             "get": known

@@ -24,6 +24,7 @@ from arena.games import GAMES
 from arena.home import Home
 from arena.local import Arena
 from arena.server.admission import prepared_again
+from arena.server.bell import of_account
 from arena.server.discretion import discretion_of
 from arena.server.ledger import Job, Ledger, State
 from arena.server.rights import check, handed_in, veiled, without_vouching
@@ -81,7 +82,8 @@ class Player:
     Args:
       arena: plays; from now on nobody else's.
       ledger: has the jobs.
-      ring: called with a job's id, from this thread, when something about it changed.
+      ring: called with a key of the bell (`arena.server.bell`) when something has changed.
+      between: called between two pieces of work.
       matches: of each pair of a round robin that are played while nobody waits; 0 for none.
       quota: of authors.
     """
@@ -94,8 +96,9 @@ class Player:
         *,
         matches: int = 0,
         quota: Quota = DAY,
+        between: Callable[[], None] = lambda: None,
     ) -> None:
-        self._arena, self._ledger, self._ring = arena, ledger, ring
+        self._arena, self._ledger, self._ring, self._between = arena, ledger, ring, between
         self._home = home = arena.home
         self._discretion = discretion_of(home.path, home.registry.database.where)
         self._matches, self._quota = matches, quota
@@ -140,7 +143,7 @@ class Player:
     def cancel(self, job: Job) -> None:
         """Ends a job at once where it waits, and soon where it is under way."""
         if self._ledger.cancel(job.id):
-            self._ring(job.id)
+            self._is_over(job)
         else:
             self._cancelled.add(job.id)
 
@@ -174,6 +177,7 @@ class Player:
                         self._do(job)
                     elif not self._play_something():
                         self._wake.wait(1.0)
+                    self._between()
                 except Exception as error:  # noqa: BLE001 - nothing may end it but `stop`
                     if not faults.passes(error):
                         _log.exception("the player failed, and goes on")
@@ -225,8 +229,13 @@ class Player:
                 "seconds": round(time.monotonic() - began, 3),
             },
         )
-        self._ring(job.id)
+        self._is_over(job)
         self._progress.pop(job.id, None)
+
+    def _is_over(self, job: Job) -> None:
+        self._ring(job.id)
+        self._ring(of_account(job.account))
+        self._ring(of_account(""))
 
     def _forget_cancelled(self) -> None:
         """Keeps the ids of those jobs alone that are not over."""

@@ -266,7 +266,7 @@ class Service:
             )
         return found
 
-    def describe(self, job: Job) -> bytes:
+    def describe(self, job: Job, with_result: bool = True) -> bytes:
         """A job as JSON."""
         told: dict[str, Json] = {"job": job.id, "method": job.method, "state": job.state.value}
         if job.state is State.RUNNING:
@@ -278,7 +278,7 @@ class Service:
         if job.error is not None:
             told["error"] = json.loads(job.error)
         body = json.dumps(told).encode()
-        if job.result is None:
+        if job.result is None or not with_result:
             return body
         return body[:-1] + b', "result": ' + job.result.encode() + b"}"
 

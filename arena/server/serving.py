@@ -19,14 +19,18 @@ import uvicorn
 from arena.errors import UsageFault
 from arena.executors import Workers
 from arena.local import Arena
-from arena.server.app import Api, Bell
+from arena.server.app import Api
+from arena.server.bell import Bell
 from arena.server.connection import PromptConnection
 from arena.server.ledger import FILE, Ledger
 from arena.server.limits import A_SECOND, Limited
 from arena.server.listening import listener
+from arena.server.news import News
 from arena.server.player import DAY, Player
 from arena.server.public import Public
+from arena.server.ranks import Ranks
 from arena.server.service import Service
+from arena.server.streams import Streams
 from registry.rights import Quota
 from registry.sqlite_file import held_alone
 from sandbox.choose import WallChoice
@@ -99,14 +103,23 @@ class Server:
         )
         self._held.__enter__()
         self._ledger = Ledger(home.path / FILE)
-        self._ledger.reopen()
         bell = Bell()
+        self._news = News(home.path / FILE)
+        self._ledger.reopen()  # which may end jobs, and that is news
+        self._ranks = Ranks(home, self._news, bell.ring)
         self.player = Player(
-            self._arena, self._ledger, bell.ring, matches=serving.matches, quota=serving.quota
+            self._arena,
+            self._ledger,
+            bell.ring,
+            matches=serving.matches,
+            quota=serving.quota,
+            between=self._ranks.look,
         )
         self._service = Service(home, self._ledger, self.player, _wall_of(self._arena))
         self._public = Public(home) if serving.pages else None
-        api = Limited(Api(self._service, bell, self._public).app(), a_second=serving.rate)
+        streams = Streams(self._service, bell, self._news)
+        served = Api(self._service, bell, streams, self._public).app()
+        api = Limited(served, a_second=serving.rate)
         self.app: Application = _beside(api, serving) if serving.pages else api
 
     def run(self, address: str, port: int, announce: Callable[[str], None]) -> None:
@@ -137,6 +150,8 @@ class Server:
         self._service.close()
         if self._public is not None:
             self._public.close()
+        self._ranks.close()
+        self._news.close()
         self._ledger.close()
         self._held.__exit__(None, None, None)
 
