@@ -6,7 +6,8 @@ values; nothing is a path or an open file but the home that the arena is opened 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -115,6 +116,20 @@ class Arena(Desk):
           SandboxRefused: no wall that is strong enough works here.
         """
         return self.runner.wall
+
+    @contextmanager
+    def on_behalf_of(self, who: str) -> Iterator[None]:
+        """While this goes on, the audit log has what is changed in somebody's name.
+
+        Args:
+          who: name of an account.
+        """
+        own = self.home
+        self.home = self.runner.home = own.acting_as(who)
+        try:
+            yield
+        finally:
+            self.home = self.runner.home = own
 
     # Who takes part.
 

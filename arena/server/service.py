@@ -219,8 +219,6 @@ class Service:
         found = getattr(desk, call.name)(**arguments)
         if call.name == "register" and account.role is not Role.OPERATOR:
             desk.home.registry.spend(account.name, submissions=1)
-        if call.name in _TELLS_A_SECRET:
-            desk.home.registry.note(account.name, "account.token", arguments["name"])
         return json.dumps(call.result.encode(veiled(found, account, desk)), allow_nan=False)
 
     # Jobs.
