@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from arena.amounts import MATCHES, MOST_MATCHES
 from arena.analysis.focus import Focus
@@ -41,6 +41,9 @@ from arena.tally import Pair, PlayReport, Progress, Request, silent
 from registry.values import Submission
 from sandbox.choose import WallChoice
 from sandbox.values import Limits
+
+if TYPE_CHECKING:
+    from arena.contest.hosting import Hosting
 
 
 def _share(matches: int | None, precision: float | None, budget: int | None = None) -> int:
@@ -116,6 +119,13 @@ class Arena(Desk):
           SandboxRefused: no wall that is strong enough works here.
         """
         return self.runner.wall
+
+    @property
+    def office(self) -> Hosting:
+        """What an operator does beside playing: accounts, the audit log, tournaments."""
+        from arena.contest.hosting import Hosting  # which plays with arenas itself
+
+        return Hosting(self)
 
     @contextmanager
     def on_behalf_of(self, who: str) -> Iterator[None]:

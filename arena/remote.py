@@ -19,7 +19,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NoReturn, Self, TypeVar
+from typing import Any, NoReturn, Self, TypeVar, cast
 from urllib.parse import urlencode, urlsplit
 
 import httpx2
@@ -27,7 +27,7 @@ import httpx2
 from arena import logins
 from arena.errors import ServerError, ServerUnreachable, UsageFault, VersionMismatch
 from arena.following import Told, events_in
-from arena.seam import Tournament
+from arena.seam import Operations, Tournament
 from arena.tally import Progress, silent
 from arena.wire import faults
 from arena.wire.answers import JobTold, account_in, document_in, job_in, result_in
@@ -132,6 +132,11 @@ class RemoteArena(Tournament):
             f"this needs the folder of a home, and {self.address} is a server: run it there, or "
             "name a folder with --home"
         )
+
+    @property
+    def office(self) -> Operations:
+        """What an operator does beside playing: accounts, the audit log, tournaments."""
+        return cast(Operations, RemoteOffice(self._asked))
 
     def account(self) -> Mapping[str, Json]:
         """Whose token this is: name, role, and until when it fits."""
@@ -355,16 +360,29 @@ class RemoteArena(Tournament):
 
 
 def _method(call: Call) -> Callable[..., Any]:
-    def method(self: RemoteArena, *arguments: Any, **named: Any) -> Any:
+    def method(self: RemoteArena | RemoteOffice, *arguments: Any, **named: Any) -> Any:
         progress = named.get("progress", silent)
         return self._asked(call, bound(call, arguments, named), progress)
 
     method.__name__ = call.name
-    method.__qualname__ = f"RemoteArena.{call.name}"
-    method.__doc__ = f"See `arena.Arena.{call.name}`."
+    owner, here = ("RemoteOffice", "Arena.office") if call.of_office else ("RemoteArena", "Arena")
+    method.__qualname__ = f"{owner}.{call.name}"
+    method.__doc__ = f"See `arena.{here}.{call.name}`."
     return method
 
 
+class RemoteOffice:
+    """What an operator does beside playing, at a server: every method of `arena.seam.Operations`.
+
+    Args:
+      asked: asks the server for a call.
+    """
+
+    def __init__(self, asked: Callable[[Call, dict[str, Any], Progress], Any]) -> None:
+        self._asked = asked
+
+
 for _call in calls().values():
+    owner = RemoteOffice if _call.of_office else RemoteArena
     made = _method(_call)
-    setattr(RemoteArena, _call.name, property(made) if _call.is_property else made)
+    setattr(owner, _call.name, property(made) if _call.is_property else made)

@@ -190,6 +190,10 @@ class Runner:
         with closing(self._run(stream, count, here=len(trials) <= SMALL)) as answers:
             return {first[played.results[0].match]: played.results for played in answers}
 
+    def for_home(self, home: Home) -> Runner:
+        """Another runner for another home, with the same workers, wall and limits."""
+        return Runner(home, workers=self._workers, wall=self._choice, limits=self.limits)
+
     def like_it(self, limits: Limits) -> Runner:
         """Another runner for the same home behind the same wall, with other limits."""
         return Runner(self.home, workers=1, wall=self._settled, limits=limits)

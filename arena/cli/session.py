@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 import click
 from click.shell_completion import CompletionItem
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from arena.kinds.asked import Asked
     from arena.local import Arena
     from arena.roster import Roster
+    from arena.seam import Operations
     from sandbox.choose import WallChoice
 
 KEY_BYTES = 32
@@ -147,6 +148,21 @@ class Session:
             self.home_path, self.registry_url, seed_key=self.seed_key, create=False, enrol=False
         )
         return Roster(home)
+
+    def office(self, *, new: bool = False) -> Operations:
+        """What an operator does beside playing; `new` for commands that may be a home's first.
+
+        Without it, of a home that is there; then nothing is loaded that plays.
+
+        Raises:
+          UsageFault: there is no home.
+        """
+        if self.server is not None or new:
+            return self.arena(new=new).office
+        from arena.office import Office
+
+        # All but what plays, for which commands open an arena.
+        return cast("Operations", Office(self.roster().home))
 
     @contextmanager
     def practice(

@@ -7,6 +7,7 @@ import logging
 import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime
 
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
@@ -21,15 +22,17 @@ from arena.server.service import Service
 from arena.server.streams import Streams
 from arena.server.telling import Requests, counter
 from arena.wire import faults
-from arena.wire.calls import API, Call, How, calls, rules
+from arena.wire.calls import API, WITHOUT_ACCOUNT, Call, How, calls, rules
 from arena.wire.codec import Json
 from registry.errors import TokenRefused
-from registry.rights import Account
+from registry.rights import Account, Role
 
 _log = logging.getLogger("arena.server")
 LONGEST_WAIT = 30.0
 _FOR_ALL = {"Cache-Control": "public, max-age=60"}
 _NUMBER = re.compile(r"[0-9]{1,18}")
+STRANGER = Account("", Role.READER, datetime.fromtimestamp(0, UTC))
+"""Who has no account yet."""
 Handler = Callable[[Request], Awaitable[Response]]
 
 
@@ -127,7 +130,9 @@ class Api:
 
     def _changing(self, call: Call) -> Handler:
         async def change(request: Request) -> Response:
-            account, document = await self._who(request), await _from_body(request)
+            known = call.name not in WITHOUT_ACCOUNT or _token(request) is not None
+            account = await self._who(request) if known else STRANGER
+            document = await _from_body(request)
             key = request.headers.get("Idempotency-Key")
             body = await aside(self._service.change, call, account, document, key)
             return Response(body, media_type="application/json")

@@ -6,7 +6,7 @@ import html
 from collections.abc import Iterable
 from importlib.metadata import version
 
-from arena.wire.calls import API, Call, How, calls
+from arena.wire.calls import API, WITHOUT_ACCOUNT, Call, How, calls
 from arena.wire.codec import Json
 
 ROOT = "/api/v1"
@@ -97,13 +97,17 @@ def _in_address(call: Call) -> Iterable[Json]:
             yield place | {"content": {"application/json": {"schema": one.schema}}}
 
 
+def _place(call: Call) -> str:
+    return f"office.{call.name}" if call.of_office else call.name
+
+
 def _operation(call: Call, method: str) -> Json:
     result = {"type": "object", "properties": {"result": call.result.schema}}
     operation: dict[str, Json] = {
         "operationId": f"{method}_{call.name}",
         "summary": f"{call.name} (for {call.may.value}s)",
-        "description": f"{SAID[call.how]} It is `arena.Arena.{call.name}`.",
-        "security": [{"token": []}],
+        "description": f"{SAID[call.how]} It is `arena.Arena.{_place(call)}`.",
+        "security": [] if call.name in WITHOUT_ACCOUNT else [{"token": []}],
         "responses": {
             "200": _answer(_JOB if call.how is How.JOB else result, "What came of it."),
             "default": _answer(_ERROR, "Why not."),
@@ -218,7 +222,8 @@ def page() -> str:
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width"><title>Policy Arena: API</title>'
         "</head><body><h1>Policy Arena: API</h1>"
-        "<p>Every request but /health shows a token: <code>Authorization: Bearer TOKEN</code>. "
+        "<p>Every request but /health and redeem shows a token: "
+        "<code>Authorization: Bearer TOKEN</code>. "
         f'Programs read <a href="{ROOT}/openapi.json">{ROOT}/openapi.json</a>. '
         "Parameters in bold are needed; a GET has them in its address (text as it is, the rest as "
         "JSON), a POST as one JSON object.</p>"

@@ -269,7 +269,8 @@ class Player:
         if "progress" in call.told:
             arguments["progress"] = self._teller(job, self._left(account))
         try:
-            found = getattr(self._arena, call.name)(**arguments)
+            at = self._arena.office if call.of_office else self._arena
+            found = getattr(at, call.name)(**arguments)
         except Exception as error:
             if not faults.passes(error):  # that is not over
                 self._charge(account, call, arguments, self._held(call, began))
