@@ -28,7 +28,7 @@ from rich.progress import (
 )
 
 from arena.cli.homes import HomeType
-from arena.cli.lazy import stop
+from arena.cli.lazy import stop, was_interrupted
 from arena.errors import ArenaError, UsageFault
 from arena.games import GAMES
 from arena.games import game as game_named
@@ -55,8 +55,6 @@ T = TypeVar("T")
 
 USAGE = (UsageFault, UnknownPolicy, AmbiguousRef, MalformedName)
 FAILURES = (ArenaError, RegistryError, SandboxError)
-_ENDED_BY_CTRL_C = ("Query interrupted", "Interrupted!")
-"""What DuckDB raises where Ctrl-C meets a query of its own."""
 
 
 @dataclass(frozen=True)
@@ -282,24 +280,12 @@ def command(function: Callable[P, T]) -> Callable[P, T]:
                 stop()
             raise
         except Exception as error:
-            if _was_interrupted(error):
+            if was_interrupted(error):
                 stop()
             raise
         raise AssertionError("unreachable")
 
     return run
-
-
-def _was_interrupted(error: BaseException) -> bool:
-    """Whether Ctrl-C is at the bottom of an error."""
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, KeyboardInterrupt) or any(
-            text in str(cause) for text in _ENDED_BY_CTRL_C
-        ):
-            return True
-        cause = cause.__cause__ or cause.__context__
-    return False
 
 
 def _seed_key(context: click.Context, option: click.Parameter, value: str | None) -> bytes | None:

@@ -67,8 +67,15 @@ def discretion_of(home: Path, registry: str) -> Discretion:
     names = sorted(map(str, folders), key=len, reverse=True)
     kept = [(one, FOLDER) for one in names if one.startswith("/") and one != "/"]
     # In the folder it is named by its place there.
-    inside = not registry or any(registry.startswith(f"{one}/") for one, _ in kept)
-    places = kept if inside else [(registry, REGISTRY), *kept]
-    return Discretion(
-        tuple((re.compile(rf"{re.escape(place)}(?![\w-])"), said) for place, said in places)
-    )
+    if not registry or any(registry.startswith(f"{one}/") for one, _ in kept):
+        return Discretion(tuple((_whole(place), said) for place, said in kept))
+    # What the driver adds has host, user and database once more, in words of its own.
+    why = re.compile(rf"{re.escape(registry)} (cannot be \w+): .*", re.DOTALL)
+    told = rf"{REGISTRY} \1; the server's log says why"
+    places = [(registry, REGISTRY), *kept]
+    return Discretion(((why, told), *((_whole(place), said) for place, said in places)))
+
+
+def _whole(place: str) -> re.Pattern[str]:
+    """A place that is not the beginning of another name."""
+    return re.compile(rf"{re.escape(place)}(?![\w-])")

@@ -98,9 +98,12 @@ def test_places_are_left_out_whole_and_nothing_else(tmp_path):
     assert told.words(f"{folder}/x, {folder}-2, {folder}: no") == f"HOME/x, {folder}-2, HOME: no"
     server = "postgresql+psycopg://arena@db.internal/arena"
     elsewhere = discretion_of(folder, server)
-    error = RegistryUnavailable(f"the registry {server} cannot be used")
-    assert server not in str(elsewhere.document_of(error))
-    assert elsewhere.document_of(error)["message"] == f"the registry {REGISTRY} cannot be used"
+    said = f"the registry {server} cannot be used: no host db.internal\nfor user arena"
+    told_of_it = elsewhere.document_of(RegistryUnavailable(said))["message"]
+    assert told_of_it == f"the registry {REGISTRY} cannot be used; the server's log says why"
+    assert (
+        elsewhere.words(f"not in the registry {server}: x") == f"not in the registry {REGISTRY}: x"
+    )
     assert discretion_of(Path("/"), "/registry.sqlite").words("a/b /tmp") == "a/b /tmp"
     carried = UnknownPolicy("x", f"{folder}/ref", (f"{folder}/a",))
     assert str(folder) not in str(told.document_of(carried))
