@@ -44,6 +44,8 @@ WAIT_SECONDS = 20.0
 _LONGEST_ADDRESS = 2_000
 """Characters of arguments that go into an address; longer ones go into a body."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
+_AT_ONCE = 0.05
+"""Seconds: who answers sooner has not waited for news, and is asked no sooner again than that."""
 _AWAY = frozenset({502, 503, 504})
 """What a proxy answers while the server behind it is started again, or the server while its
 database is."""
@@ -251,13 +253,19 @@ class RemoteArena(Tournament):
         first = "wait=0.5" if watched else wait
         told = self._told(self._sent("POST", f"{path}?{first}", json=document, headers=key))
         job = self._job(call, told)
+        pause = _AT_ONCE
         try:
             while not job.over:
                 if job.progress is not None:
                     progress(*job.progress)
-                seen = f"&changes={job.changes}" if watched else ""
+                seen, asked = f"&changes={job.changes}" if watched else "", time.monotonic()
                 told = self._told(self._sent("GET", f"/api/v1/jobs/{job.id}?{wait}{seen}"))
-                job = self._job(call, told)
+                before, job = job, self._job(call, told)
+                if not job.over and time.monotonic() - asked < _AT_ONCE:
+                    # A server that has no news and does not wait is asked less and less.
+                    news = job.changes != before.changes
+                    pause = _AT_ONCE if news else min(2.0 * pause, _LONGEST_PAUSE)
+                    time.sleep(pause)
         except BaseException as error:
             if not isinstance(error, ServerError):  # Ctrl-C, or the progress bar: nobody wants it
                 self._give_up(job.id)

@@ -235,7 +235,7 @@ class Api:
         ]
         played = [
             ({"for": "jobs"}, counts.matches),
-            ({"for": "nobody"}, counts.in_background),
+            ({"for": "nobody"}, self._service.player.in_background),
         ]
         lines = [
             *self.requests.lines(),

@@ -30,6 +30,7 @@ class Bell:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._waiting: dict[str, set[tuple[asyncio.AbstractEventLoop, asyncio.Event]]] = {}
+        self.closed = False
 
     def ring(self, key: str) -> None:
         """Wakes whoever waits for this."""
@@ -37,6 +38,14 @@ class Bell:
             waiting = list(self._waiting.get(key, ()))
         for loop, event in waiting:
             loop.call_soon_threadsafe(event.set)
+
+    def close(self) -> None:
+        """Lets nobody wait any more: the server stops, and whoever waits is answered as it is."""
+        self.closed = True
+        with self._lock:
+            keys = list(self._waiting)
+        for key in keys:
+            self.ring(key)
 
     async def heard(self, key: str, over: Callable[[], bool], seconds: float) -> None:
         """Returns when what is waited for has changed so that it is over, or after some seconds."""
@@ -46,7 +55,7 @@ class Bell:
             self._waiting.setdefault(key, set()).add(entry)
         try:
             deadline = time.monotonic() + seconds
-            while not await aside(over):
+            while not await aside(over) and not self.closed:
                 left = deadline - time.monotonic()
                 if left <= 0:
                     return

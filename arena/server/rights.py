@@ -42,7 +42,7 @@ CLIENTS = frozenset({"csro"})
 """Reserved authors in whose names a client of the arena registers what it makes."""
 _ACTIONS = {Role.READER: Action.READ, Role.AUTHOR: Action.PLAY, Role.OPERATOR: Action.OPERATE}
 MOST_PRACTICE = 16
-"""Matches of one `practise`, which nobody can interrupt."""
+"""Matches of one `practise`, which gives way to nobody."""
 MOST_SUBMISSIONS = 200
 """In one `enter`."""
 MOST_PAIRS = 50_000

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import signal
+import socket
 import sys
 import threading
 import time
@@ -103,7 +104,7 @@ class Server:
         )
         self._held.__enter__()
         self._ledger = Ledger(home.path / FILE)
-        bell = Bell()
+        self.bell = bell = Bell()
         self._news = News(home.path / FILE)
         self._ledger.reopen()  # which may end jobs, and that is news
         self._ranks = Ranks(home, self._news, bell.ring)
@@ -136,11 +137,11 @@ class Server:
         # uvicorn raises the signal again once it has shut down; without this it would end us there.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
         try:
-            with closing(listener(address, port)) as socket, suppress(KeyboardInterrupt):
+            with closing(listener(address, port)) as opened, suppress(KeyboardInterrupt):
                 host = f"[{address}]" if ":" in address else address
-                announce(f"http://{host}:{socket.getsockname()[1]}")
+                announce(f"http://{host}:{opened.getsockname()[1]}")
                 self.player.start()
-                _uvicorn(self.app).run(sockets=[socket])
+                _Listening(self).run(sockets=[opened])
         finally:
             self.close()
 
@@ -168,7 +169,7 @@ class InThread:
         self.server = Server(serving)
         self._socket = listener("127.0.0.1", port)
         self.address = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
-        self._uvicorn = _uvicorn(self.server.app)
+        self._uvicorn = _Listening(self.server)
         self._thread = threading.Thread(
             target=self._uvicorn.run, kwargs={"sockets": [self._socket]}, daemon=True
         )
@@ -187,21 +188,33 @@ class InThread:
         self.server.close()
 
 
-def _uvicorn(app: Application) -> uvicorn.Server:
-    return uvicorn.Server(
-        uvicorn.Config(
-            app,
-            log_config=None,
-            log_level="warning",
-            access_log=False,
-            http=PromptConnection,
-            ws="websockets-sansio",
-            ws_per_message_deflate=False,
-            limit_concurrency=CONNECTIONS,
-            timeout_graceful_shutdown=GOODBYE_SECONDS,
-            server_header=False,
+class _Listening(uvicorn.Server):
+    """Answers for a server; once that stops, nobody is kept waiting for news.
+
+    What uvicorn cuts off it answers with 500, which tells a client to give up.
+    """
+
+    def __init__(self, server: Server) -> None:
+        self._bell = server.bell
+        super().__init__(
+            uvicorn.Config(
+                server.app,
+                log_config=None,
+                log_level="warning",
+                access_log=False,
+                http=PromptConnection,
+                ws="websockets-sansio",
+                ws_per_message_deflate=False,
+                limit_concurrency=CONNECTIONS,
+                timeout_graceful_shutdown=GOODBYE_SECONDS,
+                server_header=False,
+            )
         )
-    )
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Ends what is under way."""
+        self._bell.close()
+        await super().shutdown(sockets)
 
 
 def _wall_of(arena: Arena) -> str | SandboxRefused:

@@ -11,11 +11,11 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable
 
 from fastapi.responses import StreamingResponse
-from starlette.types import Receive, Scope, Send
 
 from arena.errors import QuotaSpent
 from arena.server.bell import Bell, aside, of_account
 from arena.server.ledger import Job, State
+from arena.server.limits import Message, Receive, Send
 from arena.server.news import News
 from arena.server.service import Service
 from arena.wire import faults
@@ -136,7 +136,9 @@ class Streams:
         return f"{job.state.value}-{self._service.player.progress(job.id).changes}"
 
     async def _still_good(self, token: str) -> bool:
-        """Whether the token still fits; an account that is shut is told nothing more."""
+        """Whether to go on: neither for an account that is shut, nor while the server stops."""
+        if self._bell.closed:
+            return False
         try:
             await aside(self._service.account_of, token)
         except faults.ROOTS:
@@ -158,7 +160,7 @@ class Stream(StreamingResponse):
         super().__init__(told, media_type="text/event-stream", headers=headers)
         self._left = left
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Sends events until the client leaves."""
         try:
             await super().__call__(scope, receive, send)
