@@ -6,11 +6,12 @@ values; nothing is a path or an open file but the home that the arena is opened 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from arena.amounts import MATCHES, MOST_MATCHES
 from arena.analysis.focus import Focus
@@ -40,6 +41,9 @@ from arena.tally import Pair, PlayReport, Progress, Request, silent
 from registry.values import Submission
 from sandbox.choose import WallChoice
 from sandbox.values import Limits
+
+if TYPE_CHECKING:
+    from arena.contest.hosting import Hosting
 
 
 def _share(matches: int | None, precision: float | None, budget: int | None = None) -> int:
@@ -115,6 +119,27 @@ class Arena(Desk):
           SandboxRefused: no wall that is strong enough works here.
         """
         return self.runner.wall
+
+    @property
+    def office(self) -> Hosting:
+        """What an operator does beside playing: accounts, the audit log, tournaments."""
+        from arena.contest.hosting import Hosting  # which plays with arenas itself
+
+        return Hosting(self)
+
+    @contextmanager
+    def on_behalf_of(self, who: str) -> Iterator[None]:
+        """While this goes on, the audit log has what is changed in somebody's name.
+
+        Args:
+          who: name of an account.
+        """
+        own = self.home
+        self.home = self.runner.home = own.acting_as(who)
+        try:
+            yield
+        finally:
+            self.home = self.runner.home = own
 
     # Who takes part.
 

@@ -17,16 +17,17 @@ import re
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NoReturn, Self, TypeVar
+from typing import Any, NoReturn, Self, TypeVar, cast
 from urllib.parse import urlencode, urlsplit
 
 import httpx2
 
 from arena import logins
 from arena.errors import ServerError, ServerUnreachable, UsageFault, VersionMismatch
-from arena.seam import Tournament
+from arena.following import Told, events_in
+from arena.seam import Operations, Tournament
 from arena.tally import Progress, silent
 from arena.wire import faults
 from arena.wire.answers import JobTold, account_in, document_in, job_in, result_in
@@ -43,6 +44,8 @@ WAIT_SECONDS = 20.0
 _LONGEST_ADDRESS = 2_000
 """Characters of arguments that go into an address; longer ones go into a body."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
+_AT_ONCE = 0.05
+"""Seconds: who answers sooner has not waited for news, and is asked no sooner again than that."""
 _AWAY = frozenset({502, 503, 504})
 """What a proxy answers while the server behind it is started again, or the server while its
 database is."""
@@ -132,10 +135,63 @@ class RemoteArena(Tournament):
             "name a folder with --home"
         )
 
+    @property
+    def office(self) -> Operations:
+        """What an operator does beside playing: accounts, the audit log, tournaments."""
+        return cast(Operations, RemoteOffice(self._asked))
+
     def account(self) -> Mapping[str, Json]:
         """Whose token this is: name, role, and until when it fits."""
         told = self._told(self._sent("GET", "/api/v1/account"))
         return self._understood("account", lambda: account_in(told))
+
+    def news(self, after: int | None = None) -> Iterator[Told]:
+        """What this account is told from now on, without end: jobs that are over, first ranks.
+
+        A connection that breaks is made again, and nothing is told twice or left out.
+
+        Args:
+          after: number of the item that was seen last; 0 for all that the server still has (of a
+            week), None for what comes from now on.
+
+        Raises:
+          ServerUnreachable: the server is away for too long.
+          NotAllowed, QuotaSpent: the server does not tell, in its own words.
+          ServerError: what it tells is no news.
+        """
+        deadline = time.monotonic() + self._patience
+        while True:
+            try:
+                for one in self._streamed(after):
+                    deadline = time.monotonic() + self._patience
+                    after = one if isinstance(one, int) else one.number
+                    if isinstance(one, Told):
+                        yield one
+                why = "it ended what it was telling"
+            except httpx2.TransportError as error:
+                why = faults.clean(str(error)) or type(error).__name__
+            except Malformed as error:
+                raise ServerError(
+                    f"{self.address} tells what is no news: {faults.clean(str(error))}"
+                ) from error
+            if time.monotonic() > deadline:
+                raise ServerUnreachable(f"{self.address} cannot be reached ({why})")
+            time.sleep(_LONGEST_PAUSE * self._jitter.uniform(0.1, 0.2))
+
+    def _streamed(self, after: int | None) -> Iterator[Told | int]:
+        """One connection's news."""
+        headers = {"Accept": "text/event-stream"}
+        if after is not None:
+            headers["Last-Event-ID"] = str(after)
+        with self._client.stream("GET", "/api/v1/events", headers=headers) as answer:
+            if answer.status_code == 200 and "Arena-Api" in answer.headers:
+                yield from events_in(answer.iter_text())
+                return
+            refused = self._whole(answer)
+        if refused.status not in _AWAY:
+            self._check_version(refused)
+            self._told(refused)
+            raise ServerError(f"{self.address} tells no news ({refused.status})")
 
     # One question.
 
@@ -197,13 +253,19 @@ class RemoteArena(Tournament):
         first = "wait=0.5" if watched else wait
         told = self._told(self._sent("POST", f"{path}?{first}", json=document, headers=key))
         job = self._job(call, told)
+        pause = _AT_ONCE
         try:
             while not job.over:
                 if job.progress is not None:
                     progress(*job.progress)
-                seen = f"&changes={job.changes}" if watched else ""
+                seen, asked = f"&changes={job.changes}" if watched else "", time.monotonic()
                 told = self._told(self._sent("GET", f"/api/v1/jobs/{job.id}?{wait}{seen}"))
-                job = self._job(call, told)
+                before, job = job, self._job(call, told)
+                if not job.over and time.monotonic() - asked < _AT_ONCE:
+                    # A server that has no news and does not wait is asked less and less.
+                    news = job.changes != before.changes
+                    pause = _AT_ONCE if news else min(2.0 * pause, _LONGEST_PAUSE)
+                    time.sleep(pause)
         except BaseException as error:
             if not isinstance(error, ServerError):  # Ctrl-C, or the progress bar: nobody wants it
                 self._give_up(job.id)
@@ -262,18 +324,21 @@ class RemoteArena(Tournament):
     def _answer(self, method: str, path: str, options: Mapping[str, Any]) -> _Answer:
         """One request's answer, of which no more than MOST_BYTES are ever held."""
         with self._client.stream(method, path, **options) as answer:
-            packed = answer.headers.get("Content-Encoding", "").strip().lower()
-            if packed not in _PACKED:
-                raise ServerError(f"{self.address} packs its answers in a way that was not asked")
-            parts, size = [], 0
-            for part in answer.iter_bytes():
-                size += len(part)
-                if size > MOST_BYTES:
-                    raise ServerError(
-                        f"{self.address} answers more than {MOST_BYTES >> 20} MiB: ask for less"
-                    )
-                parts.append(part)
-            return _Answer(answer.status_code, answer.headers, b"".join(parts))
+            return self._whole(answer)
+
+    def _whole(self, answer: httpx2.Response) -> _Answer:
+        packed = answer.headers.get("Content-Encoding", "").strip().lower()
+        if packed not in _PACKED:
+            raise ServerError(f"{self.address} packs its answers in a way that was not asked")
+        parts, size = [], 0
+        for part in answer.iter_bytes():
+            size += len(part)
+            if size > MOST_BYTES:
+                raise ServerError(
+                    f"{self.address} answers more than {MOST_BYTES >> 20} MiB: ask for less"
+                )
+            parts.append(part)
+        return _Answer(answer.status_code, answer.headers, b"".join(parts))
 
     def _check_version(self, answer: _Answer) -> None:
         told = answer.headers.get("Arena-Api")
@@ -303,16 +368,29 @@ class RemoteArena(Tournament):
 
 
 def _method(call: Call) -> Callable[..., Any]:
-    def method(self: RemoteArena, *arguments: Any, **named: Any) -> Any:
+    def method(self: RemoteArena | RemoteOffice, *arguments: Any, **named: Any) -> Any:
         progress = named.get("progress", silent)
         return self._asked(call, bound(call, arguments, named), progress)
 
     method.__name__ = call.name
-    method.__qualname__ = f"RemoteArena.{call.name}"
-    method.__doc__ = f"See `arena.Arena.{call.name}`."
+    owner, here = ("RemoteOffice", "Arena.office") if call.of_office else ("RemoteArena", "Arena")
+    method.__qualname__ = f"{owner}.{call.name}"
+    method.__doc__ = f"See `arena.{here}.{call.name}`."
     return method
 
 
+class RemoteOffice:
+    """What an operator does beside playing, at a server: every method of `arena.seam.Operations`.
+
+    Args:
+      asked: asks the server for a call.
+    """
+
+    def __init__(self, asked: Callable[[Call, dict[str, Any], Progress], Any]) -> None:
+        self._asked = asked
+
+
 for _call in calls().values():
+    owner = RemoteOffice if _call.of_office else RemoteArena
     made = _method(_call)
-    setattr(RemoteArena, _call.name, property(made) if _call.is_property else made)
+    setattr(owner, _call.name, property(made) if _call.is_property else made)

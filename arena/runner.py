@@ -54,6 +54,10 @@ class Runner:
       wall: which sandbox untrusted policies run in.
       limits: of each policy.
       asked: who plays policies that are asked for their moves; None where nobody does.
+
+    Attributes:
+      watch: where somebody may want no more of what is under way: called all the time while jobs
+        are, and what it raises ends them in the middle.  None where nobody may.
     """
 
     def __init__(
@@ -70,6 +74,7 @@ class Runner:
         self.asked = asked
         self._workers = Workers(workers) if isinstance(workers, int) else workers
         self._choice = self._settled = wall or WallChoice()
+        self.watch: Callable[[], None] | None = None
         self._wall_name = ""
         self._opened: Executor | None = None
         self._here: BoutHandler | None = None
@@ -190,9 +195,17 @@ class Runner:
         with closing(self._run(stream, count, here=len(trials) <= SMALL)) as answers:
             return {first[played.results[0].match]: played.results for played in answers}
 
+    def for_home(self, home: Home) -> Runner:
+        """Another runner for another home, with the same workers, wall and limits."""
+        made = Runner(home, workers=self._workers, wall=self._choice, limits=self.limits)
+        made.watch = self.watch
+        return made
+
     def like_it(self, limits: Limits) -> Runner:
         """Another runner for the same home behind the same wall, with other limits."""
-        return Runner(self.home, workers=1, wall=self._settled, limits=limits)
+        made = Runner(self.home, workers=1, wall=self._settled, limits=limits)
+        made.watch = self.watch
+        return made
 
     def close(self) -> None:
         """Ends workers and sandboxes.  Idempotent."""
@@ -242,13 +255,14 @@ class Runner:
             return None if job is None else self._behind_the_wall(job)
 
         # Whoever is asked for moves is asked by this process, which has the connections.
-        if self.asked is not None or (here and self._is_local and not self._executor.size):
+        here = here and self._is_local and not self._executor.size and self.watch is None
+        if self.asked is not None or here:
             self._here = self._here or BoutHandler(self.limits, self.asked)
             while (job := next_but_more() or next(stream, None)) is not None:
                 yield self._here.run(job)
             return
         self._executor.grow(-(-matches // MATCHES_A_WORKER))
-        yield from self._executor.run(stream, next_but_more)
+        yield from self._executor.run(stream, next_but_more, self.watch or _nobody)
 
     def _behind_the_wall(self, job: Job) -> Job:
         """Says which wall a job of the sandbox needs, settled once for all workers.
@@ -269,3 +283,7 @@ class Runner:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _nobody() -> None:
+    """Nobody wants to end anything."""

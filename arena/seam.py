@@ -1,4 +1,4 @@
-"""What an arena is to whoever uses one, wherever it is.
+"""What an arena is to whoever uses one, and to whoever runs one, wherever it is.
 
 CSRO asks for no more than this, and nothing here is a path, an open file or a process: values go in
 and come out.  `arena.Arena` is the arena on this machine.  One that speaks to a server would be
@@ -8,7 +8,8 @@ another, and no client would change.  What each method does, the methods of `are
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol, Unpack
+from datetime import datetime
+from typing import Any, Protocol, Unpack
 
 from arena.analysis.focus import Focus
 from arena.analysis.rankings import RankBy
@@ -23,8 +24,12 @@ from arena.rejection import Rejection
 from arena.replay import Comparison, Stored
 from arena.standings import Leaderboard
 from arena.tally import Pair, PlayReport, Progress, silent
+from registry.invites import Invite
+from registry.rights import Account, Quota, Role
 from registry.search import Filters
-from registry.values import Author, PolicyVersion, Season, StatusChange, Submission
+from registry.tournaments import Entry
+from registry.tournaments import Tournament as Announced
+from registry.values import Author, Event, PolicyVersion, Season, StatusChange, Submission
 
 
 class Tournament(Protocol):
@@ -173,3 +178,73 @@ class Tournament(Protocol):
     def reveal_season(self) -> tuple[Season, Season]: ...
 
     def close(self) -> None: ...
+
+
+class Operations(Protocol):
+    """What an operator does beside playing: accounts, invitations, the audit log, tournaments.
+
+    `arena.contest.hosting.Hosting` does it on this machine; what each method does stands there, and
+    in `arena.office.Office`.
+    """
+
+    def accounts(self) -> tuple[Account, ...]: ...
+
+    def invites(self) -> tuple[Invite, ...]: ...
+
+    def add_accounts(
+        self, roster: Sequence[tuple[str, Role]], *, expires: datetime | None = None
+    ) -> dict[str, str]: ...
+
+    def invite(
+        self, role: Role = Role.AUTHOR, *, uses: int = 1, expires: datetime | None = None
+    ) -> str: ...
+
+    def invite_all(
+        self, roster: Sequence[tuple[str, Role]], *, expires: datetime | None = None
+    ) -> dict[str, str]: ...
+
+    def withdraw_invite(self, mark: str) -> int: ...
+
+    def redeem(self, code: str, name: str) -> str: ...
+
+    def renew_token(self, name: str, *, expires: datetime | None = None) -> str: ...
+
+    def disable_account(self, name: str, *, disabled: bool = True) -> Account: ...
+
+    def set_role(self, name: str, role: Role) -> Account: ...
+
+    def set_quota(self, name: str, quota: Quota) -> Account: ...
+
+    def events(
+        self,
+        *,
+        who: str | None = None,
+        what: str | None = None,
+        subject: str | None = None,
+        limit: int = 1_000,
+    ) -> tuple[Event, ...]: ...
+
+    def tournaments(self) -> tuple[Announced, ...]: ...
+
+    def tournament(self, name: str) -> Announced: ...
+
+    def counting(self, name: str) -> tuple[Entry, ...]: ...
+
+    def move_closing(self, name: str, closes: datetime | None = None) -> Announced: ...
+
+    def announce(
+        self,
+        name: str,
+        game: Game | str,
+        opens: datetime | None,
+        closes: datetime,
+        *,
+        entries: int = 1,
+        matches: int = 32,
+        hidden: Sequence[str] = (),
+        secret: Sequence[tuple[str, str | bytes]] = (),
+    ) -> Announced: ...
+
+    def final(self, name: str, *, progress: Progress = silent) -> PlayReport: ...
+
+    def certificate(self, name: str) -> dict[str, Any]: ...

@@ -8,7 +8,9 @@ from contextlib import contextmanager
 import streamlit as st
 
 from arena.errors import ArenaError
+from arena.server.discretion import discretion_of
 from arena.store import StoreBusy, StoreError
+from dashboards import data
 from dashboards.text import in_markdown
 from registry import RegistryError
 from sandbox.errors import SandboxError
@@ -22,7 +24,16 @@ def told() -> Iterator[None]:
     try:
         yield
     except StoreBusy as error:
-        st.warning(f"Another program is writing matches just now. {in_markdown(str(error))}")
+        st.warning(f"Another program is writing matches just now. {_words(error)}")
         st.button("Try again", icon=":material/refresh:")
     except KNOWN as error:
-        st.error(in_markdown(str(error)), icon=":material/error:")
+        st.error(_words(error), icon=":material/error:")
+
+
+def _words(error: Exception) -> str:
+    """What a visitor is told; on a server, without where it keeps anything."""
+    said = str(error)
+    if data.settings().hosted:
+        home = data.home()  # which was open before the first visitor came
+        said = discretion_of(home.path, home.registry.database.where).words(said)
+    return in_markdown(said)

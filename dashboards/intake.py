@@ -73,7 +73,7 @@ class Intake:
             self._check_room(entry, now)
             author = entry.name.partition("/")[0]
             new_token, who = self._admit(author, token, now) if author else ("", "")
-            ticket = self._tickets.add(entry, now)
+            ticket = self._tickets.add(entry, now, who)
             say = "taken in" if entry.name else "taken in, to be checked only"
             self._tickets.change(ticket, now, say)
             if ticket.author:

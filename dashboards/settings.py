@@ -38,6 +38,7 @@ class Settings:
       budget: what submissions may cost.
       by_invitation: whether a name that is free takes an invitation's code to be claimed.
       live_seconds: between two looks at a CSRO run that is being worked on.
+      hosted: whether strangers read the pages: errors name no place on this machine then.
     """
 
     home: Path
@@ -50,6 +51,7 @@ class Settings:
     budget: PlayingTime = field(default_factory=PlayingTime)
     seed_key: bytes | None = field(default=None, repr=False)
     by_invitation: bool = False
+    hosted: bool = False
 
     def to_environment(self) -> dict[str, str]:
         """As environment variables, for what draws the pages; without the key, a secret."""
@@ -63,6 +65,7 @@ class Settings:
             "ARENA_AUTHOR_SECONDS": str(self.budget.day),
             "ARENA_LIVE_SECONDS": str(self.live_seconds),
             "ARENA_BY_INVITATION": str(int(self.by_invitation)),
+            "ARENA_PAGES_HOSTED": str(int(self.hosted)),
         }
         if self.registry_url:
             variables["ARENA_REGISTRY"] = self.registry_url
@@ -84,6 +87,7 @@ class Settings:
             waiting=int(environment.get("ARENA_SUBMIT_WAITING", cls.waiting)),
             live_seconds=float(environment.get("ARENA_LIVE_SECONDS", cls.live_seconds)),
             by_invitation=bool(int(environment.get("ARENA_BY_INVITATION", "0"))),
+            hosted=bool(int(environment.get("ARENA_PAGES_HOSTED", "0"))),
             budget=PlayingTime(
                 float(environment.get("ARENA_SUBMIT_SECONDS", PlayingTime.submission)),
                 float(environment.get("ARENA_AUTHOR_SECONDS", PlayingTime.day)),

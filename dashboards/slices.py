@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -66,6 +67,8 @@ class Playing(Protocol):
         processor_seconds: float | None = None,
         progress: Progress = ...,
     ) -> PlayReport: ...
+
+    def on_behalf_of(self, who: str) -> AbstractContextManager[None]: ...
 
     def policy(self, ref: str, game: Game | str | None = None) -> PolicyVersion: ...
 
@@ -164,14 +167,15 @@ class Slices:
             if ticket.checks_only:
                 outcome = self.arena.check(entry.source, game, judge)
             else:
-                outcome = self.arena.submit(
-                    entry.source,
-                    game,
-                    entry.name,
-                    description=entry.description,
-                    provenance={"submitted_through": ORIGIN, "ticket": mark_of(ticket)},
-                    judge=judge,
-                )
+                with self.arena.on_behalf_of(ticket.who):
+                    outcome = self.arena.submit(
+                        entry.source,
+                        game,
+                        entry.name,
+                        description=entry.description,
+                        provenance={"submitted_through": ORIGIN, "ticket": mark_of(ticket)},
+                        judge=judge,
+                    )
         finally:
             seconds = max((self.now() - began).total_seconds(), 0.0)
             self._charge(ticket, seconds)

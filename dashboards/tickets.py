@@ -24,7 +24,9 @@ from registry import RegistryUnavailable
 from registry.sqlite_file import check_private
 
 FILE = "submissions.sqlite"
-VERSION = 1
+VERSION = 2
+_WHO = "alter table ticket add column who text not null default ''"
+"""Of version 2; whoever handed in before was the author."""
 CHECKS_KEPT = timedelta(days=1)
 """How long the ticket of a check stays after the check is over; others stay for good."""
 _ID = re.compile(r"[0-9a-f]{32}")
@@ -42,7 +44,8 @@ _TABLES = """
         matches integer not null, reached integer not null, played integer not null,
         digest text not null, fresh integer not null, match_seconds real not null,
         spent real not null, tries integer not null, kind text not null, message text not null,
-        line integer, problem text not null, wall text not null
+        line integer, problem text not null, wall text not null,
+        who text not null default ''
     ) strict;
     create index if not exists ticket_author on ticket (author, number);
     create index if not exists ticket_stage on ticket (stage);
@@ -117,6 +120,7 @@ class Ticket:
       rejection: why it was not taken in.
       problem: what broke, where something of ours did.
       wall: what it ran behind.
+      who: in whose name it is done: the author's, or that of an operator's account.
     """
 
     number: int
@@ -139,6 +143,7 @@ class Ticket:
     rejection: Rejection | None = None
     problem: str = ""
     wall: str = ""
+    who: str = ""
 
     @property
     def checks_only(self) -> bool:
@@ -191,12 +196,14 @@ class Tickets:
                     f"{self.path} has version {found}, this program reads up to {VERSION}: "
                     "update policy-arena"
                 )
-            if found < VERSION:
+            if found == 1:
+                _add_who(connection)
+            elif found < VERSION:
                 connection.executescript(_TABLES)
                 connection.execute(f"pragma user_version = {VERSION}")
 
-    def add(self, entry: Entry, now: datetime) -> Ticket:
-        """Takes an entry in."""
+    def add(self, entry: Entry, now: datetime, who: str = "") -> Ticket:
+        """Takes an entry in, from the account `who`; the author's where that is not said."""
         author = entry.name.partition("/")[0]
         row = {
             "id": secrets.token_hex(16),
@@ -211,6 +218,7 @@ class Tickets:
             **dict.fromkeys(("opponents", "matches", "reached", "played", "tries"), 0),
             **dict.fromkeys(("match_seconds", "spent"), 0.0),
             **dict.fromkeys(("digest", "kind", "message", "problem", "wall"), ""),
+            "who": who or author,
             "fresh": 1,
             "line": None,
         }
@@ -321,6 +329,15 @@ class Tickets:
             ) from error
 
 
+def _add_who(connection: sqlite3.Connection) -> None:
+    """Makes a file of version 1 one of version 2; of several programs that try, one does."""
+    connection.execute("begin immediate")
+    (found,) = connection.execute("pragma user_version").fetchone()
+    if found == 1:
+        connection.execute(_WHO)
+        connection.execute("pragma user_version = 2")
+
+
 def _places(values: list[str]) -> str:
     return ", ".join("?" * len(values))
 
@@ -334,6 +351,7 @@ def _ticket(row: sqlite3.Row) -> Ticket:
     kept = {name: found[name] for name in _KEPT}
     rejection = Rejection(found["kind"], found["message"], found["line"]) if found["kind"] else None
     kept |= {"stage": Stage(found["stage"]), "fresh": bool(found["fresh"])}
+    kept["who"] = kept["who"] or kept["author"]
     return Ticket(
         number=found["number"],
         id=found["id"],

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.table import Table
@@ -15,7 +15,10 @@ from arena.class_roster import read_roster, write_roster
 from arena.cli.session import Session, plain, session_options
 from arena.errors import UsageFault
 from arena.submission import STANDARD_INPUT
-from registry import Account, Event, Invite, Quota, Registry, Role
+from registry import Account, Event, Invite, Quota, Role
+
+if TYPE_CHECKING:
+    from arena.seam import Operations
 
 ROLE = click.Choice([role.value for role in Role])
 
@@ -40,17 +43,17 @@ def _expiry_option(function: Callable[..., Any]) -> Callable[..., Any]:
     )(function)
 
 
-def _registry(session: Session) -> Registry:
-    """The registry, of a new home where there is none."""
-    return session.arena(new=True).home.registry
+def _office(session: Session) -> Operations:
+    """The accounts, of a new home where there is none."""
+    return session.office(new=True)
 
 
 @accounts.command("list")
 @session_options
 def show(session: Session) -> None:
     """Lists the accounts and the invitations, in the order in which they came."""
-    registry = session.roster().home.registry
-    known, invites = registry.accounts(), registry.invites()
+    office = session.office()
+    known, invites = office.accounts(), office.invites()
     document = {
         "accounts": [_document(one) for one in known],
         "invites": [_invitation(one) for one in invites],
@@ -71,7 +74,7 @@ def show(session: Session) -> None:
 @session_options
 def add(session: Session, name: str, role: str, expires: datetime | None) -> None:
     """Makes the account NAME and its token, which is shown now and stored nowhere."""
-    made = _registry(session).add_accounts([(name, Role(role))], expires=expires)
+    made = _office(session).add_accounts([(name, Role(role))], expires=expires)
     _tell_token(session, name, made[name])
 
 
@@ -86,11 +89,11 @@ def invite(
 ) -> None:
     """Makes a code with which others make N accounts; it is shown now and stored nowhere."""
     if withdraw is not None:
-        if not _registry(session).withdraw_invite(withdraw):
+        if not _office(session).withdraw_invite(withdraw):
             raise UsageFault(f"no open invitation has the mark {withdraw!r}")
         session.answer({"withdrawn": withdraw}, lambda out: out.print(f"ended  {plain(withdraw)}"))
         return
-    code = _registry(session).invite(Role(role), uses=uses, expires=expires)
+    code = _office(session).invite(Role(role), uses=uses, expires=expires)
     session.answer(
         {"code": code, "role": role, "uses": uses},
         lambda out: out.print(f"code for {uses} x {role}: {code}", soft_wrap=True),
@@ -102,8 +105,8 @@ def invite(
 @click.argument("name")
 @session_options
 def redeem(session: Session, code: str, name: str) -> None:
-    """Makes the account NAME with an invitation's CODE, on this machine."""
-    _tell_token(session, name, session.roster().home.registry.redeem(code, name))
+    """Makes the account NAME with an invitation's CODE; at a server nobody needs a token for it."""
+    _tell_token(session, name, session.office().redeem(code, name))
 
 
 @accounts.command("import")
@@ -118,8 +121,8 @@ def import_(session: Session, file: Path, as_invites: bool, expires: datetime | 
     alone then redeems for a token.
     """
     roster = read_roster(_read(file))
-    registry = _registry(session)
-    make = registry.invite_all if as_invites else registry.add_accounts
+    office = _office(session)
+    make = office.invite_all if as_invites else office.add_accounts
     secrets, what = make(roster, expires=expires), "code" if as_invites else "token"
     session.answer(
         {
@@ -141,11 +144,10 @@ def renew(session: Session, name: str, yes: bool, expires: datetime | None) -> N
 
     It ends when that one would have ended, unless --expires says otherwise.
     """
-    registry = _registry(session)
-    known = registry.account(name)
-    if not yes and known is not None and known.has_token:
+    office = _office(session)
+    if not yes and any(one.name == name and one.has_token for one in office.accounts()):
         click.confirm("There is a token, which will fit no longer.  Go on?", abort=True)
-    _tell_token(session, name, registry.renew_token(name, expires=expires))
+    _tell_token(session, name, office.renew_token(name, expires=expires))
 
 
 @accounts.command()
@@ -153,7 +155,7 @@ def renew(session: Session, name: str, yes: bool, expires: datetime | None) -> N
 @session_options
 def disable(session: Session, name: str) -> None:
     """Shuts the account NAME: its token opens nothing.  Its policies and matches stay."""
-    _tell(session, _registry(session).disable_account(name))
+    _tell(session, _office(session).disable_account(name))
 
 
 @accounts.command()
@@ -161,7 +163,7 @@ def disable(session: Session, name: str) -> None:
 @session_options
 def enable(session: Session, name: str) -> None:
     """Opens the account NAME again."""
-    _tell(session, _registry(session).disable_account(name, disabled=False))
+    _tell(session, _office(session).disable_account(name, disabled=False))
 
 
 @accounts.command("role")
@@ -170,7 +172,7 @@ def enable(session: Session, name: str) -> None:
 @session_options
 def set_role(session: Session, name: str, role: str) -> None:
     """Gives the account NAME another ROLE."""
-    _tell(session, _registry(session).set_role(name, Role(role)))
+    _tell(session, _office(session).set_role(name, Role(role)))
 
 
 @accounts.command()
@@ -181,7 +183,7 @@ def set_role(session: Session, name: str, role: str) -> None:
 def quota(session: Session, name: str, submissions: int | None, minutes: float | None) -> None:
     """Says what the account NAME may hand in on a day; what is left out has the default."""
     seconds = None if minutes is None else 60.0 * minutes
-    _tell(session, _registry(session).set_quota(name, Quota(submissions, seconds)))
+    _tell(session, _office(session).set_quota(name, Quota(submissions, seconds)))
 
 
 @accounts.command()
@@ -194,8 +196,7 @@ def log(
     session: Session, who: str | None, what: str | None, subject: str | None, limit: int
 ) -> None:
     """Tells who changed what and when, the newest last."""
-    registry = session.roster().home.registry
-    found = registry.events(who=who, what=what, subject=subject, limit=limit)
+    found = session.office().events(who=who, what=what, subject=subject, limit=limit)
     session.answer({"events": [_event(one) for one in found]}, lambda out: out.print(_log(found)))
 
 

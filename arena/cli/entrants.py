@@ -21,6 +21,7 @@ from arena.cli.session import (
     session_options,
 )
 from arena.cli.walls import sandbox_options
+from arena.errors import UsageFault
 from arena.games.protocol import Game
 from arena.listings import also
 from arena.rejection import Rejection
@@ -28,7 +29,9 @@ from registry import shown
 from registry.values import PolicyVersion, Status
 
 if TYPE_CHECKING:
+    from arena.analysis.leaderboard import Row
     from arena.enrol import Enrolled
+    from arena.local import Arena
     from sandbox.choose import WallChoice
 
 
@@ -60,6 +63,9 @@ def rejected(session: Session, rejection: Rejection) -> NoReturn:
 @click.option("--name", required=True, metavar="AUTHOR/NAME", help="What it is called.")
 @click.option("--description", default="", metavar="TEXT", help="One line about its idea.")
 @click.option("--label", "labels", multiple=True, callback=_labels, metavar="K=V", help="Label.")
+@click.option(
+    "--wait", is_flag=True, help="At a server: until its player has played and it has a rank."
+)
 @sandbox_options
 @session_options
 def submit(
@@ -69,21 +75,45 @@ def submit(
     name: str,
     description: str,
     labels: Mapping[str, str],
+    wait: bool,
     wall: WallChoice,
 ) -> None:
     """Checks a policy FILE, tries it in the sandbox, and registers it as a new version.
 
     A FILE of - is what is piped in; one named .safetensors has the weights of a network.
     """
-    source = read_policy(session, file)
+    if wait and session.server is None:
+        raise UsageFault("--wait is for a server, which plays by itself; here `arena play` does")
+    source, row = read_policy(session, file), None
     with session.arena(wall, new=True) as arena:
         if isinstance(source, str):  # a network is data
             notice(f"sandbox: {arena.wall}")
         outcome = arena.submit(source, game, name, description=description, labels=labels)
+        if wait and not isinstance(outcome, Rejection):
+            row = _ranked(arena, game, outcome.version)
     if isinstance(outcome, Rejection):
         rejected(session, outcome)
     else:
-        _taken(session, outcome, game)
+        _taken(session, outcome, game, row)
+
+
+def _ranked(arena: Arena, game: Game, version: PolicyVersion) -> Row | None:
+    """Waits until a policy has a rank at a server, and returns its row of the leaderboard.
+
+    None where it takes no part, so that it will have none.
+    """
+    if version.status is not Status.QUALIFIED:
+        return None
+    server: Any = arena
+    notice("waiting for its rank (Ctrl-C ends the waiting, and nothing else) ...")
+    # What was told before is looked through too: it may be ranked before anybody listens.
+    told = server.news(after=0)
+    while True:
+        rows = arena.leaderboard(game).rows
+        row = next((one for one in rows if one.digest == version.digest), None)
+        if row is None or row.rank is not None:
+            return row
+        next(one for one in told if one.about.get("digest") == version.digest)
 
 
 def read_policy(session: Session, file: Path) -> str | bytes:
@@ -125,25 +155,31 @@ def _shared(outcome: Enrolled) -> str:
     return f"the same content is {others}: they share its results" if others else ""
 
 
-def _taken(session: Session, outcome: Enrolled, game: Game) -> None:
+def _taken(session: Session, outcome: Enrolled, game: Game, row: Row | None) -> None:
+    """Says that a policy was taken in, and where it stands where that was waited for."""
     version = outcome.version
     qualified = version.status is Status.QUALIFIED
     reason = _shared(outcome)
     if not qualified and version.status_reason:
         reason = f"{reason}: {version.status_reason}"
-    document = {
+    document: dict[str, Any] = {
         "ref": version.ref,
         "digest": version.digest,
         "status": version.status.value,
         "reason": reason,
     }
+    if row is not None:
+        document |= {"rank": row.rank, "rank_low": row.rank_low, "rank_high": row.rank_high}
 
     def human(out: Console) -> None:
         colour = "green" if qualified else "red"
         out.print(f"[bold {colour}]{version.status.value}[/]  {version.ref}  {version.digest}")
         if reason:
             out.print(plain(reason))
-        if qualified:
+        if row is not None:
+            sure = "" if row.rank_low == row.rank_high else f" ({row.rank_low}-{row.rank_high})"
+            out.print(f"rank {row.rank}{sure}")
+        elif qualified:
             again = session.typed(f"arena play --game {game.name} --only {version.ref}")
             out.print(f"play it:  {plain(again)}", soft_wrap=True)
 

@@ -18,6 +18,9 @@ STOPPED = "stopped; what was stored is kept, run the same command to go on"
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
 
+_ENDED_BY_CTRL_C = ("Query interrupted", "Interrupted!")
+"""What DuckDB raises where Ctrl-C meets a query of its own."""
+
 
 class _Commands(MutableMapping[str, click.Command]):
     """Commands by name; what is in `places` is loaded when it is looked up."""
@@ -92,3 +95,15 @@ def stop() -> NoReturn:
     """Ends the process as somebody who pressed Ctrl-C expects it."""
     click.echo(STOPPED, err=True)
     sys.exit(INTERRUPTED)
+
+
+def was_interrupted(error: BaseException) -> bool:
+    """Whether Ctrl-C is at the bottom of an error."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, KeyboardInterrupt) or any(
+            text in str(cause) for text in _ENDED_BY_CTRL_C
+        ):
+            return True
+        cause = cause.__cause__ or cause.__context__
+    return False

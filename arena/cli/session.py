@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 import click
 from click.shell_completion import CompletionItem
@@ -28,7 +28,7 @@ from rich.progress import (
 )
 
 from arena.cli.homes import HomeType
-from arena.cli.lazy import stop
+from arena.cli.lazy import stop, was_interrupted
 from arena.errors import ArenaError, UsageFault
 from arena.games import GAMES
 from arena.games import game as game_named
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from arena.kinds.asked import Asked
     from arena.local import Arena
     from arena.roster import Roster
+    from arena.seam import Operations
     from sandbox.choose import WallChoice
 
 KEY_BYTES = 32
@@ -54,8 +55,6 @@ T = TypeVar("T")
 
 USAGE = (UsageFault, UnknownPolicy, AmbiguousRef, MalformedName)
 FAILURES = (ArenaError, RegistryError, SandboxError)
-_ENDED_BY_CTRL_C = ("Query interrupted", "Interrupted!")
-"""What DuckDB raises where Ctrl-C meets a query of its own."""
 
 
 @dataclass(frozen=True)
@@ -147,6 +146,21 @@ class Session:
             self.home_path, self.registry_url, seed_key=self.seed_key, create=False, enrol=False
         )
         return Roster(home)
+
+    def office(self, *, new: bool = False) -> Operations:
+        """What an operator does beside playing; `new` for commands that may be a home's first.
+
+        Without it, of a home that is there; then nothing is loaded that plays.
+
+        Raises:
+          UsageFault: there is no home.
+        """
+        if self.server is not None or new:
+            return self.arena(new=new).office
+        from arena.office import Office
+
+        # All but what plays, for which commands open an arena.
+        return cast("Operations", Office(self.roster().home))
 
     @contextmanager
     def practice(
@@ -266,24 +280,12 @@ def command(function: Callable[P, T]) -> Callable[P, T]:
                 stop()
             raise
         except Exception as error:
-            if _was_interrupted(error):
+            if was_interrupted(error):
                 stop()
             raise
         raise AssertionError("unreachable")
 
     return run
-
-
-def _was_interrupted(error: BaseException) -> bool:
-    """Whether Ctrl-C is at the bottom of an error."""
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, KeyboardInterrupt) or any(
-            text in str(cause) for text in _ENDED_BY_CTRL_C
-        ):
-            return True
-        cause = cause.__cause__ or cause.__context__
-    return False
 
 
 def _seed_key(context: click.Context, option: click.Parameter, value: str | None) -> bytes | None:

@@ -24,7 +24,7 @@ from arena.games.protocol import Game
 if TYPE_CHECKING:
     from arena.contest.verification import Finding
     from arena.executors import Workers
-    from arena.home import Home
+    from arena.seam import Operations
     from registry import Entry, Tournament
     from sandbox.choose import WallChoice
 
@@ -83,28 +83,29 @@ def open_(
     wall: WallChoice,
 ) -> None:
     """Announces the tournament NAME."""
-    from arena.contest.hidden import hidden_digests
+    from arena.contest.hidden import read_contents
 
-    begins = datetime.now(UTC) if opens is None else _utc(opens)
+    begins = None if opens is None else _utc(opens)
+    refs, contents = read_contents(hidden)
     with session.arena(wall, new=True) as arena:
-        made = arena.home.registry.announce(
+        made = arena.office.announce(
             name,
-            game.name,
+            game,
             begins,
             _utc(closes),
             entries=entries,
             matches=matches,
-            hidden=hidden_digests(arena, game, name, hidden),
+            hidden=refs,
+            secret=contents,
         )
-        _tell(session, arena.home, made)
+        _tell(session, arena.office, made)
 
 
 @tournament.command("list")
 @session_options
 def show_all(session: Session) -> None:
     """Lists the tournaments, in the order in which they close."""
-    home = session.roster().home
-    found, now = home.registry.tournaments(), datetime.now(UTC)
+    found, now = session.office().tournaments(), datetime.now(UTC)
     session.answer(
         {"tournaments": [_document(one, now) for one in found]},
         lambda out: out.print(_table(found, now)),
@@ -116,8 +117,8 @@ def show_all(session: Session) -> None:
 @session_options
 def show(session: Session, name: str) -> None:
     """Shows the tournament NAME and the entries that count so far."""
-    home = session.roster().home
-    _tell(session, home, home.registry.tournament(name))
+    office = session.office()
+    _tell(session, office, office.tournament(name))
 
 
 @tournament.command()
@@ -126,9 +127,8 @@ def show(session: Session, name: str) -> None:
 @session_options
 def close(session: Session, name: str, at: datetime | None) -> None:
     """Lets the tournament NAME close now, or at another moment than it was to."""
-    home = session.roster().home
-    moment = datetime.now(UTC) if at is None else _utc(at)
-    _tell(session, home, home.registry.move_closing(name, moment))
+    office = session.office()
+    _tell(session, office, office.move_closing(name, None if at is None else _utc(at)))
 
 
 @tournament.command()
@@ -142,14 +142,10 @@ def final(session: Session, name: str, workers: Workers, wall: WallChoice) -> No
     Its seeds come from a key that is drawn when it is frozen.  Interrupt it, or kill it, and the
     same command goes on.
     """
-    from arena.contest.final import play_final
-
-    home = session.roster().home
-    with progress_bar(f"{name}: matches") as progress:
-        report = play_final(
-            home, name, now=datetime.now(UTC), workers=workers, wall=wall, progress=progress
-        )
-    found = home.registry.tournament(name)
+    with session.arena(wall, workers) as arena:
+        with progress_bar(f"{name}: matches") as progress:
+            report = arena.office.final(name, progress=progress)
+        found = arena.office.tournament(name)
 
     def human(out: Console) -> None:
         out.print(f"played {report.played:,} matches; {report.skipped:,} were stored before")
@@ -168,10 +164,9 @@ def final(session: Session, name: str, workers: Workers, wall: WallChoice) -> No
 def certificate(session: Session, name: str, out: Path | None, sources: bool) -> None:
     """Writes the certificate of the final of NAME (to NAME.json) and publishes its key."""
     from arena.contest.certificate import without_sources
-    from arena.contest.issuing import issue
 
-    home, file = session.roster().home, out or Path(f"{name}.json")
-    document = issue(home, name)
+    file = out or Path(f"{name}.json")
+    document = _issued(session, name)
     text = json.dumps(document if sources else without_sources(document), ensure_ascii=False)
     try:
         file.write_text(text + "\n", encoding="utf-8")
@@ -225,16 +220,24 @@ def verify(
         sys.exit(1)
 
 
+def _issued(session: Session, name: str) -> dict[str, Any]:
+    if session.server is not None:
+        return session.office().certificate(name)
+    from arena.contest.issuing import issue
+
+    return issue(session.roster().home, name)  # for which nothing is loaded that plays
+
+
 def _at_home(session: Session, document: dict[str, Any]) -> list[Finding]:
     """Whether the home knows the certificate, where there is one with that tournament."""
     from arena.contest.verification import Finding
     from arena.home import has_home
     from registry import UnknownTournament
 
-    if not has_home(session.home_path):
+    if session.server is None and not has_home(session.home_path):
         return []
     try:
-        own = session.roster().home.registry.tournament(document["tournament"]["name"])
+        own = session.office().tournament(document["tournament"]["name"])
     except UnknownTournament:
         return []
     if own.certificate == document.get("digest"):
@@ -247,16 +250,14 @@ def _at_home(session: Session, document: dict[str, Any]) -> list[Finding]:
 def _sources_at_home(session: Session, game: str, digests: Sequence[str]) -> dict[str, str]:
     from arena.home import has_home
 
-    if not has_home(session.home_path):
+    if session.server is None and not has_home(session.home_path):
         return {}
-    found = session.roster().home.registry.find(game)
+    found = session.roster().policies(game)
     return {one.digest: one.payload for one in found if one.digest in digests}
 
 
-def _tell(session: Session, home: Home, one: Tournament) -> None:
-    from arena.contest.final import counting
-
-    now, entries = datetime.now(UTC), counting(home, one)
+def _tell(session: Session, office: Operations, one: Tournament) -> None:
+    now, entries = datetime.now(UTC), office.counting(one.name)
     document = {**_document(one, now), "counting": [_entry(entry) for entry in entries]}
 
     def human(out: Console) -> None:

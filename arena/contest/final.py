@@ -21,7 +21,7 @@ from arena.games import game as game_named
 from arena.games.protocol import Game
 from arena.home import FINALS, Home
 from arena.runner import Runner
-from arena.tally import PlayReport, Progress, Request, silent
+from arena.tally import Pair, PlayReport, Progress, Request, silent
 from arena.values import Result
 from registry.tournaments import Entry, Tournament
 from registry.values import PolicyVersion, Season, Status
@@ -62,17 +62,26 @@ def play_final(
       UnknownTournament, TournamentConflict: there is no final to be played.
       UsageFault: fewer than two policies take part.
     """
+    final, game, wanted = begun(home, name, now)
+    with Runner(final, workers=workers, wall=wall) as runner:
+        return runner.play(Request(game, wanted, progress=progress))
+
+
+def begun(home: Home, name: str, now: datetime) -> tuple[Home, Game, dict[Pair, int]]:
+    """Freezes a tournament that is over; returns where its final is played, its game, and what.
+
+    Raises:
+      UnknownTournament, TournamentConflict, UsageFault: see `play_final`.
+    """
     tournament = home.registry.tournament(name)
     entrants = counting(home, tournament)
     pairs = pairs_of([one.digest for one in entrants], tournament.hidden)
     if len({one.digest for one in entrants}) < 2:
         raise UsageFault(f"{len(entrants)} policies take part in {name!r}; a final needs two")
     tournament = home.registry.freeze(name, entrants, now)
-    wanted = dict.fromkeys(pairs, tournament.matches)
     final = _home_of(home, tournament)
     final.path.mkdir(parents=True, exist_ok=True)
-    with Runner(final, workers=workers, wall=wall) as runner:
-        return runner.play(Request(game_named(tournament.game), wanted, progress=progress))
+    return final, game_named(tournament.game), dict.fromkeys(pairs, tournament.matches)
 
 
 def facts_of(home: Home, tournament: Tournament, season: Season) -> Facts:

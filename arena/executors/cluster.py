@@ -8,14 +8,16 @@ a machine answers is taken for true: a cluster is machines of one owner, as the 
 from __future__ import annotations
 
 import logging
+import math
 import socket
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from arena.errors import ClusterUnavailable
-from arena.executors.protocol import Handler, JobQueue, Ticket
+from arena.executors.protocol import TICK_SECONDS, Handler, JobQueue, Ticket
 from arena.executors.software import software
 from arena.extras import install_command
 from sandbox.errors import SandboxRefused, SandboxUnavailable
@@ -149,7 +151,10 @@ class RayExecutor:
             self._start()
 
     def run(
-        self, jobs: Iterator[Any], more: Callable[[], Any | None] = lambda: None
+        self,
+        jobs: Iterator[Any],
+        more: Callable[[], Any | None] = lambda: None,
+        watch: Callable[[], None] = lambda: None,
     ) -> Iterator[Any]:
         """Runs jobs and yields their answers as they come; see `Executor.run`."""
         queue = JobQueue(jobs, more)
@@ -161,7 +166,7 @@ class RayExecutor:
                     busy[actor.handle.run.remote(ticket.job)] = actor, ticket
                 if self._idle and not busy:
                     return
-                for told in self._wait([*busy, *self._starting]):
+                for told in self._wait([*busy, *self._starting], watch):
                     if told in self._starting:
                         self._introduced(told, self._starting.pop(told))
                         continue
@@ -198,15 +203,18 @@ class RayExecutor:
         with suppress(self._ray.exceptions.RayError):
             self._ray.kill(actor.handle)
 
-    def _wait(self, told: list[Any]) -> list[Any]:
-        """Those that are ready, at least one.
+    def _wait(self, told: list[Any], watch: Callable[[], None]) -> list[Any]:
+        """Those that are ready, at least one; what `watch` raises passes.
 
         Raises:
           ClusterUnavailable: nobody works, and nobody came.
         """
         alone = len(told) == len(self._starting)
-        limit = PATIENCE if alone else None
-        ready: list[Any] = self._ray.wait(told, num_returns=1, timeout=limit)[0] if told else []
+        until = time.monotonic() + PATIENCE if alone else math.inf
+        ready: list[Any] = []
+        while told and not ready and time.monotonic() < until:
+            ready = self._ray.wait(told, num_returns=1, timeout=TICK_SECONDS)[0]
+            watch()
         if not ready:
             if self._without_wall:
                 raise next(iter(self._without_wall.values()))

@@ -20,7 +20,7 @@ from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
-from arena.executors.protocol import Handler, JobQueue, Ticket
+from arena.executors.protocol import TICK_SECONDS, Handler, JobQueue, Ticket
 
 _log = logging.getLogger(__name__)
 _PR_SET_PDEATHSIG = 1
@@ -104,7 +104,10 @@ class LocalExecutor:
             self._start()
 
     def run(
-        self, jobs: Iterator[Any], more: Callable[[], Any | None] = lambda: None
+        self,
+        jobs: Iterator[Any],
+        more: Callable[[], Any | None] = lambda: None,
+        watch: Callable[[], None] = lambda: None,
     ) -> Iterator[Any]:
         """Runs jobs and yields their answers as they come; see `Executor.run`."""
         queue = JobQueue(jobs, more)
@@ -121,7 +124,8 @@ class LocalExecutor:
                         idle.append(self._instead_of(pipe, queue, busy.pop(pipe)))
                 if not busy:
                     return
-                ready = set(multiprocessing.connection.wait(list(busy)))
+                ready = set(multiprocessing.connection.wait(list(busy), TICK_SECONDS))
+                watch()
                 for pipe in [pipe for pipe in busy if pipe in ready]:
                     try:
                         good, answer = pipe.recv()

@@ -13,6 +13,8 @@ from typing import Any, Generic, Protocol, TypeVar
 from arena.errors import WorkerDied
 
 JobT = TypeVar("JobT")
+TICK_SECONDS = 0.25
+"""Between two looks whether what is under way is still wanted."""
 DEATHS = 3
 """A job that as many workers died of is not given to another: it may be what kills them."""
 
@@ -43,7 +45,10 @@ class Executor(Protocol):
         ...
 
     def run(
-        self, jobs: Iterator[Any], more: Callable[[], Any | None] = lambda: None
+        self,
+        jobs: Iterator[Any],
+        more: Callable[[], Any | None] = lambda: None,
+        watch: Callable[[], None] = lambda: None,
     ) -> Iterator[Any]:
         """Runs jobs and yields their answers as they come, in no particular order.
 
@@ -52,6 +57,8 @@ class Executor(Protocol):
         Args:
           jobs: taken lazily, one whenever a worker is free.
           more: asked when a worker is free, before `jobs`: work that came up on the way.
+          watch: called every `TICK_SECONDS` and with every answer; what it raises ends what is
+            under way, in the middle of jobs.
 
         Raises:
           WorkerDied: `DEATHS` workers ended in the middle of one job, or none can be had.

@@ -2,77 +2,38 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
-import threading
+import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from datetime import UTC, datetime
 
 from fastapi import FastAPI, Request, Response
-from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
 
-from arena.errors import BadRequest, NotAllowed, ServerFault
+from arena.errors import BadRequest, NotAllowed
+from arena.server.bell import Bell, aside
 from arena.server.description import ROOT, openapi, page
+from arena.server.discretion import Discretion
 from arena.server.ledger import Job, State
 from arena.server.public import Public
 from arena.server.service import Service
+from arena.server.streams import Streams
 from arena.server.telling import Requests, counter
 from arena.wire import faults
-from arena.wire.calls import API, Call, How, calls, rules
+from arena.wire.calls import API, WITHOUT_ACCOUNT, Call, How, calls, rules
 from arena.wire.codec import Json
 from registry.errors import TokenRefused
-from registry.rights import Account
+from registry.rights import Account, Role
 
 _log = logging.getLogger("arena.server")
 LONGEST_WAIT = 30.0
 _FOR_ALL = {"Cache-Control": "public, max-age=60"}
+_NUMBER = re.compile(r"[0-9]{1,18}")
+STRANGER = Account("", Role.READER, datetime.fromtimestamp(0, UTC))
+"""Who has no account yet."""
 Handler = Callable[[Request], Awaitable[Response]]
-
-
-class Bell:
-    """Wakes requests that wait for a job.  Rung by the player's thread."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._waiting: dict[str, set[tuple[asyncio.AbstractEventLoop, asyncio.Event]]] = {}
-
-    def ring(self, job_id: str) -> None:
-        """Wakes whoever waits for a job."""
-        with self._lock:
-            waiting = list(self._waiting.get(job_id, ()))
-        for loop, event in waiting:
-            loop.call_soon_threadsafe(event.set)
-
-    async def heard(self, job_id: str, over: Callable[[], bool], seconds: float) -> None:
-        """Returns when the job has changed so that it is over, or after some seconds."""
-        event = asyncio.Event()
-        entry = (asyncio.get_running_loop(), event)
-        with self._lock:
-            self._waiting.setdefault(job_id, set()).add(entry)
-        try:
-            deadline = time.monotonic() + seconds
-            while not await _aside(over):
-                left = deadline - time.monotonic()
-                if left <= 0:
-                    return
-                try:
-                    await asyncio.wait_for(event.wait(), left)
-                except TimeoutError:
-                    return
-                event.clear()
-        finally:
-            with self._lock:
-                self._waiting[job_id].discard(entry)
-                if not self._waiting[job_id]:
-                    del self._waiting[job_id]
-
-
-async def _aside(work: Callable[..., Any], *arguments: Any) -> Any:
-    """Runs what may take a while beside the loop that answers everybody."""
-    return await run_in_threadpool(work, *arguments)
 
 
 class Api:
@@ -81,11 +42,14 @@ class Api:
     Args:
       service: does the work.
       bell: rung when a job changes.
+      streams: answers that go on.
       public: what anybody is told; None where that is nothing.
     """
 
-    def __init__(self, service: Service, bell: Bell, public: Public | None = None) -> None:
-        self._service, self._bell, self._public = service, bell, public
+    def __init__(
+        self, service: Service, bell: Bell, streams: Streams, public: Public | None = None
+    ) -> None:
+        self._service, self._bell, self._streams, self._public = service, bell, streams, public
         self.requests = Requests()
 
     def app(self) -> FastAPI:
@@ -101,6 +65,8 @@ class Api:
                 self._route(app, address, name, self._taking_in(call), ["POST"])
         self._route(app, f"{ROOT}/jobs", "jobs", self._jobs, ["GET"])
         self._route(app, f"{ROOT}/jobs/{{job}}", "job", self._job, ["GET", "DELETE"])
+        self._route(app, f"{ROOT}/jobs/{{job}}/events", "job_events", self._job_events, ["GET"])
+        self._route(app, f"{ROOT}/events", "events", self._events, ["GET"])
         self._route(app, f"{ROOT}/account", "account", self._account, ["GET"])
         self._route(app, f"{ROOT}/openapi.json", "openapi", _openapi, ["GET"])
         self._route(app, "/api/docs", "docs", _docs, ["GET"])
@@ -113,8 +79,8 @@ class Api:
                 ("/feed/{game}.atom", "feed", self._atom),
             ):
                 self._route(app, address, what, handler, ["GET"])
-        app.add_exception_handler(404, _nothing_there)
-        app.add_exception_handler(405, _nothing_there)
+        app.add_exception_handler(404, self._nothing_there)
+        app.add_exception_handler(405, self._nothing_there)
         return app
 
     def _route(
@@ -122,7 +88,7 @@ class Api:
     ) -> None:
         async def answered(request: Request) -> Response:
             began = time.perf_counter()
-            response = await _answered(handler, request)
+            response = await _answered(handler, request, self._service.discretion)
             response.headers["Arena-Api"] = str(API)
             response.headers["Arena-Rules"] = rules()
             response.headers.setdefault("Cache-Control", "no-store")
@@ -142,9 +108,7 @@ class Api:
         app.add_api_route(address, answered, methods=methods, name=what, include_in_schema=False)
 
     async def _who(self, request: Request) -> Account:
-        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
-        shown = token.strip() if scheme.lower() == "bearer" else None
-        account: Account = await _aside(self._service.account_of, shown)
+        account: Account = await aside(self._service.account_of, _token(request))
         request.state.account = account.name
         self._service.check_version(
             request.headers.get("Arena-Api"), request.headers.get("Arena-Rules")
@@ -156,7 +120,7 @@ class Api:
             account = await self._who(request)
             in_address = request.method == "GET"
             document = _from_address(call, request) if in_address else await _from_body(request)
-            answer = await _aside(self._service.read, call, account, document)
+            answer = await aside(self._service.read, call, account, document)
             headers = {"ETag": f'"{answer.tag}"', "Cache-Control": "private, no-cache"}
             if f'"{answer.tag}"' in request.headers.get("If-None-Match", ""):
                 return Response(status_code=304, headers=headers)
@@ -166,9 +130,11 @@ class Api:
 
     def _changing(self, call: Call) -> Handler:
         async def change(request: Request) -> Response:
-            account, document = await self._who(request), await _from_body(request)
+            known = call.name not in WITHOUT_ACCOUNT or _token(request) is not None
+            account = await self._who(request) if known else STRANGER
+            document = await _from_body(request)
             key = request.headers.get("Idempotency-Key")
-            body = await _aside(self._service.change, call, account, document, key)
+            body = await aside(self._service.change, call, account, document, key)
             return Response(body, media_type="application/json")
 
         return change
@@ -178,16 +144,16 @@ class Api:
             account, document = await self._who(request), await _from_body(request)
             key = request.headers.get("Idempotency-Key")
             _waiting(request)  # what is wrong with it is said before anything is stored
-            job: Job = await _aside(self._service.take_in, call, account, document, key)
+            job: Job = await aside(self._service.take_in, call, account, document, key)
             return await self._told(job, account, request)
 
         return take_in
 
     async def _job(self, request: Request) -> Response:
         account = await self._who(request)
-        job: Job = await _aside(self._service.job, request.path_params["job"], account)
+        job: Job = await aside(self._service.job, request.path_params["job"], account)
         if request.method == "DELETE":
-            await _aside(self._service.player.cancel, job)
+            await aside(self._service.player.cancel, job)
         return await self._told(job, account, request)
 
     async def _told(self, job: Job, account: Account, request: Request) -> Response:
@@ -203,15 +169,29 @@ class Api:
 
         if wait > 0:
             await self._bell.heard(job.id, gone_on, wait)
-        now: Job = await _aside(service.job, job.id, account)
-        body = await _aside(service.describe, now)
+        now: Job = await aside(service.job, job.id, account)
+        body = await aside(service.describe, now)
         return Response(body, 200 if now.state.over else 202, media_type="application/json")
 
     async def _jobs(self, request: Request) -> Response:
         account = await self._who(request)
-        found: list[Job] = await _aside(self._service.ledger.unfinished, account.name)
-        told = [json.loads(await _aside(self._service.describe, job)) for job in found]
+        found: list[Job] = await aside(self._service.ledger.unfinished, account.name)
+        told = [json.loads(await aside(self._service.describe, job)) for job in found]
         return JSONResponse({"jobs": told})
+
+    async def _events(self, request: Request) -> Response:
+        account = await self._who(request)
+        told = request.headers.get("Last-Event-ID") or request.query_params.get("after")
+        if told is not None and not _NUMBER.fullmatch(told):
+            raise BadRequest("the last event is named by its number")
+        after = None if told is None else int(told)
+        return await self._streams.of_news(account, _token(request) or "", after)
+
+    async def _job_events(self, request: Request) -> Response:
+        account = await self._who(request)
+        job: Job = await aside(self._service.job, request.path_params["job"], account)
+        seen = request.headers.get("Last-Event-ID", "")
+        return await self._streams.of_job(account, _token(request) or "", job, seen)
 
     async def _account(self, request: Request) -> Response:
         account = await self._who(request)
@@ -219,39 +199,43 @@ class Api:
         return JSONResponse({"name": account.name, "role": account.role.value, "expires": until})
 
     async def _health(self, request: Request) -> Response:
-        found: Mapping[str, Json] = await _aside(self._service.health)
+        found: Mapping[str, Json] = await aside(self._service.health)
         return JSONResponse(dict(found), 200 if found["status"] == "ok" else 503)
 
     async def _badge(self, request: Request) -> Response:
         assert self._public is not None
         about = request.path_params
         ref = f"{about['author']}/{about['name']}"
-        picture = await _aside(self._public.badge, about["game"], ref)
+        picture = await aside(self._public.badge, about["game"], ref)
         return Response(picture, media_type="image/svg+xml", headers=_FOR_ALL)
 
     async def _feed(self, request: Request) -> Response:
         assert self._public is not None
         root = str(request.base_url).rstrip("/")
-        told = await _aside(self._public.feed, request.path_params["game"], root)
+        told = await aside(self._public.feed, request.path_params["game"], root)
         return Response(told, media_type="application/feed+json", headers=_FOR_ALL)
 
     async def _atom(self, request: Request) -> Response:
         assert self._public is not None
         root = str(request.base_url).rstrip("/")
-        told = await _aside(self._public.atom, request.path_params["game"], root)
+        told = await aside(self._public.atom, request.path_params["game"], root)
         return Response(told, media_type="application/atom+xml", headers=_FOR_ALL)
+
+    async def _nothing_there(self, request: Request, _: Exception) -> Response:
+        error = BadRequest(f"there is nothing to {request.method} at {request.url.path[:200]}")
+        return _failed(self._service.discretion.document_of(error), 404)
 
     async def _metrics(self, request: Request) -> Response:
         await self._who(request)
         counts = self._service.player.counts
-        waiting = await _aside(self._service.ledger.unfinished)
+        waiting = await aside(self._service.ledger.unfinished)
         jobs = [
             ({"method": method, "state": state}, number)
             for (method, state), number in sorted(dict(counts.jobs).items())
         ]
         played = [
             ({"for": "jobs"}, counts.matches),
-            ({"for": "nobody"}, counts.in_background),
+            ({"for": "nobody"}, self._service.player.in_background),
         ]
         lines = [
             *self.requests.lines(),
@@ -262,7 +246,7 @@ class Api:
         return PlainTextResponse("\n".join(lines) + "\n", media_type="text/plain; version=0.0.4")
 
 
-async def _answered(handler: Handler, request: Request) -> Response:
+async def _answered(handler: Handler, request: Request, discretion: Discretion) -> Response:
     """A request's answer; what goes wrong as JSON, in words that may be told."""
     try:
         return await handler(request)
@@ -271,22 +255,18 @@ async def _answered(handler: Handler, request: Request) -> Response:
         unknown = isinstance(error, TokenRefused) or (
             isinstance(error, NotAllowed) and not hasattr(request.state, "account")
         )
-        return _failed(error, 401 if unknown else faults.status_of(error))
+        status = 401 if unknown else faults.status_of(error)
+        return _failed(discretion.document_of(error), status)
     except Exception as error:  # noqa: BLE001 - the log has it, and nobody outside
         _log.exception("a request failed", exc_info=error)
-        return _failed(ServerFault("the server failed; its log says how"), 500)
+        return _failed(discretion.document_of(error), 500)
 
 
-def _failed(error: Exception, status: int) -> Response:
+def _failed(document: Json, status: int) -> Response:
     headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None
     # In ASCII: whatever the words hold, they can be sent.
-    told = json.dumps({"error": faults.document_of(error)})
+    told = json.dumps({"error": document})
     return Response(told, status, headers, media_type="application/json")
-
-
-async def _nothing_there(request: Request, _: Exception) -> Response:
-    path = request.url.path[:200]
-    return _failed(BadRequest(f"there is nothing to {request.method} at {path}"), 404)
 
 
 async def _openapi(_: Request) -> Response:
@@ -296,6 +276,11 @@ async def _openapi(_: Request) -> Response:
 async def _docs(_: Request) -> Response:
     policy = {"Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'"}
     return HTMLResponse(page(), headers=policy)
+
+
+def _token(request: Request) -> str | None:
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else None
 
 
 def _number(request: Request, name: str, usual: float) -> float:

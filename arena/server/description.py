@@ -6,7 +6,7 @@ import html
 from collections.abc import Iterable
 from importlib.metadata import version
 
-from arena.wire.calls import API, Call, How, calls
+from arena.wire.calls import API, WITHOUT_ACCOUNT, Call, How, calls
 from arena.wire.codec import Json
 
 ROOT = "/api/v1"
@@ -54,6 +54,18 @@ WAIT = {
     "schema": {"type": "number", "maximum": 30},
     "description": "Seconds to wait for the job to go on before answering.",
 }
+LAST = {
+    "name": "Last-Event-ID",
+    "in": "header",
+    "schema": {"type": "string"},
+    "description": "The last event that was seen; what came later is told.",
+}
+AFTER = {
+    "name": "after",
+    "in": "query",
+    "schema": {"type": "integer", "minimum": 0},
+    "description": "The same; 0 for all of the last week. Without either, from now on.",
+}
 SAID = {
     How.READ: "Changes nothing. Answers carry an ETag; with If-None-Match what has not changed is "
     "answered with 304.",
@@ -85,13 +97,17 @@ def _in_address(call: Call) -> Iterable[Json]:
             yield place | {"content": {"application/json": {"schema": one.schema}}}
 
 
+def _place(call: Call) -> str:
+    return f"office.{call.name}" if call.of_office else call.name
+
+
 def _operation(call: Call, method: str) -> Json:
     result = {"type": "object", "properties": {"result": call.result.schema}}
     operation: dict[str, Json] = {
         "operationId": f"{method}_{call.name}",
         "summary": f"{call.name} (for {call.may.value}s)",
-        "description": f"{SAID[call.how]} It is `arena.Arena.{call.name}`.",
-        "security": [{"token": []}],
+        "description": f"{SAID[call.how]} It is `arena.Arena.{_place(call)}`.",
+        "security": [] if call.name in WITHOUT_ACCOUNT else [{"token": []}],
         "responses": {
             "200": _answer(_JOB if call.how is How.JOB else result, "What came of it."),
             "default": _answer(_ERROR, "Why not."),
@@ -115,6 +131,8 @@ def openapi() -> Json:
     known: dict[str, Json] = {"security": [{"token": []}]}
     one, gone = _answer(_JOB, "The job."), _answer(_ERROR, "Why not.")
     answers = {"200": one, "default": gone}
+    events = {"description": "Server-sent events.", "content": {"text/event-stream": {}}}
+    streams: dict[str, Json] = {"200": events, "default": gone}
     paths: dict[str, Json] = {
         f"{ROOT}/{name}": {
             method: _operation(call, method)
@@ -141,6 +159,22 @@ def openapi() -> Json:
             },
             "delete": known
             | {"summary": "ends a job", "parameters": [job_id], "responses": answers},
+        },
+        f"{ROOT}/jobs/{{job}}/events": {
+            "get": known
+            | {
+                "summary": "a job each time that it has gone on, until it is over",
+                "parameters": [job_id, LAST],
+                "responses": streams,
+            },
+        },
+        f"{ROOT}/events": {
+            "get": known
+            | {
+                "summary": "what you are told: jobs that are over (job), first ranks (ranked)",
+                "parameters": [LAST, AFTER],
+                "responses": streams,
+            },
         },
         f"{ROOT}/account": {
             "get": known
@@ -188,7 +222,8 @@ def page() -> str:
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width"><title>Policy Arena: API</title>'
         "</head><body><h1>Policy Arena: API</h1>"
-        "<p>Every request but /health shows a token: <code>Authorization: Bearer TOKEN</code>. "
+        "<p>Every request but /health and redeem shows a token: "
+        "<code>Authorization: Bearer TOKEN</code>. "
         f'Programs read <a href="{ROOT}/openapi.json">{ROOT}/openapi.json</a>. '
         "Parameters in bold are needed; a GET has them in its address (text as it is, the rest as "
         "JSON), a POST as one JSON object.</p>"

@@ -25,7 +25,7 @@ FILE = "server.sqlite"
 KEPT_SECONDS = 7 * 86_400.0
 """For which a job that is over, and its key, are known."""
 LONGEST_KEY = 200
-ONCE = frozenset({"reveal_season"})
+ONCE = frozenset({"reveal_season", "add_accounts", "invite", "invite_all"})
 """Changes that are another change when they are made again."""
 _ID_BYTES = 16
 _TABLES = """

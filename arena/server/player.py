@@ -20,36 +20,29 @@ from typing import Any
 
 from arena.desk import Desk
 from arena.errors import NotAllowed, QuotaSpent
-from arena.games import GAMES
-from arena.home import Home
 from arena.local import Arena
 from arena.server.admission import prepared_again
+from arena.server.background import Background, Interrupted
+from arena.server.bell import of_account
+from arena.server.discretion import discretion_of
 from arena.server.ledger import Job, Ledger, State
 from arena.server.rights import check, handed_in, veiled, without_vouching
-from arena.server.state import StateOfHome
 from arena.server.veil import as_seen_by
 from arena.tally import PlayReport
 from arena.wire import faults
 from arena.wire.calls import Call, calls
 from registry.rights import Account, Quota, Role, over_quota
-from registry.values import Status
 
 _log = logging.getLogger("arena.server")
 
 DAY = Quota(submissions=200, seconds=7_200.0)
 """What an author may have done on one day (in UTC), where nothing else was set for the account."""
-REST_SECONDS = 30.0
-"""After the background player failed, before it tries again."""
 SLICE_SECONDS = 30.0
 """For which a job may play while others wait."""
 AWAY_SECONDS = 600.0
 """For which a job waits for a database that is away, before it fails."""
 PAUSE_SECONDS = 1.0
 """Before the database is asked again, or whether others wait."""
-
-
-class _Interrupted(Exception):
-    """Somebody else is to be served, or the server stops."""
 
 
 class _Cancelled(Exception):
@@ -70,7 +63,6 @@ class Counts:
     """What the player has done since the server was started."""
 
     matches: int = 0
-    in_background: int = 0
     jobs: Counter[tuple[str, str]] = field(default_factory=Counter)
 
 
@@ -80,7 +72,8 @@ class Player:
     Args:
       arena: plays; from now on nobody else's.
       ledger: has the jobs.
-      ring: called with a job's id, from this thread, when something about it changed.
+      ring: called with a key of the bell (`arena.server.bell`) when something has changed.
+      between: called between two pieces of work.
       matches: of each pair of a round robin that are played while nobody waits; 0 for none.
       quota: of authors.
     """
@@ -93,17 +86,17 @@ class Player:
         *,
         matches: int = 0,
         quota: Quota = DAY,
+        between: Callable[[], None] = lambda: None,
     ) -> None:
-        self._arena, self._ledger, self._ring = arena, ledger, ring
-        self._home = arena.home
-        self._matches, self._quota = matches, quota
+        self._arena, self._ledger, self._ring, self._between = arena, ledger, ring, between
+        self._home = home = arena.home
+        self._discretion = discretion_of(home.path, home.registry.database.where)
+        self._quota = quota
         self._progress: dict[str, Progress] = {}
         self._served: dict[str, int] = {}
         self._cancelled: set[str] = set()
         self._away_since: dict[str, float] = {}
-        self._played_up_to: dict[str, str] = {}
-        self._state, self._nothing_since = StateOfHome(arena.home), ""
-        self._rest_until = 0.0
+        self._background = Background(arena, matches)
         self._stopping, self._wake = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._work, name="player", daemon=True)
         self.counts = Counts()
@@ -127,6 +120,11 @@ class Player:
         self._thread.join(patience)
 
     @property
+    def in_background(self) -> int:
+        """Matches that were played while nobody waited."""
+        return self._background.played
+
+    @property
     def alive(self) -> bool:
         """Whether it still works."""
         return self._thread.is_alive()
@@ -138,7 +136,7 @@ class Player:
     def cancel(self, job: Job) -> None:
         """Ends a job at once where it waits, and soon where it is under way."""
         if self._ledger.cancel(job.id):
-            self._ring(job.id)
+            self._is_over(job)
         else:
             self._cancelled.add(job.id)
 
@@ -170,15 +168,19 @@ class Player:
                     job = self._next()
                     if job is not None:
                         self._do(job)
-                    elif not self._play_something():
+                    elif not self._background.play(self._somebody_came):
                         self._wake.wait(1.0)
+                    self._between()
                 except Exception as error:  # noqa: BLE001 - nothing may end it but `stop`
                     if not faults.passes(error):
                         _log.exception("the player failed, and goes on")
                     self._stopping.wait(PAUSE_SECONDS)
         finally:
             self._arena.close()
-            self._state.close()
+            self._background.close()
+
+    def _somebody_came(self) -> bool:
+        return self._stopping.is_set() or self._wake.is_set()
 
     def _next(self) -> Job | None:
         waiting = [job for job in self._ledger.unfinished() if job.state is State.WAITING]
@@ -196,7 +198,7 @@ class Player:
         state, result, error = State.DONE, None, None
         try:
             result = self._result(call, job)
-        except _Interrupted:
+        except Interrupted:
             self._ledger.put_back(job)
             return
         except _Cancelled:
@@ -208,7 +210,7 @@ class Player:
                 return
             if not isinstance(fault, faults.ROOTS):
                 _log.exception("job failed", extra={"job": job.id, "method": job.method})
-            state, error = State.FAILED, json.dumps(faults.document_of(fault))
+            state, error = State.FAILED, json.dumps(self._discretion.document_of(fault))
         self._ledger.end(job, state, result=result, error=error)
         self._forget_cancelled()
         self.counts.jobs[job.method, state.value] += 1
@@ -223,8 +225,13 @@ class Player:
                 "seconds": round(time.monotonic() - began, 3),
             },
         )
-        self._ring(job.id)
+        self._is_over(job)
         self._progress.pop(job.id, None)
+
+    def _is_over(self, job: Job) -> None:
+        self._ring(job.id)
+        self._ring(of_account(job.account))
+        self._ring(of_account(""))
 
     def _forget_cancelled(self) -> None:
         """Keeps the ids of those jobs alone that are not over."""
@@ -257,13 +264,16 @@ class Player:
             arguments["processor_seconds"] = self._allowed(account, arguments)
         if "progress" in call.told:
             arguments["progress"] = self._teller(job, self._left(account))
+        self._arena.runner.watch = self._watch(job)
         try:
-            found = getattr(self._arena, call.name)(**arguments)
+            at = self._arena.office if call.of_office else self._arena
+            found = getattr(at, call.name)(**arguments)
         except Exception as error:
             if not faults.passes(error):  # that is not over
                 self._charge(account, call, arguments, self._held(call, began))
             raise
         finally:
+            self._arena.runner.watch = None
             self._arena.home = self._arena.runner.home = self._home
         self._charge(account, call, arguments, _cost(found, time.monotonic() - began))
         return json.dumps(call.result.encode(veiled(found, account, Desk(home))), allow_nan=False)
@@ -296,71 +306,39 @@ class Player:
         at_once = self._arena.runner.capacity if "progress" in call.told else 1
         return (time.monotonic() - began) * at_once
 
+    def _watch(self, job: Job) -> Callable[[], None]:
+        """Ends a job in the middle of a match where nobody wants it, or the server stops."""
+
+        def look() -> None:
+            if self._stopping.is_set():
+                raise Interrupted
+            if job.id in self._cancelled:
+                raise _Cancelled
+
+        return look
+
     def _teller(self, job: Job, left: float | None) -> Callable[[int, int], None]:
         """Tells how a job goes on, and interrupts it; `left` is what its account may still use."""
-        told = self._progress[job.id]
+        told, watch = self._progress[job.id], self._watch(job)
         began = time.monotonic()
         look_at = began + SLICE_SECONDS
         spent_at = None if left is None else began + left
 
         def tell(done: int, wanted: int) -> None:
             nonlocal look_at
-            if self._stopping.is_set():
-                raise _Interrupted
+            watch()
             if spent_at is not None and done < wanted and time.monotonic() > spent_at:
                 raise QuotaSpent("your processor time of today is used up; tomorrow there is more")
             if done < wanted and time.monotonic() > look_at:
                 look_at = time.monotonic() + PAUSE_SECONDS
                 if any(one.account != job.account for one in self._ledger.unfinished()):
-                    raise _Interrupted
-            if job.id in self._cancelled:
-                raise _Cancelled
+                    raise Interrupted
             self.counts.matches += max(0, done - told.done)
             told.done, told.wanted = done, wanted
             told.changes += 1
             self._ring(job.id)
 
         return tell
-
-    # What nobody asked for.
-
-    def _play_something(self) -> bool:
-        """Plays what is missing of a round robin until somebody comes; False where nothing is."""
-        if not self._matches or time.monotonic() < self._rest_until:
-            return False
-        state = self._state.of_registry()
-        if state == self._nothing_since:
-            return False
-        for game in GAMES.values():
-            field_now = _field(self._home, game.name)
-            if self._played_up_to.get(game.name) == field_now:
-                continue
-            before = 0
-
-            def tell(done: int, wanted: int) -> None:
-                nonlocal before
-                self.counts.in_background += max(0, done - before)
-                before = done
-                if self._stopping.is_set() or self._wake.is_set():
-                    raise _Interrupted
-
-            try:
-                self._arena.play(game, self._matches, progress=tell)
-                self._played_up_to[game.name] = field_now
-            except _Interrupted:
-                pass
-            except faults.ROOTS as error:
-                _log.warning("the background player rests: %s", error)
-                self._rest_until = time.monotonic() + REST_SECONDS
-            return True
-        self._nothing_since = state
-        return False
-
-
-def _field(home: Home, game: str) -> str:
-    """Who takes part in a game, as a word that changes with them."""
-    found = home.registry.find(game, status=Status.QUALIFIED)
-    return ",".join(sorted(version.digest[:16] for version in found))
 
 
 def _cost(found: Any, seconds: float) -> float:

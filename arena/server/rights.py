@@ -10,6 +10,8 @@ wire can carry: many submissions at once, a client's reserved names, and vouchin
 - Only operators vouch: programs of one author that share a process could tell each other what the
   other half of a deal held.  An author's request is played all the same, each match by itself.
 - A tournament's hidden population is unknown to everybody but operators (`arena.server.veil`).
+- Accounts, invitations, the log and the course of a tournament are the operators'.  Everybody sees
+  what tournaments there are, and who has entered, but not of whom a hidden population is made.
 - Nobody is told the key of an open season.  The source of a policy that takes part is open, as it
   is on the pages; of one that does not (withdrawn, quarantined, a candidate), it is its authors'
   and the operators'.  The seed of a deal is told to who played it.
@@ -31,21 +33,24 @@ from arena.kinds.neural import payload_of, uniform_file
 from arena.listings import Policies
 from arena.replay import UNTOLD, Stored
 from arena.submission import KIND as PYTHON
-from arena.wire.calls import Call
+from arena.wire.calls import WITHOUT_ACCOUNT, Call
 from registry.rights import Account, Action, Role, may
+from registry.tournaments import Tournament
 from registry.values import PolicyVersion, Season, Status, Submission
 
 CLIENTS = frozenset({"csro"})
 """Reserved authors in whose names a client of the arena registers what it makes."""
 _ACTIONS = {Role.READER: Action.READ, Role.AUTHOR: Action.PLAY, Role.OPERATOR: Action.OPERATE}
 MOST_PRACTICE = 16
-"""Matches of one `practise`, which nobody can interrupt."""
+"""Matches of one `practise`, which gives way to nobody."""
 MOST_SUBMISSIONS = 200
 """In one `enter`."""
 MOST_PAIRS = 50_000
 """In one `play_pairs`."""
 MOST_ALIASES = 50
 """Of one author in one game."""
+UNTOLD_DIGEST = ""
+"""In the place of a digest of a hidden population."""
 _VEILED = frozenset({"policies", "policy", "versions", "match"})
 """Reads whose answers depend on whose policies they are about."""
 
@@ -64,7 +69,7 @@ def check(call: Call, account: Account, arguments: Mapping[str, Any], desk: Desk
       NotAllowed: it may not; the message says why.
       RegistryError: it is about a policy that is not there.
     """
-    if not may(account, _ACTIONS[call.may]):
+    if call.name not in WITHOUT_ACCOUNT and not may(account, _ACTIONS[call.may]):
         raise NotAllowed(
             f"{call.name} is for {call.may.value}s, and {account.name} is a {account.role.value}"
         )
@@ -250,11 +255,14 @@ def veiled(value: Any, account: Account, desk: Desk) -> Any:
     """An answer without what its reader may not see."""
     if isinstance(value, Season):
         return value if value.closed else replace(value, key=None)
+    if isinstance(value, Tournament):
+        return _veiled_tournament(value, account)
     if isinstance(value, PolicyVersion):
         return _veiled_version(value, account, desk)
     if isinstance(value, Policies):
         return Policies(_veiled_version(one, account, desk) for one in value)
-    if isinstance(value, (tuple, list)) and value and isinstance(value[0], (Season, Enrolled)):
+    each = (Season, Enrolled, Tournament)
+    if isinstance(value, (tuple, list)) and value and isinstance(value[0], each):
         return type(value)(veiled(one, account, desk) for one in value)
     if isinstance(value, dict):
         return {key: veiled(one, account, desk) for key, one in value.items()}
@@ -263,6 +271,13 @@ def veiled(value: Any, account: Account, desk: Desk) -> Any:
     if isinstance(value, Stored):
         return _veiled_match(value, account, desk)
     return value
+
+
+def _veiled_tournament(one: Tournament, account: Account) -> Tournament:
+    """How many are hidden is no secret, and which they are is none once there is a certificate."""
+    if account.role is Role.OPERATOR or one.certificate:
+        return one
+    return replace(one, hidden=(UNTOLD_DIGEST,) * len(one.hidden))
 
 
 def _veiled_version(version: PolicyVersion, account: Account, desk: Desk) -> PolicyVersion:

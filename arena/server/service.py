@@ -14,7 +14,9 @@ from typing import Any
 from arena.desk import Desk
 from arena.errors import BadRequest, NotAllowed, QuotaSpent, UsageFault, VersionMismatch
 from arena.home import Home
+from arena.office import Office
 from arena.server.admission import check_mixture
+from arena.server.discretion import discretion_of
 from arena.server.ledger import Job, Ledger, State
 from arena.server.player import Player
 from arena.server.rights import check, handed_in, veiled, view_of
@@ -22,7 +24,7 @@ from arena.server.state import StateOfHome
 from arena.server.veil import as_seen_by
 from arena.visibility import hidden_digests
 from arena.wire import faults
-from arena.wire.calls import API, Call, rules
+from arena.wire.calls import API, TELLS_A_SECRET, WITHOUT_ACCOUNT, Call, rules
 from arena.wire.codec import Json
 from registry.rights import Account, Role
 from sandbox.errors import SandboxRefused
@@ -35,8 +37,6 @@ MOST_WAITING, MOST_WAITING_BYTES = 16, 32 << 20
 KNOWN_SECONDS = 2.0
 """For which a token is known without asking the registry again: so long a shut account is open."""
 _KEPT_TOKENS = 4_096
-_TELLS_A_SECRET = frozenset({"author_token"})
-"""Changes whose results are told once and kept nowhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,7 @@ class Service:
         self.ledger, self.player = ledger, player
         self._home, self._wall = home, wall
         self._state = StateOfHome(home)
+        self.discretion = discretion_of(home.path, home.registry.database.where)
         self._changing = threading.Lock()
         self._lock = threading.Lock()
         self._answers: OrderedDict[tuple[str, str, str], Answer] = OrderedDict()
@@ -168,7 +169,9 @@ class Service:
             found: Any = self._wall
         else:
             try:
-                found = getattr(desk, call.name)(**arguments)
+                found = getattr(Office(desk.home) if call.of_office else desk, call.name)(
+                    **arguments
+                )
             except ValueError as error:  # a number or a word that means nothing there
                 raise UsageFault(f"{call.name}: {error}") from error
         document = call.result.encode(veiled(found, account, desk))
@@ -191,7 +194,8 @@ class Service:
         desk = self._desk(account)
         with self._changing:
             job, state = None, None
-            if key is not None:
+            # Strangers leave nothing in the file of jobs.
+            if key is not None and call.name not in WITHOUT_ACCOUNT:
                 told = json.dumps(document, sort_keys=True)
                 job, new = self.ledger.add(account.name, key, call.name, told, State.RUNNING)
                 state = None if new else job.state
@@ -201,11 +205,11 @@ class Service:
                 result = self._made(call, account, arguments, desk)
             except faults.ROOTS as error:
                 if job is not None:
-                    told = json.dumps(faults.document_of(error))
+                    told = json.dumps(self.discretion.document_of(error))
                     self.ledger.end(job, State.FAILED, error=told)
                 raise
             if job is not None:
-                kept = None if call.name in _TELLS_A_SECRET else result
+                kept = None if call.name in TELLS_A_SECRET else result
                 self.ledger.end(job, State.DONE, result=kept)
         return b'{"result": ' + result.encode() + b"}"
 
@@ -214,11 +218,10 @@ class Service:
         if call.name == "register":
             check_mixture(arguments["submission"], desk)
             self.player.check_quota(account, 1)
-        found = getattr(desk, call.name)(**arguments)
+        at = Office(desk.home) if call.of_office else desk
+        found = getattr(at, call.name)(**arguments)
         if call.name == "register" and account.role is not Role.OPERATOR:
             desk.home.registry.spend(account.name, submissions=1)
-        if call.name in _TELLS_A_SECRET:
-            desk.home.registry.note(account.name, "account.token", arguments["name"])
         return json.dumps(call.result.encode(veiled(found, account, desk)), allow_nan=False)
 
     # Jobs.
@@ -264,7 +267,7 @@ class Service:
             )
         return found
 
-    def describe(self, job: Job) -> bytes:
+    def describe(self, job: Job, with_result: bool = True) -> bytes:
         """A job as JSON."""
         told: dict[str, Json] = {"job": job.id, "method": job.method, "state": job.state.value}
         if job.state is State.RUNNING:
@@ -276,7 +279,7 @@ class Service:
         if job.error is not None:
             told["error"] = json.loads(job.error)
         body = json.dumps(told).encode()
-        if job.result is None:
+        if job.result is None or not with_result:
             return body
         return body[:-1] + b', "result": ' + job.result.encode() + b"}"
 
@@ -300,9 +303,9 @@ def _made_before(call: Call, job: Job) -> bytes:
     """What came of a change that was made with the same key."""
     if job.error is not None:
         raise faults.error_of(json.loads(job.error))
-    if call.name in _TELLS_A_SECRET:
+    if call.name in TELLS_A_SECRET:
         raise UsageFault(
-            "this token was made and told already, and is kept nowhere: make another one with a "
-            "new Idempotency-Key"
+            "what this made was told already, and is kept nowhere: make another with a new "
+            "Idempotency-Key"
         )
     return b'{"result": ' + (job.result or "null").encode() + b"}"

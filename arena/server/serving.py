@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import signal
+import socket
 import sys
 import threading
 import time
@@ -19,14 +20,18 @@ import uvicorn
 from arena.errors import UsageFault
 from arena.executors import Workers
 from arena.local import Arena
-from arena.server.app import Api, Bell
+from arena.server.app import Api
+from arena.server.bell import Bell
 from arena.server.connection import PromptConnection
 from arena.server.ledger import FILE, Ledger
 from arena.server.limits import A_SECOND, Limited
 from arena.server.listening import listener
+from arena.server.news import News
 from arena.server.player import DAY, Player
 from arena.server.public import Public
+from arena.server.ranks import Ranks
 from arena.server.service import Service
+from arena.server.streams import Streams
 from registry.rights import Quota
 from registry.sqlite_file import held_alone
 from sandbox.choose import WallChoice
@@ -99,14 +104,23 @@ class Server:
         )
         self._held.__enter__()
         self._ledger = Ledger(home.path / FILE)
-        self._ledger.reopen()
-        bell = Bell()
+        self.bell = bell = Bell()
+        self._news = News(home.path / FILE)
+        self._ledger.reopen()  # which may end jobs, and that is news
+        self._ranks = Ranks(home, self._news, bell.ring)
         self.player = Player(
-            self._arena, self._ledger, bell.ring, matches=serving.matches, quota=serving.quota
+            self._arena,
+            self._ledger,
+            bell.ring,
+            matches=serving.matches,
+            quota=serving.quota,
+            between=self._ranks.look,
         )
         self._service = Service(home, self._ledger, self.player, _wall_of(self._arena))
         self._public = Public(home) if serving.pages else None
-        api = Limited(Api(self._service, bell, self._public).app(), a_second=serving.rate)
+        streams = Streams(self._service, bell, self._news)
+        served = Api(self._service, bell, streams, self._public).app()
+        api = Limited(served, a_second=serving.rate)
         self.app: Application = _beside(api, serving) if serving.pages else api
 
     def run(self, address: str, port: int, announce: Callable[[str], None]) -> None:
@@ -123,11 +137,11 @@ class Server:
         # uvicorn raises the signal again once it has shut down; without this it would end us there.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
         try:
-            with closing(listener(address, port)) as socket, suppress(KeyboardInterrupt):
+            with closing(listener(address, port)) as opened, suppress(KeyboardInterrupt):
                 host = f"[{address}]" if ":" in address else address
-                announce(f"http://{host}:{socket.getsockname()[1]}")
+                announce(f"http://{host}:{opened.getsockname()[1]}")
                 self.player.start()
-                _uvicorn(self.app).run(sockets=[socket])
+                _Listening(self).run(sockets=[opened])
         finally:
             self.close()
 
@@ -137,6 +151,8 @@ class Server:
         self._service.close()
         if self._public is not None:
             self._public.close()
+        self._ranks.close()
+        self._news.close()
         self._ledger.close()
         self._held.__exit__(None, None, None)
 
@@ -153,7 +169,7 @@ class InThread:
         self.server = Server(serving)
         self._socket = listener("127.0.0.1", port)
         self.address = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
-        self._uvicorn = _uvicorn(self.server.app)
+        self._uvicorn = _Listening(self.server)
         self._thread = threading.Thread(
             target=self._uvicorn.run, kwargs={"sockets": [self._socket]}, daemon=True
         )
@@ -172,21 +188,33 @@ class InThread:
         self.server.close()
 
 
-def _uvicorn(app: Application) -> uvicorn.Server:
-    return uvicorn.Server(
-        uvicorn.Config(
-            app,
-            log_config=None,
-            log_level="warning",
-            access_log=False,
-            http=PromptConnection,
-            ws="websockets-sansio",
-            ws_per_message_deflate=False,
-            limit_concurrency=CONNECTIONS,
-            timeout_graceful_shutdown=GOODBYE_SECONDS,
-            server_header=False,
+class _Listening(uvicorn.Server):
+    """Answers for a server; once that stops, nobody is kept waiting for news.
+
+    What uvicorn cuts off it answers with 500, which tells a client to give up.
+    """
+
+    def __init__(self, server: Server) -> None:
+        self._bell = server.bell
+        super().__init__(
+            uvicorn.Config(
+                server.app,
+                log_config=None,
+                log_level="warning",
+                access_log=False,
+                http=PromptConnection,
+                ws="websockets-sansio",
+                ws_per_message_deflate=False,
+                limit_concurrency=CONNECTIONS,
+                timeout_graceful_shutdown=GOODBYE_SECONDS,
+                server_header=False,
+            )
         )
-    )
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Ends what is under way."""
+        self._bell.close()
+        await super().shutdown(sockets)
 
 
 def _wall_of(arena: Arena) -> str | SandboxRefused:

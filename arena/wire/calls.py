@@ -1,7 +1,8 @@
 """The table of methods: what of an arena can be asked over a wire, how, and by whom.
 
-It is derived from the signatures of `arena.seam.Tournament`.  What a signature does not say stands
-in `_RULES`: whether a method reads, changes or takes long, and which role it needs.
+It is derived from the signatures of `arena.seam.Tournament` and `arena.seam.Operations`.  What a
+signature does not say stands in `_RULES`: whether a method reads, changes or takes long, and which
+role it needs.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any, get_args
 
 from arena.errors import BadRequest
 from arena.games import GAMES
-from arena.seam import Tournament
+from arena.seam import Operations, Tournament
 from arena.wire.codec import Codec, Json, Malformed, codec, documented, hints_of
 from registry.rights import Role
 
@@ -68,7 +69,30 @@ _RULES: Mapping[str, tuple[How, Role]] = {
     "reinstate": (How.CHANGE, Role.AUTHOR),
     "author_token": (How.CHANGE, Role.OPERATOR),
     "reveal_season": (How.CHANGE, Role.OPERATOR),
+    "tournaments": (How.READ, Role.READER),
+    "tournament": (How.READ, Role.READER),
+    "counting": (How.READ, Role.READER),
+    "accounts": (How.READ, Role.OPERATOR),
+    "invites": (How.READ, Role.OPERATOR),
+    "events": (How.READ, Role.OPERATOR),
+    "add_accounts": (How.CHANGE, Role.OPERATOR),
+    "invite": (How.CHANGE, Role.OPERATOR),
+    "invite_all": (How.CHANGE, Role.OPERATOR),
+    "withdraw_invite": (How.CHANGE, Role.OPERATOR),
+    "redeem": (How.CHANGE, Role.READER),
+    "renew_token": (How.CHANGE, Role.OPERATOR),
+    "disable_account": (How.CHANGE, Role.OPERATOR),
+    "set_role": (How.CHANGE, Role.OPERATOR),
+    "set_quota": (How.CHANGE, Role.OPERATOR),
+    "move_closing": (How.CHANGE, Role.OPERATOR),
+    "announce": (How.JOB, Role.OPERATOR),
+    "final": (How.JOB, Role.OPERATOR),
+    "certificate": (How.JOB, Role.OPERATOR),
 }
+WITHOUT_ACCOUNT = frozenset({"redeem"})
+"""Calls of those who have no token yet: what they hand over proves enough."""
+TELLS_A_SECRET = frozenset({"author_token", "add_accounts", "invite", "invite_all", "renew_token"})
+"""Changes whose results are told once and kept nowhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +110,7 @@ class Call:
       is_property: whether it is asked without being called.
       told: parameters that do not cross the wire.
       signature: as it is in the seam.
+      of_office: whether it is one of `arena.seam.Operations`.
     """
 
     name: str
@@ -97,6 +122,7 @@ class Call:
     is_property: bool
     told: frozenset[str]
     signature: inspect.Signature
+    of_office: bool = False
 
     @property
     def not_none(self) -> frozenset[str]:
@@ -162,7 +188,8 @@ def calls() -> Mapping[str, Call]:
     """Every method of the seam that crosses the wire, by name."""
     made = {}
     for name, (how, may) in _RULES.items():
-        member = vars(Tournament)[name]
+        of_office = name not in vars(Tournament)
+        member = vars(Operations if of_office else Tournament)[name]
         is_property = isinstance(member, property)
         function = member.fget if is_property else member
         parameters, needed = _parameters(function)
@@ -177,6 +204,7 @@ def calls() -> Mapping[str, Call]:
             is_property,
             TOLD_APART & signature.parameters.keys(),
             signature,
+            of_office,
         )
     return made
 

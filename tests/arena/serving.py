@@ -34,9 +34,15 @@ class Served:
 
 @contextmanager
 def served(home: Path, **options: object) -> Iterator[Served]:
-    """Serves a home with one worker behind the process wall, and nothing in the background."""
-    opened = open_home(home)
-    tokens = dict(opened.registry.add_accounts(ROSTER))
+    """Serves a home with one worker behind the process wall, and nothing in the background.
+
+    A home that is served again keeps its accounts; their tokens are new.
+    """
+    opened = open_home(home, options.get("registry_url"))  # type: ignore[arg-type]
+    known = {one.name for one in opened.registry.accounts()}
+    new = [(name, role) for name, role in ROSTER if name not in known]
+    tokens = dict(opened.registry.add_accounts(new)) if new else {}
+    tokens |= {name: opened.registry.renew_token(name) for name, _ in ROSTER if name in known}
     opened.registry.close()
     serving = Serving(home, wall=WallChoice("process"), workers=1, **options)  # type: ignore[arg-type]
     with InThread(serving) as thread:

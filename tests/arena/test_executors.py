@@ -89,6 +89,25 @@ def test_an_exception_in_a_job_is_raised_here(executor):
         list(executor.run(iter(["raise"])))
 
 
+def test_whoever_watches_ends_it_in_the_middle_of_a_job(executor):
+    class NotWanted(Exception):
+        pass
+
+    looks = []
+
+    def watch():
+        looks.append(time.monotonic())
+        if len(looks) > 3:
+            raise NotWanted
+
+    began = time.monotonic()
+    with pytest.raises(NotWanted):
+        list(executor.run(iter([("sleep", 60.0)]), watch=watch))
+    assert time.monotonic() - began < 30
+    executor.grow(2)
+    assert sorted(executor.run(iter([1, 2, 3]), watch=lambda: None)) == [1, 4, 9]
+
+
 def test_an_error_leaves_no_answers_for_the_next_who_asks(executor):
     with pytest.raises(ValueError, match="no such number"):
         list(executor.run(iter([("sleep", 0.5), "raise"])))

@@ -3,6 +3,7 @@
 import gzip
 import json
 import threading
+import time
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -139,6 +140,30 @@ def test_jobs_that_are_none_are_refused_in_words(job):
             "/api/v1/play",
             f"/api/v1/jobs/{ID}",
         }
+
+
+@pytest.mark.parametrize(("rises", "most"), [(False, 8), (True, 40)])
+def test_a_server_that_never_waits_is_not_asked_without_end(rises, most):
+    class Rising(dict):
+        """A job that is another one each time it is told."""
+
+        def items(self):
+            self["changes"] += rises
+            return super().items()
+
+    began = time.monotonic()
+
+    def tired(done, wanted):
+        if time.monotonic() - began > 1.5:
+            raise KeyboardInterrupt
+
+    with (
+        answering(Rising(running())) as (address, asked),
+        RemoteArena(address, patience=0.5) as arena,
+        pytest.raises(KeyboardInterrupt),
+    ):
+        arena.play("rrps", 2, progress=tired)
+    assert 3 < len(asked) < most
 
 
 def test_a_good_job_is_read():

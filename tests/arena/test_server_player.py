@@ -1,15 +1,26 @@
 """Whose turn it is at a server, and what becomes of jobs while a database is away."""
 
 import threading
+import time
 
+import httpx2
 import pytest
 
 import arena.server.player as player_module
 from arena.remote import RemoteArena
+from arena.server.ledger import State
+from arena.server.serving import InThread, Serving
 from registry import Registry
 from registry.errors import RegistryUnavailable
+from sandbox.choose import WallChoice
 from tests.arena.serving import served
 
+BUSY = (
+    "class Agent:\n    def act(self, observation):\n"
+    "        return 'ROCK' if sum(range(4_000_000)) else 'PAPER'\n"
+)
+"""Computes up to the limits of a match."""
+SLOW = BUSY.replace("4_000_000", "20_000")
 ROCK = "class Agent:\n    def act(self, observation):\n        return 'ROCK'\n"
 
 
@@ -88,3 +99,57 @@ def test_what_stays_away_is_given_up_and_the_player_goes_on(server, monkeypatch)
         ada.submit(ROCK, "rrps", "ada/rock")
     with RemoteArena(server.address, server.tokens["bob"]) as bob:
         assert bob.submit(ROCK, "rrps", "bob/rock").version.ref == "bob/rock@1"
+
+
+@pytest.mark.parametrize("method", ["check", "submit", "practise"])
+def test_one_job_is_ended_in_the_middle_and_leaves_nothing(server, method):
+    document = {"source": {"str": BUSY}, "game": "rrps"}
+    if method == "submit":
+        document["name"] = "ada/busy"
+    if method == "practise":
+        document |= {"source": BUSY, "against": ["house/rockbot"], "matches": 2}
+
+    def asked(verb, path, who="ada", **options):
+        headers = {"Authorization": f"Bearer {server.tokens[who]}"}
+        return httpx2.request(verb, server.address + path, headers=headers, timeout=40, **options)
+
+    job = asked("POST", f"/api/v1/{method}", json=document).json()["job"]
+    where = f"/api/v1/jobs/{job}"
+    while asked("GET", where).json()["state"] == "waiting":
+        time.sleep(0.02)
+    time.sleep(1.0)  # it is in its first match by now, which takes twenty seconds
+    assert asked("DELETE", where, "bob").status_code == 400, "it is nobody else's"
+    began = time.monotonic()
+    assert asked("DELETE", f"{where}?wait=20").json()["state"] == "cancelled"
+    assert time.monotonic() - began < 10
+    with RemoteArena(server.address, server.tokens["bob"]) as bob:
+        assert bob.check(ROCK, "rrps") is None, "the next one is done"
+        assert not bob.policies("rrps", author="ada")
+        assert not list(bob.matches("rrps", limit=None))
+    opened = Registry.open(server.home / "registry.sqlite")
+    spent = opened.spent("ada", player_module._today()).seconds
+    opened.close()
+    assert spent >= 1.0, "what was used is used"
+
+
+def test_a_server_stops_in_the_middle_of_a_job_and_does_it_again(new_home):
+    home = new_home()
+    done = []
+
+    def check(address, token):
+        with RemoteArena(address, token, patience=60) as ada:
+            done.append(ada.check(SLOW, "rrps"))
+
+    with served(home) as first:
+        port = int(first.address.rpartition(":")[2])
+        thread = threading.Thread(target=check, args=(first.address, first.tokens["ada"]))
+        thread.start()
+        ledger = first.thread.server.player._ledger
+        while not any(job.state is State.RUNNING for job in ledger.unfinished()):
+            time.sleep(0.02)
+        began = time.monotonic()
+    assert time.monotonic() - began < 15
+    again = InThread(Serving(home, wall=WallChoice("process"), workers=1), port)
+    with again:
+        thread.join(60)
+    assert done == [None]

@@ -11,6 +11,7 @@ import pytest
 
 import arena.server.connection as connection_module
 import arena.server.service as service_module
+from arena import Arena
 from arena.errors import NotAllowed, QuotaSpent
 from arena.games.rrps.game import RRPS
 from arena.home import open_home
@@ -173,6 +174,31 @@ def test_what_one_request_may_take_is_bounded(there, as_):
     as_("boss").submit(ROCK, "rrps", "ada-lovelace/rock")
     with pytest.raises(NotAllowed, match="not ada's"):
         ada.call("rrps", "ada-lovelace", "ada/rock")
+
+
+def test_a_change_is_in_the_log_once_and_in_the_name_of_who_made_it(there, as_):
+    boss, ada, registry = as_("boss"), as_("ada"), registry_of(there)
+    known = registry.events()[-1].position
+    boss.author_token("dan")
+    boss.author_token("dan")
+    version = ada.submit(ROCK, "rrps", "ada/rock").version
+    ada.withdraw("ada/rock", "rrps")
+    told = [(one.who, one.what, one.subject) for one in registry.events(after=known)]
+    assert told == [
+        ("boss", "account.claimed", "dan"),
+        ("boss", "account.renewed", "dan"),
+        ("ada", "version.registered", version.digest),
+        ("ada", "version.yanked", version.digest),
+    ]
+    with Arena(there.home, sandbox="process", workers=1) as arena:
+        own = arena.home
+        with pytest.raises(UnknownPolicy), arena.on_behalf_of("bob"):
+            arena.reinstate("ada/rock@1", "rrps")
+            arena.withdraw("ada/nobody", "rrps")
+        assert arena.home is arena.runner.home is own
+        arena.withdraw("ada/rock", "rrps")
+    told = [(one.who, one.what) for one in registry.events(after=known)[4:]]
+    assert told == [("bob", "version.qualified"), ("operator", "version.yanked")]
 
 
 @pytest.mark.parametrize(

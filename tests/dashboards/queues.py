@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -135,6 +136,14 @@ class ScriptedArena:
                 self._played[pair] = self._played.get(pair, 0) + 1
         self._slice(self._names[digest], played * seconds)
         return PlayReport(played=played, left=left, held_seconds=played * seconds)
+
+    @contextmanager
+    def on_behalf_of(self, who: str) -> Iterator[None]:
+        """As the real one does."""
+        own = self.home
+        self.home = own.acting_as(who)
+        yield
+        self.home = own
 
     def policy(self, ref: str, game: object = None) -> PolicyVersion:
         """From the registry."""

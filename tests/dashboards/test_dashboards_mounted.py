@@ -54,6 +54,12 @@ def test_pages_and_api_share_an_address(home, installed):
                 assert b"<title>" in page.read()
             with urllib.request.urlopen(f"{address}/_stcore/health", timeout=20) as health:
                 assert health.read() == b"ok"
+            for closed in ("metrics", "metrics/", "agent/openapi.json", "agent/interact"):
+                with pytest.raises(urllib.error.HTTPError) as refused:
+                    urllib.request.urlopen(f"{address}/_stcore/{closed}", timeout=20)
+                assert refused.value.code == 404, closed
+                assert "Content-Security-Policy" in refused.value.headers
+                refused.value.close()
             told = {}
             for path in ("badge/rrps/house/rockbot.svg", "feed/rrps.atom", "feed/rrps.json"):
                 with urllib.request.urlopen(f"{address}/{path}", timeout=20) as answer:

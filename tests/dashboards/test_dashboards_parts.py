@@ -310,6 +310,7 @@ def test_settings_survive_the_environment() -> None:
     settings = Settings(
         Path("/somewhere"), "sqlite://", Submitting.ANY_WALL, 3, 4, 5, 0.5, PlayingTime(6, 7)
     )
+    settings = replace(settings, by_invitation=True, hosted=True)
     assert Settings.from_environment(settings.to_environment()) == settings
     secret = replace(settings, seed_key=b"0123456789abcdef" * 2)
     assert secret.to_environment() == settings.to_environment()

@@ -165,6 +165,7 @@ def test_accounts_their_rights_and_invitations(home: Path) -> None:
         [("prof", Role.OPERATOR), ("guest", Role.READER), ("ada", Role.AUTHOR)]
     )
     code, reading = registry.invite(), registry.invite(Role.READER)
+    before = len(registry.events(what="version.registered"))
     settings = Settings(home, submitting=Submitting.ANY_WALL, matches=1, by_invitation=True)
     arena = ScriptedArena(open_home(home), dict.fromkeys(["ada/x", "bob/x"], 0.1))
     queue = SubmissionQueue(settings, arena)
@@ -195,6 +196,10 @@ def test_accounts_their_rights_and_invitations(home: Path) -> None:
     taken = registry.events(what="submission.taken")
     assert [(one.who, one.subject) for one in taken] == [("bob", "bob/x"), ("prof", "ada/x")]
     arena.gate.set()
+    wait(lambda: len(registry.events(what="version.registered")) == before + 2)
+    *_, one, other = registry.events(what="version.registered")
+    noted = {(event.who, event.detail) for event in (one, other)}
+    assert noted == {("bob", "leduc bob/x@1"), ("prof", "leduc ada/x@1")}
     queue.leave()
 
 

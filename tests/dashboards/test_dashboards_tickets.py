@@ -65,6 +65,19 @@ def test_checks_are_forgotten_after_a_day_and_submissions_never(tmp_path: Path) 
         assert connection.execute("select count(*) from event").fetchone() == (0,)
 
 
+def test_a_file_of_the_first_version_opens_and_its_authors_acted_themselves(tmp_path: Path) -> None:
+    old = Tickets(tmp_path).add(ENTRY, NOW, "prof")
+    assert old.who == "prof"
+    with closing(sqlite3.connect(tmp_path / FILE)) as connection:
+        connection.execute("alter table ticket drop column who")
+        connection.execute("pragma user_version = 1")
+        connection.commit()
+    for _ in range(2):
+        kept = Tickets(tmp_path).get(old.id)
+        assert kept is not None and kept.who == kept.author == "ada"
+    assert Tickets(tmp_path).add(ENTRY, NOW, "prof").who == "prof"
+
+
 def test_foreign_damaged_and_newer_files_are_told(tmp_path: Path) -> None:
     file = tmp_path / FILE
     file.write_bytes(b"no database at all" * 100)

@@ -8,7 +8,6 @@ import shlex
 import shutil
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +23,6 @@ import sandbox.doctor
 from arena import GAMES, Arena, game
 from arena.backup import back_up, restore
 from arena.cli import main as arena_command
-from arena.contest.final import play_final
-from arena.contest.issuing import issue
 from arena.contest.reading import read_certificate
 from arena.contest.verification import verify
 from population.cli import main as csro_command
@@ -165,8 +162,6 @@ def test_each_row_comes_to_the_same(new_home, tmp_path, monkeypatch):
             "datetime": datetime,
             "UTC": UTC,
             "Path": Path,
-            "play_final": partial(play_final, workers=1),
-            "issue": issue,
             "read_certificate": read_certificate,
             "verify": verify,
         }

@@ -16,6 +16,7 @@ PROGRAMS = {"arena": arena, "csro": csro}
 DOCUMENTS = [README, *PAGES]
 OTHERS = {
     ".",
+    "curl",
     "docker",
     "export",
     "make",

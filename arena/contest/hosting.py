@@ -1,0 +1,93 @@
+"""What an operator does that plays: announcing a tournament, its final, and its certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from arena.contest.final import begun
+from arena.contest.hidden import hidden_digests
+from arena.contest.issuing import issue
+from arena.errors import UsageFault
+from arena.games.protocol import Game
+from arena.local import Arena
+from arena.office import Office
+from arena.roster import game_of
+from arena.tally import PlayReport, Progress, Request, silent
+from registry.tournaments import Tournament
+
+
+class Hosting(Office):
+    """All of `arena.seam.Operations`.  As its arena, not for several threads at once.
+
+    Args:
+      arena: checks and plays.
+    """
+
+    def __init__(self, arena: Arena) -> None:
+        super().__init__(arena.home)
+        self._arena = arena
+
+    def announce(
+        self,
+        name: str,
+        game: Game | str,
+        opens: datetime | None,
+        closes: datetime,
+        *,
+        entries: int = 1,
+        matches: int = 32,
+        hidden: Sequence[str] = (),
+        secret: Sequence[tuple[str, str | bytes]] = (),
+    ) -> Tournament:
+        """Announces a tournament; see `registry.tournaments.Tournament`.
+
+        Args:
+          name: one word.
+          game: which game.
+          opens: from when on entries count; None for now, by this machine's clock.
+          closes: from when on they count no more.
+          entries: how many policies of one author take part.
+          matches: of each pair in the final; even.
+          hidden: references of the hidden evaluation population.
+          secret: more of it, by a name and the source or the weights: it is checked, and kept
+            where no list shows it.
+
+        Raises:
+          UsageFault: one of them is not taken, or a moment has no zone.
+          UnknownPolicy, AmbiguousRef, MalformedName: a reference means none, or several.
+          TournamentConflict: see `registry.tournaments.Tournaments.announce`.
+        """
+        if closes.tzinfo is None or (opens is not None and opens.tzinfo is None):
+            raise UsageFault("a moment could be any hour: say its zone, as +00:00 for UTC")
+        played = game_of(game)
+        return self.home.registry.announce(
+            name,
+            played.name,
+            opens or datetime.now(UTC),
+            closes,
+            entries=entries,
+            matches=matches,
+            hidden=hidden_digests(self._arena, played, name, hidden, secret),
+        )
+
+    def final(self, name: str, *, progress: Progress = silent) -> PlayReport:
+        """Freezes a tournament that is over, and plays what is missing of its final.
+
+        Killed at any moment, it goes on when it is called again.
+
+        Raises:
+          UnknownTournament, TournamentConflict, UsageFault: see `arena.contest.final.play_final`.
+        """
+        final, game, wanted = begun(self.home, name, datetime.now(UTC))
+        with self._arena.runner.for_home(final) as runner:
+            return runner.play(Request(game, wanted, progress=progress))
+
+    def certificate(self, name: str) -> dict[str, Any]:
+        """The certificate of a final that was played, with sources; see `arena.contest.issuing`.
+
+        Raises:
+          UnknownTournament, TournamentConflict, UsageFault: there is none to be had.
+        """
+        return issue(self.home, name)
