@@ -35,7 +35,7 @@ from population.records import Iteration
 from population.situations import retold
 from registry.values import Parent, PolicyVersion, Status, Submission
 
-OLDER, TRIED, STRANGERS, CREDULOUS = 2, 2, 3, 12
+OLDER, TRIED, STRANGERS, CREDULOUS = 2, 2, 3, 16
 """How many of these kinds at most; the fewer there are, the larger is the share of each."""
 SHIFTS = (0, 1, 2)
 """A mutant for each: see `mutant`.  With two actions, the last is another copy without a shift."""
@@ -158,7 +158,9 @@ def _credulous(task: Task, matches: Matches, run: str, rng: random.Random) -> li
     grammar = GRAMMARS.get(matches.game.name)
     if grammar is None:
         return []
-    sources = [write_source(grammar.credulous(rng)) for _ in range(CREDULOUS)]
+    sources: dict[str, None] = {}  # each once, in the order of drawing
+    while len(sources) < CREDULOUS:
+        sources[write_source(grammar.credulous(rng))] = None
     return _entered(task, matches, run, [(source, None) for source in sources])
 
 
