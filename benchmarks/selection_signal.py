@@ -2,8 +2,8 @@
 
 Draws sentences of the grammar with as many predictors each, and compares what they return against
 hand-written programs with what they return against each other, against sentences of one predictor
-that never play safe, and against strangers without memory.  A search that chooses by matches
-against its own population can find no more than such a correlation has.
+that never play safe, against credulous players and against strangers without memory.  A search that
+chooses by matches against its own population can find no more than such a correlation has.
 
     python benchmarks/selection_signal.py --sentences 16 --strangers 12
 
@@ -51,12 +51,12 @@ def stranger(seed: int) -> type:
     return Agent
 
 
-def versus(one: Any, other: Any, seed: int) -> int:
-    """Return of the first in a match of 1000 throws."""
+def versus(one: Any, other: Any, seed: int, throws: int = THROWS) -> int:
+    """Return of the first in a match."""
     random.setstate(random.Random(seed).getstate())
     players, total = (one(), other()), 0
     seen = [{"my_action": None, "opponent_action": None} for _ in players]
-    for _ in range(THROWS):
+    for _ in range(throws):
         mine, theirs = (player.act(view) for player, view in zip(players, seen, strict=True))
         total += (MOVES.index(mine) - MOVES.index(theirs) + 1) % 3 - 1
         seen = [
@@ -82,6 +82,7 @@ def main() -> None:
     options = parser.parse_args()
     genomes = [sentence(options.parts, n, rrps.Choice()) for n in range(options.sentences)]
     singles = [sentence(1, n, rrps.RECKLESS) for n in range(options.strangers)]
+    believers = [rrps.credulous_genome(random.Random(n)) for n in range(options.strangers)]
     agents = [load(write_source(genome)) for genome in genomes]
     field = np.array([np.mean(measure(agent, FIELD, 1)[0]) for agent in agents])
     found = {
@@ -89,6 +90,7 @@ def main() -> None:
         "reckless sentences of one predictor": against(
             agents, [load(write_source(genome)) for genome in singles]
         ),
+        "credulous players": against(agents, [load(write_source(genome)) for genome in believers]),
         "strangers without memory": against(
             agents, [stranger(seed) for seed in range(options.strangers)]
         ),

@@ -110,6 +110,7 @@ def title_of(config: RunConfig) -> str:
     extras += [] if config.afresh else ["chosen by the matches of its payoffs"]
     extras += [] if config.frugal else ["asked to the end"]
     extras += [f"hidden share {config.hidden_share:g}"] if config.hidden_share else []
+    extras += [] if config.credulous else ["none credulous"]
     if config.matches != usual.matches:
         extras.append(f"{config.matches.payoff}/{config.matches.evaluation} matches")
     return "; ".join([config.variant, *extras])

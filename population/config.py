@@ -130,6 +130,7 @@ class RunConfig:
         (`oracle.ending`).  In runs of before it was asked to the end.
       hidden_share: of the score by which candidates are chosen that comes from opponents which
         nobody who writes programs is shown (`population.hidden`); 0 for none of that.
+      credulous: whether credulous players are among these.  In runs of before there were none.
     """
 
     game: str
@@ -142,6 +143,7 @@ class RunConfig:
     afresh: bool = True
     frugal: bool = True
     hidden_share: float = 0.0
+    credulous: bool = True
 
     def __post_init__(self) -> None:
         if self.solver not in SOLVERS:
@@ -173,7 +175,15 @@ class RunConfig:
         oracle = OracleChoice(**told, asking=asking, training=training)
         matches, afresh = Measuring(**fields.pop("matches")), fields.pop("afresh", False)
         frugal = fields.pop("frugal", not oracle.writes_with_a_model)
-        return cls(oracle=oracle, matches=matches, afresh=afresh, frugal=frugal, **fields)
+        credulous = fields.pop("credulous", not fields.get("hidden_share"))
+        return cls(
+            oracle=oracle,
+            matches=matches,
+            afresh=afresh,
+            frugal=frugal,
+            credulous=credulous,
+            **fields,
+        )
 
     @property
     def vouched(self) -> bool:
@@ -222,7 +232,8 @@ class RunConfig:
             "Chosen by": "matches that serve nothing else"
             if self.afresh
             else "the matches of its payoffs",
-            "Hidden opponents' share": f"{self.hidden_share:g}",
+            "Hidden opponents' share": f"{self.hidden_share:g}"
+            + ("" if self.credulous else ", none credulous"),
             "Ends early": "where no more can be won" if self.frugal else "never",
         }
         names: dict[str, tuple[str, ...]] = {
@@ -257,7 +268,7 @@ def command_of(config: RunConfig) -> str:
     Prices, limits and the pace at which a model is asked change no run and are left out.
     """
     oracle, usual = config.oracle, default_measuring(config.game)
-    if oracle.custom or not (config.afresh and config.frugal):
+    if oracle.custom or not (config.afresh and config.frugal and config.credulous):
         return ""  # its author's own script; a program of before
     options = _training_told(config) if oracle.training else _writing_told(config)
     if options is None:

@@ -4,8 +4,12 @@ A program that holds a copy of its opponent can foresee it, and the next one hol
 each beats the last, and none plays well against anybody else.  So a share of the score that chooses
 among candidates comes from opponents that cannot be foreseen: older members that a prompt does not
 show, programs of earlier iterations that behave in other ways (`population.archive`), mutants of
-the heaviest opponents, and strangers: policies without memory that are drawn at random.  What is
-reported of who was chosen is its return against sigma alone.
+the heaviest opponents, strangers, which are policies without memory that are drawn at random, and
+credulous players.  What is reported of who was chosen is its return against sigma alone.
+
+A credulous player is a program of the grammar that believes something of its opponent, whatever it
+sees, and always acts on it.  Members that play safe draw with each other, so returns among them do
+not tell how strong they are; who wins from players that hide nothing has found out what they do.
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ from arena.games.protocol import Game
 from arena.kinds.tabular import payload_of
 from arena.submission import Rejection, prepare
 from oracle.context import parse_filter
+from oracle.grammar.genome import GRAMMARS, write_source
 from oracle.trials import rng_of
 from oracle.values import Opponent, Task
 from population.archive import Behaviour, behaviour, elites
@@ -30,7 +35,7 @@ from population.records import Iteration
 from population.situations import retold
 from registry.values import Parent, PolicyVersion, Status, Submission
 
-OLDER, TRIED, STRANGERS = 2, 2, 3
+OLDER, TRIED, STRANGERS, CREDULOUS = 2, 2, 3, 16
 """How many of these kinds at most; the fewer there are, the larger is the share of each."""
 SHIFTS = (0, 1, 2)
 """A mutant for each: see `mutant`.  With two actions, the last is another copy without a shift."""
@@ -49,8 +54,8 @@ def with_hidden(
 ) -> Task:
     """The task with its hidden opponents; as it is where the run has none.
 
-    Registers the mutants as candidates and lets them play their trials.  Who is hidden follows from
-    the task's seed and from what was stored before.
+    Registers as candidates those that are made for it, and lets them play their trials.  Who is
+    hidden follows from the task's seed and from what was stored before.
 
     Args:
       task: of an iteration.
@@ -69,6 +74,7 @@ def with_hidden(
         *_tried(task, matches, config, before, rng),
         *_mutants(task, matches, run, rng),
         *_strangers(task, matches, run, rng),
+        *(_credulous(task, matches, run, rng) if config.credulous else ()),
     ):
         if one.digest not in known:
             found.setdefault(one.digest, one)
@@ -125,14 +131,12 @@ def _mutants(task: Task, matches: Matches, run: str, rng: random.Random) -> list
     """Altered copies of the heaviest opponents, those that can play."""
     heaviest = sorted(task.opponents, key=lambda one: -one.weight)
     origins = [heaviest[place % len(heaviest)] for place in range(len(SHIFTS))]
-    submissions = [
-        _submission(task, matches, run, one, mutant(matches.game, one.source, rng, shift))
+    copies = [
+        (mutant(matches.game, one.source, rng, shift), one)
         for one, shift in zip(origins, SHIFTS, strict=True)
         if one.source
     ]
-    sound = [one for one in submissions if not isinstance(one, Rejection)]
-    entered = matches.enter(sound, [one.digest for one in task.opponents])
-    return [_opponent(one.version) for one in entered if isinstance(one, Enrolled)]
+    return _entered(task, matches, run, copies)
 
 
 def _strangers(task: Task, matches: Matches, run: str, rng: random.Random) -> list[Opponent]:
@@ -146,10 +150,18 @@ def _strangers(task: Task, matches: Matches, run: str, rng: random.Random) -> li
         return [_opponent(matches.arena.register(one, ours=True)) for one in drawn]
     assert game.stationary.program is not None
     sources = [game.stationary.program(table) for table in tables]
-    prepared = [_submission(task, matches, run, None, source) for source in sources]
-    sound = [one for one in prepared if not isinstance(one, Rejection)]
-    entered = matches.enter(sound, [one.digest for one in task.opponents])
-    return [_opponent(one.version) for one in entered if isinstance(one, Enrolled)]
+    return _entered(task, matches, run, [(source, None) for source in sources])
+
+
+def _credulous(task: Task, matches: Matches, run: str, rng: random.Random) -> list[Opponent]:
+    """Programs that believe one thing of their opponent; none where there is no grammar."""
+    grammar = GRAMMARS.get(matches.game.name)
+    if grammar is None:
+        return []
+    sources: dict[str, None] = {}  # each once, in the order of drawing
+    while len(sources) < CREDULOUS:
+        sources[write_source(grammar.credulous(rng))] = None
+    return _entered(task, matches, run, [(source, None) for source in sources])
 
 
 def _table(game: Game, rng: random.Random) -> dict[str, tuple[float, ...]]:
@@ -180,6 +192,16 @@ def _tabular(
         provenance={"run": run},
         status=Status.CANDIDATE,
     )
+
+
+def _entered(
+    task: Task, matches: Matches, run: str, programs: Sequence[tuple[str, Opponent | None]]
+) -> list[Opponent]:
+    """Registers programs, each with what it was made from; those that cannot play are left out."""
+    prepared = [_submission(task, matches, run, origin, source) for source, origin in programs]
+    sound = [one for one in prepared if not isinstance(one, Rejection)]
+    entered = matches.enter(sound, [one.digest for one in task.opponents])
+    return [_opponent(one.version) for one in entered if isinstance(one, Enrolled)]
 
 
 def _opponent(version: PolicyVersion) -> Opponent:

@@ -34,6 +34,7 @@ class Grammar(Generic[G]):
     Attributes:
       full: the sentence that search starts from.
       single: a sentence of one random part, the start of a plain search.
+      credulous: a sentence of one random part that is believed whatever happens.
       draw: a random sentence.
       mutate: a neighbour of a sentence.
       grow: a sentence with up to three more parts.
@@ -46,6 +47,7 @@ class Grammar(Generic[G]):
 
     full: Callable[[], G]
     single: Callable[[random.Random], G]
+    credulous: Callable[[random.Random], G]
     draw: Callable[[random.Random], G]
     mutate: Callable[[G, random.Random], G]
     grow: Callable[[G, random.Random], G]
@@ -72,6 +74,7 @@ def _parse_leduc(document: Mapping[str, Any]) -> LeducGenome:
 RRPS = Grammar(
     rrps.full_genome,
     rrps.single_genome,
+    rrps.credulous_genome,
     rrps.random_genome,
     rrps.mutate,
     rrps.grow,
@@ -84,6 +87,7 @@ RRPS = Grammar(
 LEDUC = Grammar(
     leduc.full_genome,
     leduc.single_genome,
+    leduc.credulous_genome,
     leduc.random_genome,
     leduc.mutate,
     leduc.grow,

@@ -110,6 +110,19 @@ def single_genome(rng: random.Random) -> LeducGenome:
     return LeducGenome((Style("balanced", 0.0, 0.0, 12.0), random_style(rng)))
 
 
+_DOUBT = 1e-6
+"""Prior of balanced play with a credulous policy: next to nothing, but nobody is impossible."""
+
+
+def credulous_genome(rng: random.Random) -> LeducGenome:
+    """Draws a policy that believes in one style whatever happens, and always replies to it."""
+    style = random_style(rng)
+    while style.kind in ("learned", "crowd"):
+        style = random_style(rng)
+    believed = dataclasses.replace(style, prior=1.0)
+    return LeducGenome((Style("balanced", 0.0, 0.0, _DOUBT), believed), caution=0.0, change=0.0)
+
+
 def random_genome(rng: random.Random) -> LeducGenome:
     """Draws a policy of 2 to 12 styles."""
     drawn = [random_style(rng) for _ in range(rng.randint(1, 11))]

@@ -199,6 +199,26 @@ def single_genome(rng: random.Random) -> RrpsGenome:
     return RrpsGenome((_no_chooser(rng),), choice=RECKLESS)
 
 
+CERTAIN = Blend(rate=0.0, forget=0.0, trust=0.9, patience=1e6)
+"""Takes every guess for right, however often such guesses were wrong."""
+STUBBORN = Blend(trust=0.9, patience=1e6)
+"""Takes guesses for right until about as many in a row were wrong as a record remembers."""
+
+
+def credulous_genome(rng: random.Random) -> RrpsGenome:
+    """Draws a policy that always acts on what it believes, whatever that has cost.
+
+    It has one predictor that it believes for ever, or three that it is slow to doubt.
+    """
+    alone = _no_chooser(rng)
+    if rng.random() < 0.5:
+        return RrpsGenome((alone,), CERTAIN, RECKLESS)
+    parts = {alone: None}
+    while len(parts) < 3:
+        parts[random_part(rng)] = None
+    return RrpsGenome(tuple(parts), STUBBORN, RECKLESS)
+
+
 def random_genome(rng: random.Random) -> RrpsGenome:
     """Draws a policy of 4 to 16 distinct parts with settings around the defaults."""
     parts = {random_part(rng): None for _ in range(rng.randint(3, 15))}

@@ -202,3 +202,24 @@ def test_a_program_has_no_parts_that_it_does_not_use() -> None:
         source = genomes.write_source(leduc.LeducGenome((balanced, *styles)))
         found = {word for word in ("learned", "Crowd") if word in source.partition(genomes.MARK)[0]}
         assert found == used
+
+
+def test_a_credulous_program_believes_whatever_happens() -> None:
+    """Who takes everybody for one that folds never stops raising, against one that never folds."""
+    folds = leduc.Style("blind", 0.9, 0.05, 1.0)
+    doubt = leduc.credulous_genome(random.Random(1))
+    believes = leduc.LeducGenome((doubt.styles[0], folds), caution=0.0, change=0.0)
+    learns = leduc.LeducGenome((*leduc.full_genome().styles, folds))
+    sources = [genomes.write_source(one) for one in (believes, learns)]
+    lost, won = (sum(match(source, "passive", seed) for seed in range(3)) for source in sources)
+    assert lost < 0 < won
+
+
+@given(seeds)
+def test_a_credulous_program_believes_in_one_fixed_style(seed: int) -> None:
+    genome = leduc.credulous_genome(random.Random(seed))
+    balanced, believed = genome.styles
+    assert believed.kind in ("blind", "honest", "tilted")
+    assert balanced.prior < 1e-3 * believed.prior
+    assert (genome.caution, genome.change) == (0.0, 0.0)
+    assert genome == leduc.credulous_genome(random.Random(seed))

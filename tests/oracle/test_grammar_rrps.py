@@ -129,3 +129,27 @@ def test_the_full_sentence_locks_on_to_a_cycle() -> None:
     answers = {"ROCK": "PAPER", "PAPER": "SCISSORS", "SCISSORS": "ROCK"}
     won = [move == answers[MOVES[throw % 3]] for throw, move in enumerate(moves)]
     assert all(won[50:])
+
+
+def test_a_credulous_program_believes_whatever_happens() -> None:
+    """It foresees a repeat of my last throw; against a cycle it is always wrong, and goes on."""
+    repeats = rrps.Part("lag", "theirs", 0, 1)
+    believes = rrps.RrpsGenome((repeats,), rrps.CERTAIN, rrps.RECKLESS)
+    learns = rrps.RrpsGenome((repeats,), choice=rrps.RECKLESS)
+    against = [MOVES[throw % 3] for throw in range(300)]
+    beats = dict(zip(MOVES, MOVES[1:] + MOVES[:1], strict=True))
+    made = play(genomes.write_source(believes), 1, 300, period=3)
+    assert made[2:] == [beats[throw] for throw in against[1:-1]]
+    assert made[2:] == against[2:], "a draw in every throw"
+    learnt = play(genomes.write_source(learns), 1, 300, period=3)
+    assert learnt[100:] == [beats[throw] for throw in against[100:]]
+
+
+@given(seeds)
+def test_a_credulous_program_has_one_predictor_or_three(seed: int) -> None:
+    genome = rrps.credulous_genome(random.Random(seed))
+    blends = {1: rrps.CERTAIN, 3: rrps.STUBBORN}
+    assert genome.blend == blends[len(genome.parts)]
+    assert genome.parts[0].kind != rrps.CHOOSER
+    assert genome.choice == rrps.RECKLESS
+    assert genome == rrps.credulous_genome(random.Random(seed))

@@ -17,15 +17,16 @@ from arena.games import GAMES
 from arena.games.parts import Decision
 from arena.submission import Rejection, prepare
 from arena.values import SELECTING
+from oracle.grammar.genome import MARK, read_source
 from oracle.values import Draft, Failure, Rejected, Score
 from oracle.writer import WriterOptions, preview
 from population.archive import behaviour, elites
 from population.cli import main
 from population.comparison import title_of
-from population.config import RunConfig
+from population.config import RunConfig, command_of
 from population.csro import Csro
 from population.evaluator import Evaluator, Lineage
-from population.hidden import with_hidden
+from population.hidden import CREDULOUS, with_hidden
 from population.logbook import Logbook
 from population.matches import Matches
 from population.members import Member, task_of
@@ -90,12 +91,13 @@ def test_what_is_reported_is_the_return_against_sigma_alone(hidden_run: Arena) -
             assert one.u == pytest.approx(u)
 
 
-def test_hidden_opponents_are_of_all_three_kinds_and_none_joins(hidden_run: Arena) -> None:
+def test_hidden_opponents_are_of_all_kinds_and_none_joins(hidden_run: Arena) -> None:
     runs = Runs(hidden_run.home.path)
     hidden = hidden_run.policies("rrps", name="csro/h-hidden")
     assert {one.status.value for one in hidden} == {"candidate"}
     mutants = {one.digest for one in hidden if one.parents}
-    strangers = {one.digest for one in hidden} - mutants
+    credulous = {one.digest for one in hidden if MARK in one.payload}
+    strangers = {one.digest for one in hidden} - mutants - credulous
     iterations = runs.iterations("h")
     last = {a.digest for t in iterations[-1].attempts if t.score for a in t.score.against}
     tried = {t.digest for one in iterations[:-1] for t in one.attempts if t.score}
@@ -103,6 +105,7 @@ def test_hidden_opponents_are_of_all_three_kinds_and_none_joins(hidden_run: Aren
     assert last & (tried - accepted)
     assert last & mutants
     assert last & strangers
+    assert len(last & credulous) == CREDULOUS
     assert not accepted & {one.digest for one in hidden}
 
 
@@ -140,13 +143,35 @@ def test_without_a_share_nothing_is_hidden(arena: Arena) -> None:
     task = task_of(game("rrps"), config, [initial], Sigma({initial.digest: 1.0}, 0.0, "nash"), 1)
     assert with_hidden(task, Matches(arena, game("rrps")), config, "r", ()) is task
     document = config.to_document()
-    del document["hidden_share"]
+    del document["hidden_share"], document["credulous"]
     assert RunConfig.from_document(document) == config
     other = replace(config, hidden_share=0.25)
     assert other.pool != config.pool
     assert "hidden share 0.25" in title_of(other)
     with pytest.raises(UsageFault, match="hidden_share"):
         replace(config, hidden_share=1.0)
+
+
+def test_runs_of_before_meet_no_credulous_players(arena: Arena) -> None:
+    config = replace(small_config(1), hidden_share=SHARE)
+    assert RunConfig.from_document(config.to_document()) == config
+    document = config.to_document()
+    del document["credulous"]
+    before = RunConfig.from_document(document)
+    assert not before.credulous and before.pool != config.pool
+    assert title_of(before) == title_of(config).replace("share 0.3", "share 0.3; none credulous")
+    assert command_of(before) == "" and "--hidden-share 0.3" in command_of(config)
+    initial = Member(arena.policy("starter/rrps", "rrps").digest, "initial", ROCKS)
+    task = task_of(game("rrps"), before, [initial], Sigma({initial.digest: 1.0}, 0.0, "nash"), 1)
+    matches = Matches(arena, game("rrps"))
+    met = {
+        told.credulous: with_hidden(task, matches, told, "r", ()).hidden
+        for told in (before, config)
+    }
+    assert met[True][:-CREDULOUS] == met[False]
+    assert len({one.digest for one in met[True]}) == len(met[False]) + CREDULOUS
+    for one in met[True][-CREDULOUS:]:
+        assert read_source(one.source)
 
 
 def test_the_share_is_an_option_and_is_recorded(home: Path) -> None:
@@ -160,7 +185,8 @@ def test_the_share_is_an_option_and_is_recorded(home: Path) -> None:
     (one,) = runs.iterations("few")
     (kept,) = (attempt for attempt in one.attempts if attempt.kept)
     assert kept.score is not None
-    assert len(kept.score.against) == 7  # sigma's only member, three mutants, three strangers
+    # Sigma's only member, three mutants, three strangers, and the credulous.
+    assert len(kept.score.against) == 7 + CREDULOUS
 
 
 @pytest.mark.parametrize("name", sorted(GAMES))
