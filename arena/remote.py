@@ -27,11 +27,12 @@ import httpx2
 from arena import logins
 from arena.errors import ServerError, ServerUnreachable, UsageFault, VersionMismatch
 from arena.following import Told, events_in
+from arena.remote_office import RemoteOffice, method_of
 from arena.seam import Operations, Tournament
 from arena.tally import Progress, silent
 from arena.wire import faults
 from arena.wire.answers import JobTold, account_in, document_in, job_in, result_in
-from arena.wire.calls import API, Call, How, bound, calls, rules
+from arena.wire.calls import API, Call, How, calls, rules
 from arena.wire.codec import Json, Malformed
 from registry.display import shown
 
@@ -170,7 +171,7 @@ class RemoteArena(Tournament):
                 why = "it ended what it was telling"
             except httpx2.TransportError as error:
                 why = faults.clean(str(error)) or type(error).__name__
-            except Malformed as error:
+            except (Malformed, httpx2.HTTPError) as error:
                 raise ServerError(
                     f"{self.address} tells what is no news: {faults.clean(str(error))}"
                 ) from error
@@ -180,11 +181,14 @@ class RemoteArena(Tournament):
 
     def _streamed(self, after: int | None) -> Iterator[Told | int]:
         """One connection's news."""
-        headers = {"Accept": "text/event-stream"}
+        # Unpacked: a little of what is packed can be very much.
+        headers = {"Accept": "text/event-stream", "Accept-Encoding": "identity"}
         if after is not None:
             headers["Last-Event-ID"] = str(after)
         with self._client.stream("GET", "/api/v1/events", headers=headers) as answer:
             if answer.status_code == 200 and "Arena-Api" in answer.headers:
+                if answer.headers.get("Content-Encoding", "identity") != "identity":
+                    raise Malformed("an answer is wanted that is not packed")
                 yield from events_in(answer.iter_text())
                 return
             refused = self._whole(answer)
@@ -367,30 +371,7 @@ class RemoteArena(Tournament):
         return found
 
 
-def _method(call: Call) -> Callable[..., Any]:
-    def method(self: RemoteArena | RemoteOffice, *arguments: Any, **named: Any) -> Any:
-        progress = named.get("progress", silent)
-        return self._asked(call, bound(call, arguments, named), progress)
-
-    method.__name__ = call.name
-    owner, here = ("RemoteOffice", "Arena.office") if call.of_office else ("RemoteArena", "Arena")
-    method.__qualname__ = f"{owner}.{call.name}"
-    method.__doc__ = f"See `arena.{here}.{call.name}`."
-    return method
-
-
-class RemoteOffice:
-    """What an operator does beside playing, at a server: every method of `arena.seam.Operations`.
-
-    Args:
-      asked: asks the server for a call.
-    """
-
-    def __init__(self, asked: Callable[[Call, dict[str, Any], Progress], Any]) -> None:
-        self._asked = asked
-
-
 for _call in calls().values():
-    owner = RemoteOffice if _call.of_office else RemoteArena
-    made = _method(_call)
-    setattr(owner, _call.name, property(made) if _call.is_property else made)
+    if not _call.of_office:
+        made = method_of(_call, "RemoteArena", "Arena")
+        setattr(RemoteArena, _call.name, property(made) if _call.is_property else made)

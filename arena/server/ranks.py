@@ -21,6 +21,8 @@ from registry.values import Status
 _log = logging.getLogger("arena.server")
 LOOK_SECONDS = 5.0
 """Between two looks, of which each may compute a leaderboard."""
+_SHARE = 20.0
+"""Looks take at most one such part of the player's time, however large a leaderboard is."""
 
 
 class Ranks:
@@ -42,18 +44,18 @@ class Ranks:
 
     def look(self) -> None:
         """Looks where that is due, and tells whose policies have a rank now."""
-        if time.monotonic() < self._not_before:
+        began = time.monotonic()
+        if began < self._not_before:
             return
-        self._not_before = time.monotonic() + LOOK_SECONDS
         try:
             state = self._state.word()
-            if state == self._seen:
-                return
-            for game in GAMES.values():
+            for game in GAMES.values() if state != self._seen else ():
                 self._look_at(game)
             self._seen, self._first = state, False
         except faults.ROOTS as error:  # looked at again when it is due
             _log.warning("nobody is told of ranks: %s", error)
+        now = time.monotonic()
+        self._not_before = now + max(LOOK_SECONDS, _SHARE * (now - began))
 
     def _look_at(self, game: Game) -> None:
         entrants = self._home.registry.find(game.name, status=Status.QUALIFIED)

@@ -12,7 +12,8 @@ from arena.cli import main
 from arena.contest.verification import verify
 from arena.errors import NotAllowed, UsageFault
 from arena.home import open_home
-from arena.remote import RemoteArena, RemoteOffice
+from arena.remote import RemoteArena
+from arena.remote_office import RemoteOffice
 from arena.seam import Operations
 from registry import Quota, Role
 from registry.errors import (

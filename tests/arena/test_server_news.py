@@ -1,5 +1,6 @@
 """What a server tells without being asked: streams of events, resumed, bounded and ended."""
 
+import gzip
 import json
 import threading
 import time
@@ -243,6 +244,17 @@ def test_events_that_are_none_are_refused(text):
         pytest.raises(ServerError),
     ):
         next(arena.news())
+
+
+def test_a_stream_that_is_packed_is_refused():
+    packed = gzip.compress(b"id: 1\n\n" * 10)
+    with (
+        answering((200, {"Content-Encoding": "gzip"}, packed)) as (address, asked),
+        RemoteArena(address, patience=0.5) as arena,
+        pytest.raises(ServerError, match="not packed"),
+    ):
+        next(arena.news())
+    assert asked[0][2]["Accept-Encoding"] == "identity"
 
 
 def test_a_stream_that_breaks_goes_on_where_it_was():

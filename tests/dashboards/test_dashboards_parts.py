@@ -33,7 +33,8 @@ from arena.games import game as game_named
 from arena.games.leduc.telling import habits as hand_habits
 from arena.games.leduc.telling import paid
 from arena.games.rrps.telling import habits, outcome, throw
-from dashboards import theme
+from arena.home import open_home
+from dashboards import data, errors, theme
 from dashboards.budgets import PlayingTime
 from dashboards.charts.lineage import Family, line_styles, lineage_graph
 from dashboards.settings import Settings, Submitting
@@ -304,6 +305,21 @@ def test_lineage_quotes_its_labels() -> None:
 def test_relations_have_styles_of_their_own() -> None:
     family = Family((), (("a", "b", "responds-to"), ("c", "b", "made-from")), 0)
     assert line_styles(family) == {"made-from": "solid", "responds-to": "dashed"}
+
+
+@pytest.mark.parametrize("hosted", [True, False])
+def test_the_pages_of_a_server_do_not_say_where_its_home_is(
+    home: Path, monkeypatch: pytest.MonkeyPatch, hosted: bool
+) -> None:
+    opened, said = open_home(home), list[str]()
+    monkeypatch.setattr(data, "home", lambda: opened)
+    monkeypatch.setattr(data, "settings", lambda: Settings(home, hosted=hosted))
+    monkeypatch.setattr(errors.st, "error", lambda text, **_: said.append(text))
+    with errors.told():
+        opened.registry.by_digests(["0" * 64])
+    opened.registry.close()
+    assert (in_markdown(str(home)) in said[0]) is not hosted, said
+    assert (in_markdown("HOME/registry.sqlite") in said[0]) is hosted
 
 
 def test_settings_survive_the_environment() -> None:
