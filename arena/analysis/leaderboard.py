@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,8 @@ from arena.analysis.estimates import (
     freedom_of,
     weighted_sum_of,
 )
-from arena.analysis.meta_strategy import SOLVERS, exploitability
+from arena.analysis.meta_game import complete, exploitability
+from arena.analysis.meta_strategy import SOLVERS
 from arena.analysis.metrics import PopulationMetrics, meetings, population_metrics
 from arena.analysis.rankings import RankBy
 from arena.analysis.ranks import ranks
@@ -336,20 +337,27 @@ def _secondary(
     everybody: PayoffTable, digests: Sequence[str]
 ) -> dict[str, dict[str, float | None]]:
     """Secondary columns by digest, among the ranked versions alone."""
-    known = set(everybody.digests)
-    table = everybody.restrict([digest for digest in digests if digest in known])
-    if not table.digests:
+    index = everybody.index()
+    known = [digest for digest in digests if digest in index]
+    if not known:
         return {}
-    points = bradley_terry(table.wins, table.draws) * ELO
+    places = np.array([index[digest] for digest in known], dtype=np.intp)
+
+    # Of thousands of policies these matrices are large: only those that are used, one by one.
+    def among(matrix: NDArray[Any], places: NDArray[np.intp]) -> NDArray[Any]:
+        return matrix.take(places, axis=0).take(places, axis=1)
+
+    points = bradley_terry(among(everybody.wins, places), among(everybody.draws, places)) * ELO
     columns: dict[str, dict[str, float | None]] = {
         digest: {"bradley_terry": float(point), "nash_mass": None, "alpha_rank": None}
-        for digest, point in zip(table.digests, points, strict=True)
+        for digest, point in zip(known, points, strict=True)
     }
-    core = table.restrict(complete_core(table))
+    core = places[complete(np.isnan(among(everybody.mean, places)))]
+    mean, stderr = among(everybody.mean, core), among(everybody.stderr, core)
     for name, solver in (("nash_mass", "nash"), ("alpha_rank", "alpha-rank")):
-        weights = SOLVERS[solver](core.mean, core.stderr).weights
-        for digest, weight in zip(core.digests, weights, strict=True):
-            columns[digest][name] = float(weight)
+        weights = SOLVERS[solver](mean, stderr).weights
+        for place, weight in zip(core.tolist(), weights, strict=True):
+            columns[everybody.digests[place]][name] = float(weight)
     return columns
 
 
@@ -373,17 +381,8 @@ def nash_exploitability(table: PayoffTable, rows: Sequence[Row]) -> float | None
 
 
 def complete_core(table: PayoffTable) -> tuple[str, ...]:
-    """Policies that all met each other, in table order.
-
-    Whoever lacks the most opponents is left out, one after the other; among equals, the later.
-    """
-    lacking = np.isnan(table.mean)
-    inside = np.ones(len(table.digests), dtype=bool)
-    gaps = lacking.sum(axis=1)
-    while gaps.size and gaps.max() > 0:
-        out = len(gaps) - 1 - int(gaps[::-1].argmax())
-        inside[out] = False
-        gaps = np.where(inside, gaps - lacking[:, out], 0)
+    """Policies that all met each other, in table order; see `meta_game.complete`."""
+    inside = complete(np.isnan(table.mean))
     return tuple(np.array(table.digests, dtype=object)[inside].tolist())
 
 
