@@ -138,7 +138,12 @@ class PairSums:
           ValueError: a pair has more than one row for a half.
         """
         count, rows = len(low), 0
-        sums = {name: np.zeros((2, count), kind) for name, kind in SUMS.items()}
+        # One piece of memory for each type: large pieces go back to the system when they are
+        # freed, and those of a single column stay with the process.
+        sums: dict[str, NDArray[Any]] = {}
+        for kind in dict.fromkeys(SUMS.values()):
+            names = [name for name, of in SUMS.items() if of is kind]
+            sums |= zip(names, np.zeros((len(names), 2, count), kind), strict=True)
         flat = {name: array.reshape(-1) for name, array in sums.items()}
         for pair, columns in batches:
             place = pair + columns["half"].astype(np.intp) * count

@@ -7,7 +7,7 @@ visitors share them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,6 +29,7 @@ from arena.kinds.tabular import states_of
 from arena.local import Arena
 from arena.payoffs import PayoffTable
 from arena.standings import payoff_table
+from dashboards.newest import Newest
 from dashboards.rating import LiveRatings, Ratings
 from dashboards.settings import Settings
 from dashboards.submissions import SubmissionQueue
@@ -105,20 +106,22 @@ def field(game: Game) -> Field:
     return _field(str(home().path), game.name)
 
 
-@st.cache_resource(max_entries=4, show_spinner=False)
-def _payoffs(
-    path: str, game: str, stamp: str, field_key: int, _versions: Sequence[PolicyVersion]
-) -> PayoffTable:
-    population = default_population(game)
-    everybody = [*(version.digest for version in _versions), *population.digests]
-    return payoff_table(home(), game_named(game), everybody)
+@st.cache_resource(show_spinner=False)
+def _tables() -> Newest[PayoffTable]:
+    """The payoff table of each game; of thousands of policies one is 300 MB."""
+    return Newest()
 
 
 def payoffs(game: Game) -> PayoffTable:
     """The payoff table of the field and the evaluation population."""
     # Hundreds of digests would make a slow key for what every page asks for.
-    all_of_them, stamp = field(game), fingerprint(game)
-    return _payoffs(str(home().path), game.name, stamp, all_of_them.key, all_of_them.versions)
+    all_of_them, path = field(game), str(home().path)
+
+    def make() -> PayoffTable:
+        everybody = [version.digest for version in all_of_them.versions]
+        return payoff_table(home(), game, [*everybody, *default_population(game.name).digests])
+
+    return _tables().get((path, game.name), (fingerprint(game), all_of_them.key), make)
 
 
 @st.cache_resource(show_spinner=False)

@@ -22,7 +22,7 @@ from arena.analysis.estimates import (
     freedom_of,
     weighted_sum_of,
 )
-from arena.analysis.meta_strategy import exploitability
+from arena.analysis.meta_game import exploitability
 from arena.analysis.metrics import PopulationMetrics, meetings, population_metrics
 from arena.analysis.rankings import RankBy
 from arena.analysis.ranks import ranks

@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Setting = str | int | float
 
+_ROWS = 64
+"""That are looked at together."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MetaStrategy:
@@ -84,8 +87,24 @@ def check_meta_game(mean: Floats) -> None:
         raise ValueError(
             f"{missing} of {mean.size} payoffs are not known: play the missing pairs first"
         )
-    if not np.allclose(mean, -mean.T, rtol=1e-9, atol=1e-9):
+    # Some rows at a time: of thousands of policies the passing arrays would be many and large.
+    parts = (slice(start, start + _ROWS) for start in range(0, len(mean), _ROWS))
+    if not all(np.allclose(mean[part], -mean[:, part].T, rtol=1e-9, atol=1e-9) for part in parts):
         raise ValueError("payoffs are not antisymmetric: row against column must be its negative")
+
+
+def complete(lacking: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which of n policies all met each other, from who did not meet whom (n, n).
+
+    Whoever lacks the most opponents is left out, one after the other; among equals, the later.
+    """
+    inside = np.ones(len(lacking), dtype=bool)
+    gaps = lacking.sum(axis=1)
+    while gaps.size and gaps.max() > 0:
+        out = len(gaps) - 1 - int(gaps[::-1].argmax())
+        inside[out] = False
+        gaps = np.where(inside, gaps - lacking[:, out], 0)
+    return inside
 
 
 def scale_of(mean: Floats) -> float:

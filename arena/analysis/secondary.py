@@ -12,12 +12,14 @@ carry an error themselves, which is drawn once more here: such intervals are rat
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from arena.analysis.bradley_terry import ELO, bradley_terry, errors_of
 from arena.analysis.estimates import Floats, freedom_of
+from arena.analysis.meta_game import complete
 from arena.analysis.meta_strategy import SOLVERS
 from arena.analysis.stakes import Stakes, doubted
 from arena.payoffs import PayoffTable
@@ -57,51 +59,52 @@ def secondary(
       Digest -> "bradley_terry", "nash_mass" and "alpha_rank".  The last two are None for those that
       are no part of the meta-game because pairs are missing.
     """
-    known = set(everybody.digests)
-    table = everybody.restrict([digest for digest in digests if digest in known])
-    if not table.digests:
+    index = everybody.index()
+    known = [digest for digest in digests if digest in index]
+    if not known:
         return {}
+    places = np.array([index[digest] for digest in known], dtype=np.intp)
+    points = _points(_among(everybody.wins, places), _among(everybody.draws, places))
     columns: dict[str, dict[str, Ranged | None]] = {
-        digest: {"bradley_terry": points, "nash_mass": None, "alpha_rank": None}
-        for digest, points in zip(table.digests, _points(table), strict=True)
+        digest: {"bradley_terry": ranged, "nash_mass": None, "alpha_rank": None}
+        for digest, ranged in zip(known, points, strict=True)
     }
-    core = table.restrict(complete_core(table))
-    for name, shares in _shares(core, stakes).items():
-        for digest, share in zip(core.digests, shares, strict=True):
-            columns[digest][name] = share
+    core = places[complete(np.isnan(_among(everybody.mean, places)))]
+    for name, shares in _shares(everybody, core, stakes).items():
+        for place, share in zip(core.tolist(), shares, strict=True):
+            columns[everybody.digests[place]][name] = share
     return columns
 
 
 def complete_core(table: PayoffTable) -> tuple[str, ...]:
-    """Policies that all met each other, in table order.
-
-    Whoever lacks the most opponents is left out, one after the other; among equals, the later.
-    """
-    lacking = np.isnan(table.mean)
-    inside = np.ones(len(table.digests), dtype=bool)
-    gaps = lacking.sum(axis=1)
-    while gaps.size and gaps.max() > 0:
-        out = len(gaps) - 1 - int(gaps[::-1].argmax())
-        inside[out] = False
-        gaps = np.where(inside, gaps - lacking[:, out], 0)
+    """Policies that all met each other, in table order; see `meta_game.complete`."""
+    inside = complete(np.isnan(table.mean))
     return tuple(np.array(table.digests, dtype=object)[inside].tolist())
 
 
-def _points(table: PayoffTable) -> list[Ranged]:
-    """Elo points of Bradley and Terry, by place in the table."""
-    strength = bradley_terry(table.wins, table.draws)
-    reach = _TWO_SIDED * errors_of(table.wins, table.draws, strength)
+def _among(matrix: NDArray[Any], places: NDArray[np.intp]) -> NDArray[Any]:
+    """Rows and columns of some places; of thousands of policies one matrix at a time is enough."""
+    return matrix.take(places, axis=0).take(places, axis=1)
+
+
+def _points(wins: NDArray[Any], draws: NDArray[Any]) -> list[Ranged]:
+    """Elo points of Bradley and Terry, by place."""
+    strength = bradley_terry(wins, draws)
+    reach = _TWO_SIDED * errors_of(wins, draws, strength)
     bounds = zip(strength, strength - reach, strength + reach, strict=True)
     return [Ranged(*(float(ELO * number) for number in one)) for one in bounds]
 
 
-def _shares(core: PayoffTable, stakes: Stakes) -> Mapping[str, list[Ranged]]:
-    """Shares in the solutions of a complete table, by column and place."""
-    tables = _redrawn(core, stakes) if 0 < len(core.digests) <= MOST else []
+def _shares(
+    table: PayoffTable, core: NDArray[np.intp], stakes: Stakes
+) -> Mapping[str, list[Ranged]]:
+    """Shares in the solutions among policies that all met, by column and place in `core`."""
+    mean, stderr = _among(table.mean, core), _among(table.stderr, core)
+    tables = _redrawn(table, core, stakes) if 0 < len(core) <= MOST else []
     found = {}
     for column, (measured, exact) in _SOLVED.items():
-        weights = SOLVERS[measured](core.mean, core.stderr).weights
-        drawn = [SOLVERS[exact](table, np.zeros_like(table)).weights for table in tables]
+        weights = SOLVERS[measured](mean, stderr).weights
+        drawn = [SOLVERS[exact](one, np.zeros_like(one)).weights for one in tables]
         # The measured table is one that could have been measured, too.
         low = np.min([weights, *drawn], axis=0) if drawn else np.full(len(weights), np.nan)
         high = np.max([weights, *drawn], axis=0) if drawn else low
@@ -110,21 +113,22 @@ def _shares(core: PayoffTable, stakes: Stakes) -> Mapping[str, list[Ranged]]:
     return found
 
 
-def _redrawn(core: PayoffTable, stakes: Stakes) -> list[Floats]:
+def _redrawn(table: PayoffTable, core: NDArray[np.intp], stakes: Stakes) -> list[Floats]:
     """Tables that could have been measured; none where an error is not known.
 
     Returns:
       `DRAWS` times (n, n), antisymmetric, with Student's errors, within what a match can be worth.
     """
-    stderr = doubted(core.stderr, core.deals, core.scatter, stakes)
-    np.fill_diagonal(stderr := stderr.copy(), 0.0)
+    mean, deals = _among(table.mean, core), _among(table.deals, core)
+    stderr = doubted(_among(table.stderr, core), deals, table.scatter, stakes)
+    np.fill_diagonal(stderr, 0.0)
     if np.isnan(stderr).any():
         return []
     rng = np.random.default_rng(_SEED)
-    freedom = np.maximum(freedom_of(core.deals), 1.0)
+    freedom = np.maximum(freedom_of(deals), 1.0)
     upper = np.triu(np.ones_like(stderr), 1)
     tables = []
     for _ in range(DRAWS):
         noise = upper * stderr * rng.standard_t(freedom)
-        tables.append(np.clip(core.mean + noise - noise.T, -stakes.most, stakes.most))
+        tables.append(np.clip(mean + noise - noise.T, -stakes.most, stakes.most))
     return tables

@@ -31,7 +31,7 @@ _SEALED: Mapping[str, str] = {
     "python_enable_replacements": "false",
     # Else what was once read of a hundred million matches stays in memory; beyond this, DuckDB
     # lets go of it, and puts what it sorts beside the file.
-    "memory_limit": "400MiB",
+    "memory_limit": "300MiB",
     "lock_configuration": "true",
 }
 """Settings of every connection."""
