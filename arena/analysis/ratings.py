@@ -162,17 +162,22 @@ def _fold(
     noise = 2.0 * env.beta**2
     margin = trueskill.calc_draw_margin(env.draw_probability, 2, env)
     matches = zip(first.tolist(), second.tolist(), outcomes.tolist(), strict=True)
+    exp, erfc, sqrt = math.exp, math.erfc, math.sqrt
+    root_of_2, root_of_2_pi = sqrt(2.0), sqrt(2.0 * math.pi)
     for one, other, outcome in matches:
         winner, loser = (one, other) if outcome >= 0 else (other, one)
         variance_winner, variance_loser = variance[winner], variance[loser]
         total = noise + variance_winner + variance_loser
-        spread = math.sqrt(total)
-        lead = min(max((mu[winner] - mu[loser]) / spread, -_FARTHEST), _FARTHEST)
+        spread = sqrt(total)
+        lead = (mu[winner] - mu[loser]) / spread
+        if not -_FARTHEST <= lead <= _FARTHEST:
+            lead = math.copysign(_FARTHEST, lead)
         if outcome == 0:
             v, w = env.v_draw(lead, margin / spread), env.w_draw(lead, margin / spread)
         else:
             beyond = lead - margin / spread
-            v = _pdf(beyond) / _cdf(beyond)
+            # `_pdf` over `_cdf`: to call them half a million times costs as much as all the rest.
+            v = (exp(-0.5 * beyond * beyond) / root_of_2_pi) / (0.5 * erfc(-beyond / root_of_2))
             w = v * (v + beyond)
         mu[winner] += variance_winner / spread * v
         mu[loser] -= variance_loser / spread * v
