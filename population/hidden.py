@@ -154,7 +154,7 @@ def _strangers(task: Task, matches: Matches, run: str, rng: random.Random) -> li
 
 
 def _credulous(task: Task, matches: Matches, run: str, rng: random.Random) -> list[Opponent]:
-    """Programs that believe one thing of their opponent; none where there is no grammar."""
+    """Programs that act on what they believe, whatever happens; none where there is no grammar."""
     grammar = GRAMMARS.get(matches.game.name)
     if grammar is None:
         return []

@@ -34,7 +34,7 @@ class Grammar(Generic[G]):
     Attributes:
       full: the sentence that search starts from.
       single: a sentence of one random part, the start of a plain search.
-      credulous: a sentence of one random part that is believed whatever happens.
+      credulous: a sentence of few random parts that are believed whatever that has cost.
       draw: a random sentence.
       mutate: a neighbour of a sentence.
       grow: a sentence with up to three more parts.

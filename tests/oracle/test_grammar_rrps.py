@@ -132,7 +132,7 @@ def test_the_full_sentence_locks_on_to_a_cycle() -> None:
 
 
 def test_a_credulous_program_believes_whatever_happens() -> None:
-    """It foresees a repeat of my last throw; against a cycle it is always wrong, and goes on."""
+    """It foresees a repeat of their last throw; against a cycle it is always wrong, and goes on."""
     repeats = rrps.Part("lag", "theirs", 0, 1)
     believes = rrps.RrpsGenome((repeats,), rrps.CERTAIN, rrps.RECKLESS)
     learns = rrps.RrpsGenome((repeats,), choice=rrps.RECKLESS)

@@ -26,7 +26,7 @@ from population.comparison import title_of
 from population.config import RunConfig, command_of
 from population.csro import Csro
 from population.evaluator import Evaluator, Lineage
-from population.hidden import CREDULOUS, with_hidden
+from population.hidden import CREDULOUS, STRANGERS, with_hidden
 from population.logbook import Logbook
 from population.matches import Matches
 from population.members import Member, task_of
@@ -172,6 +172,15 @@ def test_runs_of_before_meet_no_credulous_players(arena: Arena) -> None:
     assert len({one.digest for one in met[True]}) == len(met[False]) + CREDULOUS
     for one in met[True][-CREDULOUS:]:
         assert read_source(one.source)
+
+
+def test_a_game_without_a_grammar_has_no_credulous_players(arena: Arena) -> None:
+    played = game("kuhn")
+    config = replace(small_config(1), game="kuhn", hidden_share=SHARE)
+    first = Member(arena.policy(played.starter.name, played).digest, "initial", "")
+    task = task_of(played, config, [first], Sigma({first.digest: 1.0}, 0.0, "nash"), 1)
+    hidden = with_hidden(task, Matches(arena, played), config, "r", ()).hidden
+    assert len(hidden) == STRANGERS  # of a program without its text there are no mutants
 
 
 def test_the_share_is_an_option_and_is_recorded(home: Path) -> None:
