@@ -185,7 +185,7 @@ class RemoteArena(Tournament):
         headers = {"Accept": "text/event-stream", "Accept-Encoding": "identity"}
         if after is not None:
             headers["Last-Event-ID"] = str(after)
-        with self._client.stream("GET", "/api/v1/events", headers=headers) as answer:
+        with self._client.stream("GET", "/api/v1/news", headers=headers) as answer:
             if answer.status_code == 200 and "Arena-Api" in answer.headers:
                 if answer.headers.get("Content-Encoding", "identity") != "identity":
                     raise Malformed("an answer is wanted that is not packed")

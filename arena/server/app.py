@@ -65,8 +65,8 @@ class Api:
                 self._route(app, address, name, self._taking_in(call), ["POST"])
         self._route(app, f"{ROOT}/jobs", "jobs", self._jobs, ["GET"])
         self._route(app, f"{ROOT}/jobs/{{job}}", "job", self._job, ["GET", "DELETE"])
-        self._route(app, f"{ROOT}/jobs/{{job}}/events", "job_events", self._job_events, ["GET"])
-        self._route(app, f"{ROOT}/events", "events", self._events, ["GET"])
+        self._route(app, f"{ROOT}/jobs/{{job}}/news", "job_news", self._job_news, ["GET"])
+        self._route(app, f"{ROOT}/news", "news", self._news, ["GET"])
         self._route(app, f"{ROOT}/account", "account", self._account, ["GET"])
         self._route(app, f"{ROOT}/openapi.json", "openapi", _openapi, ["GET"])
         self._route(app, "/api/docs", "docs", _docs, ["GET"])
@@ -179,7 +179,7 @@ class Api:
         told = [json.loads(await aside(self._service.describe, job)) for job in found]
         return JSONResponse({"jobs": told})
 
-    async def _events(self, request: Request) -> Response:
+    async def _news(self, request: Request) -> Response:
         account = await self._who(request)
         told = request.headers.get("Last-Event-ID") or request.query_params.get("after")
         if told is not None and not _NUMBER.fullmatch(told):
@@ -187,7 +187,7 @@ class Api:
         after = None if told is None else int(told)
         return await self._streams.of_news(account, _token(request) or "", after)
 
-    async def _job_events(self, request: Request) -> Response:
+    async def _job_news(self, request: Request) -> Response:
         account = await self._who(request)
         job: Job = await aside(self._service.job, request.path_params["job"], account)
         seen = request.headers.get("Last-Event-ID", "")

@@ -160,7 +160,7 @@ def openapi() -> Json:
             "delete": known
             | {"summary": "ends a job", "parameters": [job_id], "responses": answers},
         },
-        f"{ROOT}/jobs/{{job}}/events": {
+        f"{ROOT}/jobs/{{job}}/news": {
             "get": known
             | {
                 "summary": "a job each time that it has gone on, until it is over",
@@ -168,7 +168,7 @@ def openapi() -> Json:
                 "responses": streams,
             },
         },
-        f"{ROOT}/events": {
+        f"{ROOT}/news": {
             "get": known
             | {
                 "summary": "what you are told: jobs that are over (job), first ranks (ranked)",

@@ -21,6 +21,7 @@ from arena.games.rrps.game import RRPS
 from arena.home import open_home
 from arena.kinds.mixture import payload_of
 from arena.remote import RemoteArena
+from arena.server.app import Api
 from arena.server.limits import BODY_BYTES
 from arena.submission import prepare
 from registry.errors import TokenExpired
@@ -347,6 +348,17 @@ def test_the_api_describes_itself(there):
     told = asked(there, "GET", "/api/docs", None)
     assert "/api/v1/play_pairs" in told.text and "<script" not in told.text
     assert asked(there, "GET", "/health", None).json()["status"] == "ok"
+
+
+def test_every_address_is_described_once_and_is_of_one_thing(there):
+    """A method of the seam may be called as an address of the server's own was."""
+    served = Api(*[None] * 4).app().routes
+    ours = [(path.path, method) for path in served for method in path.methods if method != "HEAD"]
+    assert len(ours) == len(set(ours))
+    described = asked(there, "GET", "/api/v1/openapi.json", None).json()["paths"]
+    told = {(path, method.upper()) for path, methods in described.items() for method in methods}
+    undescribed = {path for path, _ in set(ours) - told}
+    assert undescribed == {"/api/v1/openapi.json", "/api/docs"} and told <= set(ours)
 
 
 def test_metrics_have_numbers_and_no_secrets(there):

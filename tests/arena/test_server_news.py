@@ -65,9 +65,10 @@ def test_an_author_is_told_what_is_over_and_what_is_ranked(there):
     with (
         RemoteArena(there.address, there.tokens["ada"]) as ada,
         RemoteArena(there.address, there.tokens["boss"]) as boss,
-        stream(there, "ada", "/api/v1/events") as mine,
-        stream(there, "bob", "/api/v1/events") as others,
+        stream(there, "ada", "/api/v1/news") as mine,
+        stream(there, "bob", "/api/v1/news") as others,
     ):
+        assert mine.status_code == 200, mine.read()
         assert mine.headers["Content-Type"].startswith("text/event-stream")
         assert mine.headers["Cache-Control"] == "no-store"
         version = ada.submit(ROCK, "rrps", "ada/rock").version
@@ -80,9 +81,9 @@ def test_an_author_is_told_what_is_over_and_what_is_ranked(there):
         assert (ranked.about["rank"], ranked.about["of"]) == (row.rank, len(rows))
         assert ranked.about["rank_low"] <= row.rank <= ranked.about["rank_high"]
         # Who was cut off says what was seen last, and operators hear of everybody's ranks.
-        with stream(there, "ada", "/api/v1/events", **{"Last-Event-ID": str(done.number)}) as late:
+        with stream(there, "ada", "/api/v1/news", **{"Last-Event-ID": str(done.number)}) as late:
             assert items(late, 1) == [ranked]
-        with stream(there, "boss", "/api/v1/events?after=0") as all_of_it:
+        with stream(there, "boss", "/api/v1/news?after=0") as all_of_it:
             kinds = {(one.kind, one.about.get("method")) for one in items(all_of_it, 2)}
             assert kinds == {("job", "play"), ("ranked", None)}
         bob = RemoteArena(there.address, there.tokens["bob"])
@@ -96,30 +97,30 @@ def test_a_job_is_followed_to_its_end(there):
     document = {"source": {"str": ROCK}, "game": "rrps", "name": "ada/rock"}
     headers = {"Authorization": f"Bearer {there.tokens['ada']}"}
     job = httpx2.post(there.address + "/api/v1/submit", json=document, headers=headers).json()
-    with stream(there, "ada", f"/api/v1/jobs/{job['job']}/events") as answer:
+    with stream(there, "ada", f"/api/v1/jobs/{job['job']}/news") as answer:
         text = "".join(answer.iter_text())  # it ends by itself
     told = [json.loads(line[6:]) for line in text.splitlines() if line.startswith("data: ")]
     assert told[-1] == {"job": job["job"], "method": "submit", "state": "done"}
     with stream(
-        there, "ada", f"/api/v1/jobs/{job['job']}/events", **{"Last-Event-ID": "done"}
+        there, "ada", f"/api/v1/jobs/{job['job']}/news", **{"Last-Event-ID": "done"}
     ) as answer:
         assert "data:" not in "".join(answer.iter_text())
-    with stream(there, "bob", f"/api/v1/jobs/{job['job']}/events") as answer:
+    with stream(there, "bob", f"/api/v1/jobs/{job['job']}/news") as answer:
         assert answer.status_code == 400
 
 
 @pytest.mark.parametrize("after", ["x", "-1", "1.5", "9" * 30, "²"])
 def test_a_number_that_is_none_is_refused(there, after):
-    with stream(there, "ada", f"/api/v1/events?after={after}") as answer:
+    with stream(there, "ada", f"/api/v1/news?after={after}") as answer:
         assert answer.status_code == 400
 
 
 def test_streams_of_one_account_are_bounded_and_given_back(there, monkeypatch):
     monkeypatch.setattr(streams_module, "MOST_OF_ONE", 2)
-    with stream(there, "ada", "/api/v1/events"), stream(there, "ada", "/api/v1/events"):
-        with stream(there, "ada", "/api/v1/events") as third:
+    with stream(there, "ada", "/api/v1/news"), stream(there, "ada", "/api/v1/news"):
+        with stream(there, "ada", "/api/v1/news") as third:
             assert third.status_code == 429
-        with stream(there, "bob", "/api/v1/events") as other:
+        with stream(there, "bob", "/api/v1/news") as other:
             assert other.status_code == 200
         with (
             RemoteArena(there.address, there.tokens["ada"]) as ada,
@@ -130,13 +131,13 @@ def test_streams_of_one_account_are_bounded_and_given_back(there, monkeypatch):
     status = 429
     while status == 429 and time.monotonic() < deadline:
         time.sleep(0.05)
-        with stream(there, "ada", "/api/v1/events") as again:
+        with stream(there, "ada", "/api/v1/news") as again:
             status = again.status_code
     assert status == 200
 
 
 def test_an_account_that_is_shut_is_told_nothing_more(there):
-    with stream(there, "ada", "/api/v1/events") as answer:
+    with stream(there, "ada", "/api/v1/news") as answer:
         registry = open_home(there.home).registry
         registry.disable_account("ada")
         began = time.monotonic()
