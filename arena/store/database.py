@@ -30,8 +30,10 @@ _SEALED: Mapping[str, str] = {
     # Else a table that is missing would be looked for among our Python variables.
     "python_enable_replacements": "false",
     # Else what was once read of a hundred million matches stays in memory; beyond this, DuckDB
-    # lets go of it, and puts what it sorts beside the file.
-    "memory_limit": "300MiB",
+    # lets go of it, and puts what it sorts beside the file.  Each thread needs some 40 MiB that it
+    # cannot let go of, so there are few enough to leave most of it free.
+    "memory_limit": "2GiB",
+    "threads": str(min(8, os.cpu_count() or 1)),
     "lock_configuration": "true",
 }
 """Settings of every connection."""
