@@ -71,7 +71,8 @@ def check(call: Call, account: Account, arguments: Mapping[str, Any], desk: Desk
     """
     if call.name not in WITHOUT_ACCOUNT and not may(account, _ACTIONS[call.may]):
         raise NotAllowed(
-            f"{call.name} is for {call.may.value}s, and the role of {account.name} is {account.role.value}"
+            f"{call.name} is for {call.may.value}s, and {account.name} has the role of "
+            f"{account.role.value}"
         )
     if account.role is not Role.OPERATOR and call.name in _CHECKS:
         _CHECKS[call.name](account, arguments, desk)

@@ -163,7 +163,7 @@ def test_authors_see_tournaments_and_run_nothing(there):
             lambda office: office.final("may"),
             lambda office: office.certificate("may"),
         ):
-            with pytest.raises(NotAllowed, match="ada is a author"):
+            with pytest.raises(NotAllowed, match="ada has the role of author"):
                 change(ada.office)
         assert registry.events(after=before) == ()
         boss.office.set_role("ada", Role.READER)

@@ -106,7 +106,7 @@ def test_readers_look_and_change_nothing(as_):
         lambda: eve.author_token("eve"),
         lambda: eve.reveal_season(),
     ):
-        with pytest.raises(NotAllowed, match="eve is a reader"):
+        with pytest.raises(NotAllowed, match="eve has the role of reader"):
             change()
 
 
