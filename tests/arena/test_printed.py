@@ -141,7 +141,9 @@ def test_every_metric_that_is_shown_has_its_interval(played):
 def test_what_was_asked_for_is_shown_on_any_screen(played):
     board = played.leaderboard("leduc", by="mean_return", more=True).sheet(80)
     assert list(board.columns)[2] == "mean return [95 %]"
-    assert {"Bradley-Terry", "Nash mass", "alpha-rank"} <= set(board.columns)
+    assert {f"{one} [95 %]" for one in ("Bradley-Terry", "Nash mass", "alpha-rank")} <= set(
+        board.columns
+    )
     assert "mean return: over every opponent" in board.note
 
 
