@@ -100,11 +100,14 @@ def _shares(
 ) -> Mapping[str, list[Ranged]]:
     """Shares in the solutions among policies that all met, by column and place in `core`."""
     mean, stderr = _among(table.mean, core), _among(table.stderr, core)
-    tables = _redrawn(table, core, stakes) if 0 < len(core) <= MOST else []
+    # Drawn and solved by digest: who asks in another order is to be told the same intervals.
+    order = np.array(sorted(range(len(core)), key=lambda one: table.digests[core[one]]), np.intp)
+    tables = _redrawn(table, core[order], stakes) if 0 < len(core) <= MOST else []
+    back = np.argsort(order)
     found = {}
     for column, (measured, exact) in _SOLVED.items():
         weights = SOLVERS[measured](mean, stderr).weights
-        drawn = [SOLVERS[exact](one, np.zeros_like(one)).weights for one in tables]
+        drawn = [SOLVERS[exact](one, np.zeros_like(one)).weights[back] for one in tables]
         # The measured table is one that could have been measured, too.
         low = np.min([weights, *drawn], axis=0) if drawn else np.full(len(weights), np.nan)
         high = np.max([weights, *drawn], axis=0) if drawn else low
