@@ -3,10 +3,11 @@
 Bradley-Terry points have the intervals of their own model (see `bradley_terry`).  A policy's share
 in a meta-game's solution is no mean of anything, and a small error of one payoff may move it from 0
 to 1.  So its interval is of tables that could have been measured instead: 39 are drawn around the
-payoffs with their errors, each is solved, and the smallest and the largest share are told.  Of 39
-draws and one more from the same distribution, that one lies outside in 2 of 40 cases (order
-statistics; David and Nagaraja 2003, doi:10.1002/0471722162, section 7.2).  The measured payoffs
-carry an error themselves, which is drawn once more here: such intervals are rather too long.
+payoffs with their errors, each is solved, and the smallest and the largest share are told, the
+measured one included.  Of 39 draws and one more from the same distribution, that one lies outside
+in 2 of 40 cases (order statistics; David and Nagaraja 2003, doi:10.1002/0471722162, section 7.2).
+The measured payoffs carry an error themselves, which is drawn once more here: such intervals are
+rather too long.
 """
 
 from __future__ import annotations
