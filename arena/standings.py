@@ -271,8 +271,8 @@ MORE = {
 """The secondary columns: title to the name of the number in a row, and its digits."""
 _LATER = tuple(_titled(title) for title in MORE)
 SHARES = (
-    "intervals of Nash mass and alpha-rank: the smallest and largest share in 39 tables drawn "
-    "around the measured one with its errors"
+    "intervals of Nash mass and alpha-rank: the smallest and largest share in the measured table "
+    "and in 39 drawn around it with its errors"
 )
 """What the intervals of the last columns are."""
 

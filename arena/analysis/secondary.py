@@ -3,10 +3,11 @@
 Bradley-Terry points have the intervals of their own model (see `bradley_terry`).  A policy's share
 in a meta-game's solution is no mean of anything, and a small error of one payoff may move it from 0
 to 1.  So its interval is of tables that could have been measured instead: 39 are drawn around the
-payoffs with their errors, each is solved, and the smallest and the largest share are told.  Of 39
-draws and one more from the same distribution, that one lies outside in 2 of 40 cases (order
-statistics; David and Nagaraja 2003, doi:10.1002/0471722162, section 7.2).  The measured payoffs
-carry an error themselves, which is drawn once more here: such intervals are rather too long.
+payoffs with their errors, each is solved, and the smallest and the largest share are told, the
+measured one included.  Of 39 draws and one more from the same distribution, that one lies outside
+in 2 of 40 cases (order statistics; David and Nagaraja 2003, doi:10.1002/0471722162, section 7.2).
+The measured payoffs carry an error themselves, which is drawn once more here: such intervals are
+rather too long.
 """
 
 from __future__ import annotations
@@ -100,11 +101,14 @@ def _shares(
 ) -> Mapping[str, list[Ranged]]:
     """Shares in the solutions among policies that all met, by column and place in `core`."""
     mean, stderr = _among(table.mean, core), _among(table.stderr, core)
-    tables = _redrawn(table, core, stakes) if 0 < len(core) <= MOST else []
+    # Drawn and solved by digest: who asks in another order is to be told the same intervals.
+    order = np.array(sorted(range(len(core)), key=lambda one: table.digests[core[one]]), np.intp)
+    tables = _redrawn(table, core[order], stakes) if 0 < len(core) <= MOST else []
+    back = np.argsort(order)
     found = {}
     for column, (measured, exact) in _SOLVED.items():
         weights = SOLVERS[measured](mean, stderr).weights
-        drawn = [SOLVERS[exact](one, np.zeros_like(one)).weights for one in tables]
+        drawn = [SOLVERS[exact](one, np.zeros_like(one)).weights[back] for one in tables]
         # The measured table is one that could have been measured, too.
         low = np.min([weights, *drawn], axis=0) if drawn else np.full(len(weights), np.nan)
         high = np.max([weights, *drawn], axis=0) if drawn else low

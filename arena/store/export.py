@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from arena.store.batches import Batches
 from arena.store.catalog import Connection
 from arena.store.counted import COUNTED
 from arena.store.errors import StoreError, StoreFull, StoreUnwritable
@@ -103,8 +104,7 @@ def export(
 def _write(
     connection: Connection, query: str, parameters: Spans, file: Path, unpack: Unpack | None
 ) -> None:
-    # Of `connection.execute` the whole answer would be in memory before the first batch is.
-    batches = connection.sql(query, params=parameters or None).to_arrow_reader(_BATCH)
+    batches = Batches(connection, query, parameters, _BATCH)
     with pq.ParquetWriter(file, batches.schema, compression="zstd") as writer:
         for batch in batches:
             if unpack is not None:

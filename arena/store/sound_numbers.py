@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from arena.store.batches import Batches
 from arena.store.catalog import Connection
 
 Numbers = NDArray[np.integer[Any]]
-_BATCH = 1 << 16
-"""Rows that are read at once."""
 _EXACT = 1 << 53
 """Up to here sums of whole numbers are exact as floats."""
 _LARGEST = 1 << 63
@@ -68,7 +67,7 @@ def _count(connection: Connection, table: str) -> int:
 
 def _columns(connection: Connection, query: str) -> Iterator[list[NDArray[Any]]]:
     """The columns of a query's rows, some rows at a time."""
-    for batch in connection.sql(query).to_arrow_reader(_BATCH):
+    for batch in Batches(connection, query):
         _sure(not any(column.null_count for column in batch.columns))
         yield [column.to_numpy() for column in batch.columns]
 
@@ -108,9 +107,9 @@ def _played(connection: Connection, pairs: _Pairs) -> Numbers:
 
 
 def _check_games(connection: Connection, pairs: _Pairs, played: Numbers) -> None:
-    counted = dict(connection.execute("select game, matches from games").fetchall())
+    counted = connection.execute("select game, matches from games").fetchall()
     found = np.bincount(pairs.game, played, len(counted))
-    _sure(all(0 <= game < len(found) and found[game] == n for game, n in counted.items()))
+    _sure(all(0 <= game < len(found) and found[game] == n for game, n in counted))
 
 
 def _check_isolation(connection: Connection, played: Numbers) -> None:

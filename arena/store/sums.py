@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from arena.pair_sums import PairSums
+from arena.store.batches import Batches
 from arena.store.catalog import Connection
 from arena.store.counted import COUNTED
 from arena.store.policy_numbers import policy_numbers
@@ -49,7 +50,8 @@ def pair_stats(
 def pair_sums(connection: Connection, game: str, version: int, span: int) -> PairSums:
     """See `MatchStore.pair_sums`; `span` is the number of matches of a deal."""
     listed = _Listed(connection, game, version)
-    batches = connection.sql(
+    batches = Batches(
+        connection,
         f"""
         with chosen as (
             select p.pair, $span as span from pairs as p join games as g using (game)
@@ -61,8 +63,8 @@ def pair_sums(connection: Connection, game: str, version: int, span: int) -> Pai
                t.forfeits_low::integer as forfeits_low, t.forfeits_high::integer as forfeits_high
         from counted as t
         """,
-        params={"game": game, "version": version, "span": span},
-    ).to_arrow_reader(_BATCH)
+        {"game": game, "version": version, "span": span},
+    )
     return PairSums.gathered(
         listed.digests.to_pylist(), listed.low, listed.high, _placed(batches, listed)
     )
@@ -112,10 +114,6 @@ def _placed(
             places = places[mine]
             columns = {name: values[mine] for name, values in columns.items()}
         yield places, columns
-
-
-_BATCH = 1 << 16
-"""Rows of tallies that are read at once."""
 
 
 def returns_in_id_order(connection: Connection, game: str, version: int, last: int) -> pa.Table:

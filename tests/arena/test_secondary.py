@@ -70,6 +70,12 @@ def test_the_same_table_has_the_same_intervals_and_more_deals_narrower_ones():
     many = measured(CYCLE, NAMES, 800, 4.0, np.random.default_rng(5))
     once, again = (secondary(few, NAMES, UNKNOWN) for _ in range(2))
     assert once == again
+    # Pages sort by name, the command line by when policies came.
+    for names in (NAMES[::-1], ("bb", "aa", "cc")):
+        told = secondary(few.restrict(names), names, UNKNOWN)
+        for name, columns in once.items():
+            for column, ranged in columns.items():
+                assert told[name][column] == pytest.approx(ranged)
     for column in ("bradley_terry", "nash_mass"):
         width = {
             deals: np.mean([rows[name][column].high - rows[name][column].low for name in NAMES])
