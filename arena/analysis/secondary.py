@@ -26,7 +26,7 @@ from arena.analysis.stakes import Stakes, doubted
 from arena.payoffs import PayoffTable
 
 DRAWS = 39
-MOST = 300
+MOST = 100
 """Policies of the largest table that is drawn and solved anew: 39 larger ones take too long."""
 _SEED = 20050101
 """Of the draws: the same table has the same intervals, here and in a year."""

@@ -7,6 +7,7 @@ import pytest
 
 from arena.contest.certificate import without_sources
 from arena.contest.issuing import issue
+from arena.home import open_home
 from tests.arena.contests import with_a_final
 from tests.registry.conftest import postgres_server as postgres_server
 
@@ -22,13 +23,20 @@ def cluster():
 
 @pytest.fixture(scope="session")
 def finished(house, tmp_path_factory):
-    """A home with a tournament whose final was played; it is for reading."""
+    """A home with a tournament whose final was played, without its certificate; for reading."""
     return with_a_final(shutil.copytree(house, tmp_path_factory.mktemp("contest") / "home"))
 
 
 @pytest.fixture(scope="session")
-def certificate(finished):
-    return json.loads(json.dumps(issue(finished, "spring")))
+def issued(finished, tmp_path_factory):
+    """The same home once more, in which the certificate was issued, and that certificate."""
+    home = open_home(shutil.copytree(finished.path, tmp_path_factory.mktemp("issued") / "home"))
+    return home, json.loads(json.dumps(issue(home, "spring")))
+
+
+@pytest.fixture(scope="session")
+def certificate(issued):
+    return issued[1]
 
 
 @pytest.fixture(scope="session")

@@ -25,16 +25,18 @@ from registry import Status, TournamentConflict
 from tests.arena.contests import KUHN, problems, with_value
 
 
-def test_a_certificate_holds_with_sources_and_without(finished, certificate, bare):
+def test_a_certificate_holds_with_sources_and_without(issued, bare):
+    home, certificate = issued
     assert problems(certificate) == problems(bare) == []
     assert all("source" in one for one in certificate["entrants"])
     assert not any("source" in one for one in (*bare["entrants"], *bare["hidden"]))
     assert certificate["digest"] == digest_of_document(bare)
-    assert finished.registry.tournament("spring").certificate == certificate["digest"]
+    assert home.registry.tournament("spring").certificate == certificate["digest"]
 
 
-def test_it_is_the_same_when_it_is_issued_again(finished, certificate):
-    assert json.loads(json.dumps(issue(finished, "spring"))) == certificate
+def test_it_is_the_same_when_it_is_issued_again(issued):
+    home, certificate = issued
+    assert json.loads(json.dumps(issue(home, "spring"))) == certificate
 
 
 def test_it_tells_authors_tables_and_copies(certificate):
@@ -174,8 +176,8 @@ def test_certificates_of_games_and_rules_that_are_not_here(bare):
             verify(with_value(bare, ("game", key), value))
 
 
-def test_a_policy_that_is_quarantined_in_the_final_is_disqualified(finished, certificate, tmp_path):
-    home = open_home(shutil.copytree(finished.path, tmp_path / "home"))
+def test_a_policy_that_is_quarantined_in_the_final_is_disqualified(issued, tmp_path):
+    home = open_home(shutil.copytree(issued[0].path, tmp_path / "home"))
     spring = home.registry.tournament("spring")
     digest = next(one.digest for one in spring.entrants if one.author == "ada")
     home.registry.set_status(digest, Status.QUARANTINED, "did not repeat")

@@ -18,11 +18,9 @@ PAPER = ROCK.replace("ROCK", "PAPER")
 
 
 @pytest.fixture
-def secret(arena, tmp_path):
-    """Digest of a file that the operator took in for a tournament."""
-    file = tmp_path / "secret.py"
-    file.write_text(ROCK)
-    (digest,) = take_in(arena, game_named("rrps"), "spring", [str(file)])
+def secret(arena):
+    """Digest of a program that the operator took in for a tournament."""
+    (digest,) = take_in(arena, game_named("rrps"), "spring", [], [("secret", ROCK)])
     return digest
 
 

@@ -18,6 +18,7 @@ from arena.errors import ArenaError, BadRequest, ServerFault, UsageFault
 from arena.games.protocol import Game
 from arena.listings import Matches, Policies
 from arena.payoffs import PayoffTable
+from arena.seam import Operations
 from arena.square import Counts, Floats
 from arena.store.errors import StoreBusy, StoreError
 from arena.store.values import MatchRow
@@ -112,13 +113,14 @@ def crossed(of, value):
     return codec(of).decode(json.loads(text))
 
 
+SEAM = {
+    name: member
+    for name, member in (*vars(Tournament).items(), *vars(Operations).items())
+    if not name.startswith("_") and name not in HERE_ONLY
+}
 RESULTS = {
-    name: get_type_hints(_function)["return"]
-    for name, _function in (
-        (name, member.fget if isinstance(member, property) else member)
-        for name, member in vars(Tournament).items()
-        if not name.startswith("_") and name not in HERE_ONLY
-    )
+    name: get_type_hints(member.fget if isinstance(member, property) else member)["return"]
+    for name, member in SEAM.items()
 }
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
@@ -136,7 +138,7 @@ def test_results_come_back_as_they_went(of, data):
 @given(data=st.data())
 def test_arguments_come_back_as_they_went(name, data):
     call = calls()[name]
-    function = vars(Tournament)[name]
+    function = SEAM[name]
     if isinstance(function, property):
         assert call.decode({}) == {}
         return
@@ -153,8 +155,7 @@ def test_arguments_come_back_as_they_went(name, data):
 
 
 def test_every_method_of_the_seam_is_in_the_table():
-    seam = {name for name in vars(Tournament) if not name.startswith("_")}
-    assert set(calls()) == seam - HERE_ONLY
+    assert set(calls()) == set(SEAM)
 
 
 def test_every_value_of_the_seam_has_a_schema():

@@ -54,12 +54,10 @@ def put(
 
 
 @pytest.fixture
-def home(home_copy: Path, tmp_path: Path) -> Path:
+def home(home_copy: Path) -> Path:
     """A home with a tournament whose hidden population is one program."""
-    file = tmp_path / "secret1.py"
-    file.write_text(SECRET)
     with Arena(home_copy, sandbox="process", workers=1) as arena:
-        hidden = take_in(arena, game_named("rrps"), "spring", [str(file)])
+        hidden = take_in(arena, game_named("rrps"), "spring", [], [("secret1", SECRET)])
         arena.home.registry.announce(
             "spring", "rrps", CLOSED - timedelta(days=7), CLOSED, hidden=hidden
         )
