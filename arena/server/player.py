@@ -165,6 +165,7 @@ class Player:
             while not self._stopping.is_set():
                 self._wake.clear()
                 try:
+                    self._settle()
                     job = self._next()
                     if job is not None:
                         self._do(job)
@@ -178,6 +179,20 @@ class Player:
         finally:
             self._arena.close()
             self._background.close()
+
+    def _settle(self) -> None:
+        """Plays the audits of jobs that were ended early; the end of the server alone ends them."""
+        self._arena.runner.watch = self._refuse_if_stopping
+        try:
+            self._arena.runner.settle()
+        except Interrupted:
+            return
+        finally:
+            self._arena.runner.watch = None
+
+    def _refuse_if_stopping(self) -> None:
+        if self._stopping.is_set():
+            raise Interrupted
 
     def _somebody_came(self) -> bool:
         return self._stopping.is_set() or self._wake.is_set()
@@ -310,8 +325,7 @@ class Player:
         """Ends a job in the middle of a match where nobody wants it, or the server stops."""
 
         def look() -> None:
-            if self._stopping.is_set():
-                raise Interrupted
+            self._refuse_if_stopping()
             if job.id in self._cancelled:
                 raise _Cancelled
 

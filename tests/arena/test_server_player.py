@@ -7,11 +7,14 @@ import httpx2
 import pytest
 
 import arena.server.player as player_module
+from arena.games.rrps.game import RRPS
 from arena.remote import RemoteArena
 from arena.server.ledger import State
 from arena.server.serving import InThread, Serving
+from arena.submission import prepare
 from registry import Registry
 from registry.errors import RegistryUnavailable
+from registry.values import Status
 from sandbox.choose import WallChoice
 from tests.arena.serving import served
 
@@ -21,6 +24,11 @@ BUSY = (
 )
 """Computes up to the limits of a match."""
 SLOW = BUSY.replace("4_000_000", "20_000")
+ADDRESSES = (
+    "class Agent:\n    def act(self, observation):\n        sum(range(50_000))\n"
+    "        return ['ROCK', 'PAPER', 'SCISSORS'][id(object()) // 16 % 3]\n"
+)
+"""Goes by where its objects are in memory, and takes its time."""
 ROCK = "class Agent:\n    def act(self, observation):\n        return 'ROCK'\n"
 
 
@@ -130,6 +138,27 @@ def test_one_job_is_ended_in_the_middle_and_leaves_nothing(server, method):
     spent = opened.spent("ada", player_module._today()).seconds
     opened.close()
     assert spent >= 1.0, "what was used is used"
+
+
+def test_nobody_ends_a_job_to_keep_a_match_from_its_audit(server, monkeypatch):
+    monkeypatch.setattr("arena.seeds.AUDIT_SHARE", 1.0)
+    opened = Registry.open(server.home / "registry.sqlite")
+    cheat = opened.submit(prepare(RRPS, ADDRESSES, name="ada/cheat")).version
+    told = []
+
+    def until_it_is_stored(done, wanted):
+        told.append(done)
+        if done == wanted:
+            raise KeyboardInterrupt  # which ends the job, in the middle of the audit
+
+    with RemoteArena(server.address, server.tokens["ada"]) as ada:
+        rock = ada.policy("house/rockbot", "rrps").digest
+        with pytest.raises(KeyboardInterrupt):
+            ada.play_pairs("rrps", {(cheat.digest, rock): 1}, progress=until_it_is_stored)
+        assert told[-1] == 1
+        assert ada.check(ROCK, "rrps") is None, "the next one is done"
+        assert ada.policy("ada/cheat", "rrps").status is Status.QUARANTINED
+    opened.close()
 
 
 def test_a_server_stops_in_the_middle_of_a_job_and_does_it_again(new_home):
