@@ -232,6 +232,7 @@ def test_events_are_read_wherever_they_are_cut(cut):
         "id: 1\ndata: []\n\n",
         "x" * (LONGEST_EVENT + 1),
         "".join(f"f{n}: {'x' * 1000}\n" for n in range(70)),
+        "".join(f"f{n}\n" for n in range(20_000)),
     ],
     ids=lambda text: repr(text)[:30],
 )
