@@ -14,6 +14,7 @@ from arena.server.serving import InThread, Serving
 from arena.submission import prepare
 from registry import Registry
 from registry.errors import RegistryUnavailable
+from registry.rights import Quota
 from registry.values import Status
 from sandbox.choose import WallChoice
 from tests.arena.serving import served
@@ -162,23 +163,28 @@ def test_nobody_ends_a_job_to_keep_a_match_from_its_audit(server, monkeypatch):
 
 
 def test_a_server_stops_in_the_middle_of_a_job_and_does_it_again(new_home):
-    home = new_home()
+    home, quota = new_home(), Quota(submissions=1, seconds=7_200.0)
     done = []
 
-    def check(address, token):
+    def submit(address, token):
         with RemoteArena(address, token, patience=60) as ada:
-            done.append(ada.check(SLOW, "rrps"))
+            done.append(ada.submit(SLOW, "rrps", "ada/slow"))
 
-    with served(home) as first:
+    with served(home, quota=quota) as first:
         port = int(first.address.rpartition(":")[2])
-        thread = threading.Thread(target=check, args=(first.address, first.tokens["ada"]))
+        thread = threading.Thread(target=submit, args=(first.address, first.tokens["ada"]))
         thread.start()
         ledger = first.thread.server.player._ledger
         while not any(job.state is State.RUNNING for job in ledger.unfinished()):
             time.sleep(0.02)
+        time.sleep(0.5)
         began = time.monotonic()
     assert time.monotonic() - began < 15
-    again = InThread(Serving(home, wall=WallChoice("process"), workers=1), port)
+    again = InThread(Serving(home, wall=WallChoice("process"), workers=1, quota=quota), port)
     with again:
         thread.join(60)
-    assert done == [None]
+    assert [one.version.ref for one in done] == ["ada/slow@1"], "the day's quota is one"
+    opened = Registry.open(home / "registry.sqlite")
+    spent = opened.spent("ada", player_module._today())
+    opened.close()
+    assert spent.submissions == 1 and spent.seconds > 0
