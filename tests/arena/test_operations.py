@@ -23,9 +23,9 @@ from registry.errors import (
     UnknownAuthor,
     UnknownTournament,
 )
+from tests.arena.contests import FIRST, SECOND, SECRET
 from tests.arena.serving import served
 from tests.arena.test_conformance import opened
-from tests.arena.test_contest import FIRST, SECOND, SECRET
 
 
 @pytest.fixture(scope="module", params=["local", "remote"])
