@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from arena import Arena
 from arena.cli import main
-from tests.arena.test_contest import FIRST, SECOND, SECRET
+from tests.arena.contests import FIRST, SECOND, SECRET
 
 
 def run(home, *arguments, code=0):

@@ -16,8 +16,8 @@ from arena.home import FINALS, MATCHES, open_home
 from arena.remote import RemoteArena
 from arena.store import MatchStore
 from registry.rights import Role
+from tests.arena.contests import FIRST, SECOND, SECRET
 from tests.arena.serving import served
-from tests.arena.test_contest import FIRST, SECOND, SECRET
 from tests.arena.test_server_crash import Program
 
 ROOT = Path(__file__).parents[2]

@@ -17,8 +17,8 @@ from arena.home import open_home
 from arena.remote import RemoteArena
 from registry.errors import UnknownPolicy
 from registry.values import Status
+from tests.arena.contests import FIRST, SECOND
 from tests.arena.serving import served
-from tests.arena.test_contest import FIRST, SECOND
 from tests.registry.conftest import fresh_postgres
 
 pytestmark = pytest.mark.postgres
