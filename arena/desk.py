@@ -28,10 +28,12 @@ class Desk(Record):
         return self.home.registry.submit(submission, reserved=ours).version
 
     def admit(self, digest: str, reason: str) -> PolicyVersion:
-        """Makes a candidate an entrant; others stay what they are."""
+        """Makes a candidate an entrant; what is kept for a tournament stays what it is."""
+        from arena.visibility import is_kept  # with all that plays, which others do without
+
         version = self.home.registry.by_digests([digest])[digest]
         for credit in version.credits:
-            if credit.status is Status.CANDIDATE:
+            if credit.status is Status.CANDIDATE and not is_kept(credit):
                 version = self.home.registry.set_status(
                     digest, Status.QUALIFIED, reason, ref=credit.ref
                 )

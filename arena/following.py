@@ -42,18 +42,20 @@ def events_in(texts: Iterable[str]) -> Iterator[Told | int]:
       Malformed: it is no such stream.
     """
     fields: dict[str, str] = {}
+    size = 0
     for line in _lines(texts):
         if line:
             name, _, value = line.partition(":")
             fields[name] = value.removeprefix(" ")
-            if sum(map(len, fields.values())) > LONGEST_EVENT:
+            size += len(line)  # names too: fields without a value would be held without end
+            if size > LONGEST_EVENT:
                 raise Malformed(f"an event of at most {LONGEST_EVENT:,} characters is wanted")
             continue
         if "id" in fields:
             number = _number(fields["id"])
             about = document_in(fields["data"].encode()) if "data" in fields else None
             yield number if about is None else Told(number, fields.get("event", ""), about)
-        fields = {}
+        fields, size = {}, 0
 
 
 def _lines(texts: Iterable[str]) -> Iterator[str]:

@@ -78,6 +78,7 @@ class Runner:
         self._wall_name = ""
         self._opened: Executor | None = None
         self._here: BoutHandler | None = None
+        self._owed: list[tuple[Tally, Mapping[str, Player]]] = []
 
     @property
     def capacity(self) -> int:
@@ -154,7 +155,27 @@ class Runner:
             )
             few = missing <= SMALL
             answers = self._run(stream, missing, partial(tally.more, players), here=few)
-            with closing(answers):  # whatever is raised meanwhile, nobody else gets what is left
+            try:
+                with closing(answers):  # whatever is raised, nobody else gets what is left
+                    tally.collect(answers)
+            finally:
+                if tally.owes_audits:
+                    self._owed.append((tally, players))
+
+    def settle(self) -> None:
+        """Plays the audits that are owed for stored matches of requests that were ended early.
+
+        Whoever may end a request could otherwise end each at the moment when its audit begins, and
+        no match of a policy that does not repeat would ever be looked at.  What ends this as well
+        ends those audits.
+
+        Raises:
+          WorkerDied, SandboxError, StoreError: see `play`.
+        """
+        while self._owed:
+            tally, players = self._owed.pop()
+            more = partial(tally.more, players)
+            with closing(self._run(iter(()), tally.only_audits(), more)) as answers:
                 tally.collect(answers)
 
     def play_again(self, game: Game, stored: Sequence[Result]) -> list[Result]:

@@ -152,6 +152,18 @@ class Tally:
             self._commit()
         self._request.progress(self._played, self._missing)
 
+    @property
+    def owes_audits(self) -> bool:
+        """Whether stored matches are to be played a second time that were not yet."""
+        return bool(self._audited)
+
+    def only_audits(self) -> int:
+        """Of a request that was ended early, keeps the audits that are owed; returns how many."""
+        self._request = replace(self._request, progress=silent)
+        self._voided, self._void_queue = {}, []
+        self._audit_queue = list(self._audited)
+        return len(self._audit_queue)
+
     def more(self, players: Mapping[str, Player]) -> Job | None:
         """What has to be played before anything else: voided matches and audits."""
         for queue, audit in ((self._void_queue, False), (self._audit_queue, True)):

@@ -7,9 +7,12 @@ somebody takes part with it, and of what a CSRO run made.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from arena.contest.hidden import AUTHOR
 from registry import Registry
-from registry.values import Credit, PolicyVersion, Status
+from registry.naming import author_of
+from registry.values import Credit, PolicyVersion, Status, StatusChange
 
 RUNS = "csro"
 """In whose name runs register what their oracles tried."""
@@ -51,8 +54,34 @@ def is_hidden(version: PolicyVersion, hidden: frozenset[str]) -> bool:
     """
     if version.digest in hidden:
         return True
-    reserved = version.status is Status.CANDIDATE and version.author == AUTHOR
-    return reserved and _takes_part(version)
+    return is_kept(version) and _takes_part(version)
+
+
+def is_kept(name: PolicyVersion | Credit) -> bool:
+    """Whether a name is one under which the operator keeps content for a tournament."""
+    return name.status is Status.CANDIDATE and name.author == AUTHOR
+
+
+def without_kept(version: PolicyVersion) -> PolicyVersion:
+    """A version that takes part, without the names under which the operator keeps its content.
+
+    One that takes no part is as it is: whoever may know of it may know these names.
+    """
+    credits = tuple(one for one in version.credits if not is_kept(one))
+    return replace(version, credits=credits) if _takes_part(version) else version
+
+
+def history_without_kept(found: tuple[StatusChange, ...]) -> tuple[StatusChange, ...]:
+    """The same of a version's whole history, oldest first."""
+    now = {one.ref: one.status for one in found}
+    if Status.QUALIFIED not in now.values():
+        return found
+    kept = {
+        ref
+        for ref, status in now.items()
+        if status is Status.CANDIDATE and author_of(ref) == AUTHOR
+    }
+    return tuple(one for one in found if one.ref not in kept)
 
 
 def shows_source(version: PolicyVersion) -> bool:

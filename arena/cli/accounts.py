@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,9 +13,10 @@ from rich.table import Table
 
 from arena.class_roster import read_roster, write_roster
 from arena.cli.session import Session, plain, session_options
-from arena.errors import UsageFault
+from arena.errors import ServerError, UsageFault
 from arena.submission import STANDARD_INPUT
 from registry import Account, Event, Invite, Quota, Role
+from registry.display import shown
 
 if TYPE_CHECKING:
     from arena.seam import Operations
@@ -75,7 +76,7 @@ def show(session: Session) -> None:
 def add(session: Session, name: str, role: str, expires: datetime | None) -> None:
     """Makes the account NAME and its token, which is shown now and stored nowhere."""
     made = _office(session).add_accounts([(name, Role(role))], expires=expires)
-    _tell_token(session, name, made[name])
+    _tell_token(session, name, _secret(made, name))
 
 
 @accounts.command()
@@ -96,7 +97,7 @@ def invite(
     code = _office(session).invite(Role(role), uses=uses, expires=expires)
     session.answer(
         {"code": code, "role": role, "uses": uses},
-        lambda out: out.print(f"code for {uses} x {role}: {code}", soft_wrap=True),
+        lambda out: out.print(f"code for {uses} x {role}: {plain(code)}", soft_wrap=True),
     )
 
 
@@ -123,7 +124,8 @@ def import_(session: Session, file: Path, as_invites: bool, expires: datetime | 
     roster = read_roster(_read(file))
     office = _office(session)
     make = office.invite_all if as_invites else office.add_accounts
-    secrets, what = make(roster, expires=expires), "code" if as_invites else "token"
+    made, what = make(roster, expires=expires), "code" if as_invites else "token"
+    secrets = {name: _secret(made, name) for name, _ in roster}
     session.answer(
         {
             "accounts": [
@@ -210,10 +212,17 @@ def _read(file: Path) -> str:
         raise UsageFault(f"{file} is no text in UTF-8 (byte {error.start})") from error
 
 
+def _secret(made: Mapping[str, str], name: str) -> str:
+    """The secret that was made for a name, safe to print in a table: a server may tell anything."""
+    if name not in made:
+        raise ServerError(f"the server tells no secret of {name!r}: look at `arena accounts list`")
+    return shown(made[name])
+
+
 def _tell_token(session: Session, name: str, token: str) -> None:
     session.answer(
         {"account": name, "token": token},
-        lambda out: out.print(f"token of {plain(name)}: {token}", soft_wrap=True),
+        lambda out: out.print(f"token of {plain(name)}: {plain(token)}", soft_wrap=True),
     )
 
 

@@ -18,8 +18,9 @@ BODY_BYTES = 16 << 20
 """Of one request: 200 programs of the largest size fit, or the pairs of a table of 500."""
 BODY_SECONDS = 20.0
 """For all of a body, once its headers are there."""
-STRANGERS_BYTES = 1 << 16
-"""Of one request that shows no token."""
+SMALL_BYTES = 1 << 16
+"""Of one request that shows no token, or whose method needs no body: a stream of events holds its
+request's body for as long as it goes on."""
 ALL_BODIES_BYTES = 256 << 20
 """Of all requests at once that have not arrived whole or are being answered; nobody has shown yet
 who he is when his body arrives."""
@@ -95,7 +96,8 @@ class Limited:
         if len(scope.get("query_string", b"")) > ADDRESS_CHARS:
             await _refuse(send, 414, f"an address has at most {ADDRESS_CHARS:,} characters")
             return
-        most = self._most if _shows_a_token(scope) else min(self._most, STRANGERS_BYTES)
+        large = scope.get("method") == "POST" and _shows_a_token(scope)
+        most = self._most if large else min(self._most, SMALL_BYTES)
         if self._announced(scope) > most:
             await _refuse(send, 413, f"a request has at most {most:,} bytes")
             return

@@ -165,6 +165,7 @@ class Player:
             while not self._stopping.is_set():
                 self._wake.clear()
                 try:
+                    self._settle()
                     job = self._next()
                     if job is not None:
                         self._do(job)
@@ -178,6 +179,20 @@ class Player:
         finally:
             self._arena.close()
             self._background.close()
+
+    def _settle(self) -> None:
+        """Plays the audits of jobs that were ended early; the end of the server alone ends them."""
+        self._arena.runner.watch = self._refuse_if_stopping
+        try:
+            self._arena.runner.settle()
+        except Interrupted:
+            return
+        finally:
+            self._arena.runner.watch = None
+
+    def _refuse_if_stopping(self) -> None:
+        if self._stopping.is_set():
+            raise Interrupted
 
     def _somebody_came(self) -> bool:
         return self._stopping.is_set() or self._wake.is_set()
@@ -268,14 +283,18 @@ class Player:
         try:
             at = self._arena.office if call.of_office else self._arena
             found = getattr(at, call.name)(**arguments)
+        except Interrupted:  # time is spent; what was handed in counts when it is done
+            self._charge(account, 0, self._held(call, began))
+            raise
         except Exception as error:
             if not faults.passes(error):  # that is not over
-                self._charge(account, call, arguments, self._held(call, began))
+                self._charge(account, handed_in(call, arguments), self._held(call, began))
             raise
         finally:
             self._arena.runner.watch = None
             self._arena.home = self._arena.runner.home = self._home
-        self._charge(account, call, arguments, _cost(found, time.monotonic() - began))
+        cost = _cost(found, time.monotonic() - began)
+        self._charge(account, handed_in(call, arguments), cost)
         return json.dumps(call.result.encode(veiled(found, account, Desk(home))), allow_nan=False)
 
     def _allowed(self, account: Account, arguments: Mapping[str, Any]) -> float | None:
@@ -293,13 +312,10 @@ class Player:
             return None
         return max(0.0, most - self._home.registry.spent(account.name, _today()).seconds)
 
-    def _charge(
-        self, account: Account, call: Call, arguments: Mapping[str, Any], seconds: float
-    ) -> None:
+    def _charge(self, account: Account, submissions: int, seconds: float) -> None:
         """Notes what a job cost; operators pay nothing."""
-        if account.role is Role.OPERATOR:
-            return
-        self._home.registry.spend(account.name, seconds, handed_in(call, arguments))
+        if account.role is not Role.OPERATOR:
+            self._home.registry.spend(account.name, seconds, submissions)
 
     def _held(self, call: Call, began: float) -> float:
         """Processor seconds of a call that did not come to its end: no more than these."""
@@ -310,8 +326,7 @@ class Player:
         """Ends a job in the middle of a match where nobody wants it, or the server stops."""
 
         def look() -> None:
-            if self._stopping.is_set():
-                raise Interrupted
+            self._refuse_if_stopping()
             if job.id in self._cancelled:
                 raise _Cancelled
 

@@ -33,10 +33,11 @@ from arena.kinds.neural import payload_of, uniform_file
 from arena.listings import Policies
 from arena.replay import UNTOLD, Stored
 from arena.submission import KIND as PYTHON
+from arena.visibility import history_without_kept, is_kept, without_kept
 from arena.wire.calls import WITHOUT_ACCOUNT, Call
 from registry.rights import Account, Action, Role, may
 from registry.tournaments import Tournament
-from registry.values import PolicyVersion, Season, Status, Submission
+from registry.values import PolicyVersion, Season, Status, StatusChange, Submission
 
 CLIENTS = frozenset({"csro"})
 """Reserved authors in whose names a client of the arena registers what it makes."""
@@ -190,7 +191,7 @@ def _may_admit(account: Account, arguments: Mapping[str, Any], desk: Desk) -> No
     digest = arguments["digest"]
     version = desk.versions([digest])[digest]
     for one in version.credits:
-        if one.status is Status.CANDIDATE:
+        if one.status is Status.CANDIDATE and not is_kept(one):
             _refuse_foreign(account, one.name, desk)
 
 
@@ -262,6 +263,8 @@ def veiled(value: Any, account: Account, desk: Desk) -> Any:
         return _veiled_version(value, account, desk)
     if isinstance(value, Policies):
         return Policies(_veiled_version(one, account, desk) for one in value)
+    if isinstance(value, tuple) and value and isinstance(value[0], StatusChange):
+        return value if account.role is Role.OPERATOR else history_without_kept(value)
     each = (Season, Enrolled, Tournament)
     if isinstance(value, (tuple, list)) and value and isinstance(value[0], each):
         return type(value)(veiled(one, account, desk) for one in value)
@@ -282,9 +285,10 @@ def _veiled_tournament(one: Tournament, account: Account) -> Tournament:
 
 
 def _veiled_version(version: PolicyVersion, account: Account, desk: Desk) -> PolicyVersion:
-    if account.role is Role.OPERATOR or any(
-        one.status is Status.QUALIFIED for one in version.credits
-    ):
+    if account.role is Role.OPERATOR:
+        return version
+    version = without_kept(version)
+    if any(one.status is Status.QUALIFIED for one in version.credits):
         return version
     if _own_credits(account, version, desk):
         return version
@@ -293,11 +297,11 @@ def _veiled_version(version: PolicyVersion, account: Account, desk: Desk) -> Pol
 
 def _veiled_match(stored: Stored, account: Account, desk: Desk) -> Stored:
     first, second = stored.versions
-    if account.role is Role.OPERATOR or any(
-        _own_credits(account, one, desk) for one in stored.versions
-    ):
+    if account.role is Role.OPERATOR:
         return stored
     versions = (_veiled_version(first, account, desk), _veiled_version(second, account, desk))
+    if any(_own_credits(account, one, desk) for one in stored.versions):
+        return replace(stored, versions=(without_kept(first), without_kept(second)))
     season = desk.home.registry.season(stored.result.season)
     seed = stored.deal_seed if season.closed or season.key is None else UNTOLD
     return replace(stored, versions=versions, deal_seed=seed)

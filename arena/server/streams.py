@@ -97,7 +97,7 @@ class Streams:
         found = await aside(self._news.since, account, number)
         # Operators are told of everybody's ranks: every author's rings for them too.
         key = of_account("" if account.role is Role.OPERATOR else account.name)
-        while await self._still_good(token):
+        while await self._still_good(account, token):
             for item in found:
                 number = item.number
                 yield _event(str(number), item.kind, item.about)
@@ -113,7 +113,7 @@ class Streams:
         self, account: Account, token: str, job: Job, seen: str
     ) -> AsyncIterator[str]:
         yield _BEGINNING
-        while await self._still_good(token):
+        while await self._still_good(account, token):
             now = await aside(self._service.job, job.id, account)
             name = self._name_of(now)
             if name != seen:
@@ -135,15 +135,18 @@ class Streams:
             return job.state.value
         return f"{job.state.value}-{self._service.player.progress(job.id).changes}"
 
-    async def _still_good(self, token: str) -> bool:
-        """Whether to go on: neither for an account that is shut, nor while the server stops."""
+    async def _still_good(self, account: Account, token: str) -> bool:
+        """Whether to go on: an account that is shut, or has another role now, is told no more.
+
+        Nor is anybody while the server stops.  Whoever comes again is told what fits the new role.
+        """
         if self._bell.closed:
             return False
         try:
-            await aside(self._service.account_of, token)
+            now: Account = await aside(self._service.account_of, token)
         except faults.ROOTS:
             return False
-        return True
+        return now.role is account.role
 
 
 class Stream(StreamingResponse):

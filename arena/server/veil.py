@@ -12,11 +12,11 @@ from typing import Any, Unpack
 
 from arena.home import Home
 from arena.visibility import hidden_digests, is_hidden
-from registry import Registry
+from registry import Registry, digest_of
 from registry.errors import AmbiguousRef, UnknownPolicy
 from registry.rights import Account, Role
 from registry.search import Filters
-from registry.values import PolicyVersion, StatusChange
+from registry.values import PolicyVersion, StatusChange, Submission
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,12 @@ class VeiledRegistry(Registry):
             if one in self.hidden:
                 raise UnknownPolicy(_unknown(one), one)
         return Registry.by_digests(self, wanted)
+
+    def missing(self, submissions: Iterable[Submission]) -> list[Submission]:
+        """See `Registry.missing`: who hands in what is hidden is served as if it were not there."""
+        known = {digest_of(one.game, one.kind, one.payload): one for one in submissions}
+        new = Registry.missing(self, known.values())
+        return [one for digest, one in known.items() if digest in self.hidden or one in new]
 
     def find(
         self,

@@ -175,6 +175,30 @@ def test_the_sample_is_secret_and_small(arena):
     assert chosen != again, "another key, another sample"
 
 
+def test_whoever_ends_a_request_early_owes_its_audits(arena, everything_is_audited):
+    suspect = registered(arena, "me/addresses", ADDRESSES)
+    honest = registered(arena, "me/honest", HONEST)
+    (rock,) = digests(arena, "rockbot")
+
+    class Enough(Exception):
+        pass
+
+    def until_the_first(done, wanted):
+        raise Enough
+
+    for one in (suspect, honest):
+        with pytest.raises(Enough):
+            arena.play_pairs("rrps", {(one, rock): 2}, progress=until_the_first)
+    stored = {row.id for row in arena.matches("rrps", limit=None)}
+    assert len(stored) == 4 and not arena.home.store.audits()
+    arena.runner.settle()
+    assert {one.match.id for one in arena.home.store.audits()} == stored
+    assert arena.policy(suspect, "rrps").status is Status.QUARANTINED
+    assert arena.policy(honest, "rrps").status is Status.QUALIFIED
+    arena.runner.settle()  # owed once
+    assert len(arena.home.store.audits()) == 4
+
+
 @pytest.mark.parametrize("shared", [True, False])
 def test_who_goes_by_addresses_is_quarantined_with_evidence(arena, everything_is_audited, shared):
     suspect = registered(arena, "me/addresses", ADDRESSES)

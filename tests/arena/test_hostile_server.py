@@ -221,6 +221,33 @@ def test_words_of_a_server_steer_no_terminal(tmp_path, monkeypatch):
     assert others and all(line.startswith("  ") for line in others)
 
 
+@pytest.mark.parametrize(
+    ("result", "command"),
+    [
+        (f"t{STEERS}", ["redeem", "c" * 48, "ada"]),
+        (f"t{STEERS}", ["renew", "ada", "--yes"]),
+        (f"t{STEERS}", ["invite"]),
+        ({"ada": f"t{STEERS}"}, ["add", "ada"]),
+        ({"ada": f"t{STEERS}"}, ["import", "-"]),
+        ({}, ["add", "ada"]),
+        ({}, ["import", "-"]),
+    ],
+    ids=lambda value: repr(value)[:12],
+)
+def test_secrets_of_a_server_steer_no_terminal(tmp_path, monkeypatch, result, command):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.delenv("ARENA_HOME", raising=False)
+    with answering({"result": result}) as (address, _):
+        monkeypatch.setenv("ARENA_URL", address)
+        done = CliRunner().invoke(main, ["accounts", *command], input="ada\n")
+    assert not set("\x1b\x07") & set(done.output)
+    assert isinstance(done.exception, (SystemExit, type(None)))
+    if result:
+        assert "t[U+001B]]0;pwned[U+0007]" in done.output
+    else:
+        assert done.exit_code == 1 and "tells no secret of 'ada'" in done.output
+
+
 def test_values_of_a_server_that_are_told_in_errors_are_clean():
     with (
         answering({"result": {STEERS: 1, "a\nverified": 2}}) as (address, _),

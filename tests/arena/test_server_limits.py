@@ -2,7 +2,9 @@
 
 import asyncio
 
-from arena.server.limits import Limited
+import pytest
+
+from arena.server.limits import SMALL_BYTES, Limited
 
 
 def test_a_slow_body_is_not_waited_for():
@@ -51,6 +53,31 @@ def test_bodies_that_arrive_at_once_do_not_fill_the_memory(monkeypatch):
 
     asyncio.run(waves())
     assert sorted(statuses) == [200, 200, 200, 200, 503, 503]
+
+
+@pytest.mark.parametrize(
+    ("method", "token", "status"),
+    [("POST", True, 200), ("POST", False, 413), ("GET", True, 413), ("DELETE", True, 413)],
+)
+def test_a_large_body_comes_with_a_token_and_where_one_is_needed(method, token, status):
+    """Streams of events are got, and hold what came with the request until they end."""
+    statuses, size = [], SMALL_BYTES + 1
+
+    async def application(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    async def receive():
+        return {"type": "http.request", "body": bytes(size)}
+
+    async def send(message):
+        if "status" in message:
+            statuses.append(message["status"])
+
+    shown = [(b"authorization", b"Bearer x")] if token else []
+    for headers in (shown, [*shown, (b"content-length", str(size).encode())]):
+        scope = {"type": "http", "method": method, "headers": headers, "query_string": b""}
+        asyncio.run(Limited(application)(scope, receive, send))
+    assert statuses == [status, status]
 
 
 def test_a_client_that_asks_too_often_is_told_to_wait():

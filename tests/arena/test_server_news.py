@@ -61,6 +61,16 @@ def items(answer, count):
     return found
 
 
+def heard(answer, seconds=2.0):
+    """What a stream tells within some seconds, or until it ends."""
+    text, until = "", time.monotonic() + seconds
+    for piece in answer.iter_text():
+        text += piece
+        if time.monotonic() > until:
+            break
+    return text
+
+
 def test_an_author_is_told_what_is_over_and_what_is_ranked(there):
     with (
         RemoteArena(there.address, there.tokens["ada"]) as ada,
@@ -143,6 +153,18 @@ def test_an_account_that_is_shut_is_told_nothing_more(there):
         began = time.monotonic()
         assert "data:" not in "".join(answer.iter_text())  # which comes to an end
         assert time.monotonic() - began < 15
+
+
+def test_an_operator_who_is_none_any_more_is_told_no_more_of_others(there):
+    with stream(there, "boss", "/api/v1/news") as answer:
+        registry = open_home(there.home).registry
+        registry.set_role("boss", Role.AUTHOR)
+        registry.close()
+        time.sleep(0.3)  # for which a token is known without asking again
+        there.thread.server._news.ranked([Rank("rrps", "ada", "ada/rock@1", {})])
+        assert "ada/rock" not in heard(answer)
+    with stream(there, "boss", "/api/v1/news?after=0") as again:
+        assert "ada/rock" not in heard(again)
 
 
 def test_submit_waits_for_a_rank(there, tmp_path, monkeypatch):
@@ -232,6 +254,7 @@ def test_events_are_read_wherever_they_are_cut(cut):
         "id: 1\ndata: []\n\n",
         "x" * (LONGEST_EVENT + 1),
         "".join(f"f{n}: {'x' * 1000}\n" for n in range(70)),
+        "".join(f"f{n}\n" for n in range(20_000)),
     ],
     ids=lambda text: repr(text)[:30],
 )

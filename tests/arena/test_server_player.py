@@ -7,11 +7,15 @@ import httpx2
 import pytest
 
 import arena.server.player as player_module
+from arena.games.rrps.game import RRPS
 from arena.remote import RemoteArena
 from arena.server.ledger import State
 from arena.server.serving import InThread, Serving
+from arena.submission import prepare
 from registry import Registry
 from registry.errors import RegistryUnavailable
+from registry.rights import Quota
+from registry.values import Status
 from sandbox.choose import WallChoice
 from tests.arena.serving import served
 
@@ -21,6 +25,11 @@ BUSY = (
 )
 """Computes up to the limits of a match."""
 SLOW = BUSY.replace("4_000_000", "20_000")
+ADDRESSES = (
+    "class Agent:\n    def act(self, observation):\n        sum(range(50_000))\n"
+    "        return ['ROCK', 'PAPER', 'SCISSORS'][id(object()) // 16 % 3]\n"
+)
+"""Goes by where its objects are in memory, and takes its time."""
 ROCK = "class Agent:\n    def act(self, observation):\n        return 'ROCK'\n"
 
 
@@ -132,24 +141,50 @@ def test_one_job_is_ended_in_the_middle_and_leaves_nothing(server, method):
     assert spent >= 1.0, "what was used is used"
 
 
+def test_nobody_ends_a_job_to_keep_a_match_from_its_audit(server, monkeypatch):
+    monkeypatch.setattr("arena.seeds.AUDIT_SHARE", 1.0)
+    opened = Registry.open(server.home / "registry.sqlite")
+    cheat = opened.submit(prepare(RRPS, ADDRESSES, name="ada/cheat")).version
+    told = []
+
+    def until_it_is_stored(done, wanted):
+        told.append(done)
+        if done == wanted:
+            raise KeyboardInterrupt  # which ends the job, in the middle of the audit
+
+    with RemoteArena(server.address, server.tokens["ada"]) as ada:
+        rock = ada.policy("house/rockbot", "rrps").digest
+        with pytest.raises(KeyboardInterrupt):
+            ada.play_pairs("rrps", {(cheat.digest, rock): 1}, progress=until_it_is_stored)
+        assert told[-1] == 1
+        assert ada.check(ROCK, "rrps") is None, "the next one is done"
+        assert ada.policy("ada/cheat", "rrps").status is Status.QUARANTINED
+    opened.close()
+
+
 def test_a_server_stops_in_the_middle_of_a_job_and_does_it_again(new_home):
-    home = new_home()
+    home, quota = new_home(), Quota(submissions=1, seconds=7_200.0)
     done = []
 
-    def check(address, token):
+    def submit(address, token):
         with RemoteArena(address, token, patience=60) as ada:
-            done.append(ada.check(SLOW, "rrps"))
+            done.append(ada.submit(SLOW, "rrps", "ada/slow"))
 
-    with served(home) as first:
+    with served(home, quota=quota) as first:
         port = int(first.address.rpartition(":")[2])
-        thread = threading.Thread(target=check, args=(first.address, first.tokens["ada"]))
+        thread = threading.Thread(target=submit, args=(first.address, first.tokens["ada"]))
         thread.start()
         ledger = first.thread.server.player._ledger
         while not any(job.state is State.RUNNING for job in ledger.unfinished()):
             time.sleep(0.02)
+        time.sleep(0.5)
         began = time.monotonic()
     assert time.monotonic() - began < 15
-    again = InThread(Serving(home, wall=WallChoice("process"), workers=1), port)
+    again = InThread(Serving(home, wall=WallChoice("process"), workers=1, quota=quota), port)
     with again:
         thread.join(60)
-    assert done == [None]
+    assert [one.version.ref for one in done] == ["ada/slow@1"], "the day's quota is one"
+    opened = Registry.open(home / "registry.sqlite")
+    spent = opened.spent("ada", player_module._today())
+    opened.close()
+    assert spent.submissions == 1 and spent.seconds > 0

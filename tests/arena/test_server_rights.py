@@ -92,6 +92,33 @@ def test_a_hidden_population_is_unknown_until_the_certificate(there, as_):
     assert not list(boss.matches("rrps", hidden.ref, limit=None))
 
 
+@pytest.mark.parametrize("first", ["the operator", "the author"])
+def test_who_hands_in_what_is_hidden_is_not_told_so(there, as_, first):
+    ada, boss, eve = as_("ada"), as_("boss"), as_("eve")
+    closes = datetime.now(UTC) + timedelta(days=1)
+
+    def announced():
+        return boss.office.announce("spring", "rrps", None, closes, secret=[("x", SECRET)])
+
+    if first == "the operator":
+        announced()
+    found = ada.submit(SECRET, "rrps", "ada/guess")
+    assert (found.created, found.credited, len(found.trial)) == (True, True, 2)
+    if first == "the author":
+        announced()
+    kept = boss.policy("operator/spring-x", "rrps")
+    assert kept.digest == found.version.digest and kept.status is Status.CANDIDATE
+    for who in (ada, eve):
+        seen = [who.policy("ada/guess", "rrps"), *who.policies("rrps", author="ada")]
+        seen += who.versions([kept.digest]).values()
+        seen += who.match(who.matches("rrps", limit=1)[0].id).versions
+        assert not [one for of in seen for one in of.credits if one.author == "operator"]
+        assert {one.ref for one in who.history("ada/guess", "rrps")} == {"ada/guess@1"}
+    ada.admit(kept.digest, "mine")
+    assert boss.policy("operator/spring-x", "rrps").status is Status.CANDIDATE
+    assert {one.ref for one in boss.history("ada/guess", "rrps")} == {"ada/guess@1", kept.ref}
+
+
 def test_a_quarantine_is_not_lifted_by_withdrawing(there, as_):
     ada, registry = as_("ada"), registry_of(there)
     version = ada.submit(ROCK, "rrps", "ada/rock").version

@@ -7,7 +7,13 @@ import pytest
 from arena.contest.hidden import hidden_digests as take_in
 from arena.games import game as game_named
 from arena.submission import prepare
-from arena.visibility import hidden_digests, is_hidden, shows_source
+from arena.visibility import (
+    hidden_digests,
+    history_without_kept,
+    is_hidden,
+    shows_source,
+    without_kept,
+)
 from registry import Status
 from registry.values import Submission
 
@@ -45,6 +51,9 @@ def test_a_hidden_policy_is_known_when_the_final_has_its_certificate(arena, secr
     registry.certify("spring", "0" * 64)
     assert hidden_digests(registry) == frozenset()
     assert not is_hidden(version, frozenset())
+    assert without_kept(version) == version and version.credits
+    history = registry.history(secret)
+    assert history_without_kept(history) == history and history
 
 
 def test_what_takes_part_is_no_secret_but_for_the_name_that_the_operator_gave_it(arena, secret):
@@ -57,6 +66,8 @@ def test_what_takes_part_is_no_secret_but_for_the_name_that_the_operator_gave_it
     assert not is_hidden(registry.get("rrps", "ada/rock"), frozenset())
     assert not is_hidden(registry.get("rrps", secret), frozenset())
     assert is_hidden(registry.get("rrps", "operator/spring-secret"), frozenset())
+    assert {one.ref for one in without_kept(registry.get("rrps", secret)).credits} == {entered.ref}
+    assert {one.ref for one in history_without_kept(registry.history(secret))} == {entered.ref}
 
 
 def test_a_candidate_of_a_run_may_be_hidden_in_a_tournament(arena):
