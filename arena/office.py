@@ -49,7 +49,7 @@ class Office:
         Raises:
           MalformedName, NameRefused: see `registry.accounts.Accounts.add_accounts`.
         """
-        return dict(self.home.registry.add_accounts(roster, expires=_moment(expires)))
+        return dict(self.home.registry.add_accounts(roster, expires=zoned(expires)))
 
     def invite(
         self, role: Role = Role.AUTHOR, *, uses: int = 1, expires: datetime | None = None
@@ -61,7 +61,7 @@ class Office:
         """
         if not 1 <= uses < _MOST:
             raise UsageFault(f"an invitation cannot be for {uses} accounts")
-        return self.home.registry.invite(role, uses=uses, expires=_moment(expires))
+        return self.home.registry.invite(role, uses=uses, expires=zoned(expires))
 
     def invite_all(
         self, roster: Sequence[tuple[str, Role]], *, expires: datetime | None = None
@@ -71,7 +71,7 @@ class Office:
         Raises:
           MalformedName, NameRefused: see `registry.invites.Invites.invite_all`.
         """
-        return dict(self.home.registry.invite_all(roster, expires=_moment(expires)))
+        return dict(self.home.registry.invite_all(roster, expires=zoned(expires)))
 
     def withdraw_invite(self, mark: str) -> int:
         """Ends the invitations with this mark; returns how many were open."""
@@ -94,7 +94,7 @@ class Office:
         Raises:
           UnknownAuthor, NameRefused: see `registry.accounts.Accounts.renew_token`.
         """
-        return self.home.registry.renew_token(name, expires=_moment(expires))
+        return self.home.registry.renew_token(name, expires=zoned(expires))
 
     def disable_account(self, name: str, *, disabled: bool = True) -> Account:
         """Shuts an account, or opens it again.
@@ -171,11 +171,15 @@ class Office:
         Raises:
           UnknownTournament, TournamentConflict: see `registry.tournaments.Tournaments`.
         """
-        return self.home.registry.move_closing(name, _moment(closes) or datetime.now(UTC))
+        return self.home.registry.move_closing(name, zoned(closes) or datetime.now(UTC))
 
 
-def _moment(told: datetime | None) -> datetime | None:
-    """A moment that is the same everywhere."""
+def zoned(told: datetime | None) -> datetime | None:
+    """A moment, which is to be the same everywhere.
+
+    Raises:
+      UsageFault: it has no zone.
+    """
     if told is not None and told.tzinfo is None:
         raise UsageFault(f"{told.isoformat()} could be any hour: say its zone, as +00:00 for UTC")
     return told

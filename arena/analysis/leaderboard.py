@@ -354,16 +354,16 @@ def _more(
     """The secondary fields of rows, by digest."""
     return {
         digest: {
-            f"{column}{end}": None if ranged is None else _number(number)
-            for column, ranged in columns.items()
-            for end, number in zip(("", "_low", "_high"), ranged or (None,) * 3, strict=True)
+            f"{column}{end}": None if found is None else _number(getattr(found, name))
+            for column, found in columns.items()
+            for end, name in (("", "value"), ("_low", "low"), ("_high", "high"))
         }
         for digest, columns in secondary(table, digests, stakes).items()
     }
 
 
-def _number(value: float | None) -> float | None:
-    return None if value is None or math.isnan(value) else value
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else value
 
 
 def nash_exploitability(table: PayoffTable, rows: Sequence[Row]) -> float | None:

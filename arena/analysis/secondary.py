@@ -5,21 +5,22 @@ in a meta-game's solution is no mean of anything, and a small error of one payof
 to 1.  So its interval is of tables that could have been measured instead: 39 are drawn around the
 payoffs with their errors, each is solved, and the smallest and the largest share are told, the
 measured one included.  Of 39 draws and one more from the same distribution, that one lies outside
-in 2 of 40 cases (order statistics; David and Nagaraja 2003, doi:10.1002/0471722162, section 7.2).
+in 2 of 40 cases (order statistics; David and Nagaraja 2003, doi:10.1002/0471722162, chapter 7).
 The measured payoffs carry an error themselves, which is drawn once more here: such intervals are
 rather too long.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from arena.analysis.bradley_terry import ELO, bradley_terry, errors_of
-from arena.analysis.estimates import Floats, freedom_of
+from arena.analysis.estimates import Estimate, Floats, around, freedom_of
 from arena.analysis.meta_game import complete
 from arena.analysis.meta_strategy import SOLVERS
 from arena.analysis.stakes import Stakes, doubted
@@ -30,7 +31,6 @@ MOST = 100
 """Policies of the largest table that is drawn and solved anew: 39 larger ones take too long."""
 _SEED = 20050101
 """Of the draws: the same table has the same intervals, here and in a year."""
-_TWO_SIDED = 1.959963984540054
 _SOLVED = {"nash_mass": ("nash", "lp"), "alpha_rank": ("alpha-rank", "alpha-rank")}
 """Columns of shares: the solver of the number, and that of tables without errors.
 
@@ -38,17 +38,9 @@ The rule "nash" looks for a mixture within the noise, which a drawn table no lon
 """
 
 
-class Ranged(NamedTuple):
-    """A number and its 95 % interval; NaN where that is not known."""
-
-    value: float
-    low: float
-    high: float
-
-
 def secondary(
     everybody: PayoffTable, digests: Sequence[str], stakes: Stakes
-) -> dict[str, dict[str, Ranged | None]]:
+) -> dict[str, dict[str, Estimate | None]]:
     """Bradley-Terry points, Nash mass and alpha-rank shares among some policies.
 
     Args:
@@ -58,7 +50,8 @@ def secondary(
 
     Returns:
       Digest -> "bradley_terry", "nash_mass" and "alpha_rank".  The last two are None for those that
-      are no part of the meta-game because pairs are missing.
+      are no part of the meta-game because pairs are missing; where their interval is not known it
+      is NaN, and so is their standard error always.
     """
     index = everybody.index()
     known = [digest for digest in digests if digest in index]
@@ -66,9 +59,9 @@ def secondary(
         return {}
     places = np.array([index[digest] for digest in known], dtype=np.intp)
     points = _points(_among(everybody.wins, places), _among(everybody.draws, places))
-    columns: dict[str, dict[str, Ranged | None]] = {
-        digest: {"bradley_terry": ranged, "nash_mass": None, "alpha_rank": None}
-        for digest, ranged in zip(known, points, strict=True)
+    columns: dict[str, dict[str, Estimate | None]] = {
+        digest: {"bradley_terry": estimate, "nash_mass": None, "alpha_rank": None}
+        for digest, estimate in zip(known, points, strict=True)
     }
     core = places[complete(np.isnan(_among(everybody.mean, places)))]
     for name, shares in _shares(everybody, core, stakes).items():
@@ -88,17 +81,17 @@ def _among(matrix: NDArray[Any], places: NDArray[np.intp]) -> NDArray[Any]:
     return matrix.take(places, axis=0).take(places, axis=1)
 
 
-def _points(wins: NDArray[Any], draws: NDArray[Any]) -> list[Ranged]:
+def _points(wins: NDArray[Any], draws: NDArray[Any]) -> list[Estimate]:
     """Elo points of Bradley and Terry, by place."""
     strength = bradley_terry(wins, draws)
-    reach = _TWO_SIDED * errors_of(wins, draws, strength)
-    bounds = zip(strength, strength - reach, strength + reach, strict=True)
-    return [Ranged(*(float(ELO * number) for number in one)) for one in bounds]
+    errors = errors_of(wins, draws, strength)
+    found = around(ELO * strength, ELO * errors, np.full(len(strength), np.inf))
+    return [found[place] for place in range(len(strength))]
 
 
 def _shares(
     table: PayoffTable, core: NDArray[np.intp], stakes: Stakes
-) -> Mapping[str, list[Ranged]]:
+) -> Mapping[str, list[Estimate]]:
     """Shares in the solutions among policies that all met, by column and place in `core`."""
     mean, stderr = _among(table.mean, core), _among(table.stderr, core)
     # Drawn and solved by digest: who asks in another order is to be told the same intervals.
@@ -112,8 +105,11 @@ def _shares(
         # The measured table is one that could have been measured, too.
         low = np.min([weights, *drawn], axis=0) if drawn else np.full(len(weights), np.nan)
         high = np.max([weights, *drawn], axis=0) if drawn else low
-        bounds = zip(weights, low, high, strict=True)
-        found[column] = [Ranged(*(float(number) for number in one)) for one in bounds]
+        # A share that jumps from 0 to 1 has no standard error to speak of.
+        found[column] = [
+            Estimate(float(share), math.nan, float(least), float(most))
+            for share, least, most in zip(weights, low, high, strict=True)
+        ]
     return found
 
 

@@ -9,10 +9,9 @@ from typing import Any
 from arena.contest.final import begun
 from arena.contest.hidden import hidden_digests
 from arena.contest.issuing import issue
-from arena.errors import UsageFault
 from arena.games.protocol import Game
 from arena.local import Arena
-from arena.office import Office
+from arena.office import Office, zoned
 from arena.roster import game_of
 from arena.tally import PlayReport, Progress, Request, silent
 from registry.tournaments import Tournament
@@ -59,13 +58,12 @@ class Hosting(Office):
           UnknownPolicy, AmbiguousRef, MalformedName: a reference means none, or several.
           TournamentConflict: see `registry.tournaments.Tournaments.announce`.
         """
-        if closes.tzinfo is None or (opens is not None and opens.tzinfo is None):
-            raise UsageFault("a moment could be any hour: say its zone, as +00:00 for UTC")
+        zoned(closes)
         played = game_of(game)
         return self.home.registry.announce(
             name,
             played.name,
-            opens or datetime.now(UTC),
+            zoned(opens) or datetime.now(UTC),
             closes,
             entries=entries,
             matches=matches,

@@ -90,7 +90,7 @@ class Player:
     ) -> None:
         self._arena, self._ledger, self._ring, self._between = arena, ledger, ring, between
         self._home = home = arena.home
-        self._discretion = discretion_of(home.path, home.registry.database.where)
+        self.discretion = discretion_of(home.path, home.registry.database.where)
         self._quota = quota
         self._progress: dict[str, Progress] = {}
         self._served: dict[str, int] = {}
@@ -225,7 +225,7 @@ class Player:
                 return
             if not isinstance(fault, faults.ROOTS):
                 _log.exception("job failed", extra={"job": job.id, "method": job.method})
-            state, error = State.FAILED, json.dumps(self._discretion.document_of(fault))
+            state, error = State.FAILED, json.dumps(self.discretion.document_of(fault))
         self._ledger.end(job, state, result=result, error=error)
         self._forget_cancelled()
         self.counts.jobs[job.method, state.value] += 1

@@ -16,7 +16,6 @@ from arena.errors import BadRequest, NotAllowed, QuotaSpent, UsageFault, Version
 from arena.home import Home
 from arena.office import Office
 from arena.server.admission import check_mixture
-from arena.server.discretion import discretion_of
 from arena.server.ledger import Job, Ledger, State
 from arena.server.player import Player
 from arena.server.rights import check, handed_in, veiled, view_of
@@ -68,7 +67,7 @@ class Service:
         self.ledger, self.player = ledger, player
         self._home, self._wall = home, wall
         self._state = StateOfHome(home)
-        self.discretion = discretion_of(home.path, home.registry.database.where)
+        self.discretion = player.discretion
         self._changing = threading.Lock()
         self._lock = threading.Lock()
         self._answers: OrderedDict[tuple[str, str, str], Answer] = OrderedDict()

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from population.oracles import Spending
     from sandbox.choose import WallChoice
 
-# What the commands do is imported where they do it: their help takes a third of the time.
+# What the commands do is imported where they do it: their help would take four times as long.
 
 
 def oracle_options(function: Callable[..., Any], usual: str = "linear") -> Callable[..., Any]:
