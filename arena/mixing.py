@@ -9,7 +9,7 @@ N matches of it are N w_i matches of member i, as in a stratified sample.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -145,57 +145,59 @@ def with_mixtures(table: PayoffTable, mixtures: Mapping[str, Weights]) -> Payoff
     Raises:
       KeyError: a member is not in the table.
     """
+    if not mixtures:
+        return table
     known = set(table.digests)
-    table = _with_room_for(table, [digest for digest in mixtures if digest not in known])
+    digests = (*table.digests, *(digest for digest in mixtures if digest not in known))
+    index = {digest: place for place, digest in enumerate(digests)}
+    # One copy for all: of thousands of policies these are hundreds of megabytes.
+    arrays: dict[str, Any] = {
+        name: _with_room_for(getattr(table, name), len(digests)) for name in _ARRAYS
+    }
     # What two mixtures get from each other is there with the second of them.
     for digest in sorted(mixtures):
-        table = _with_mixture(table, digest, mixtures[digest])
-    return table
+        _mix_in(arrays, index, digest, mixtures[digest])
+    return replace(table, digests=digests, **arrays)
 
 
-def _with_mixture(table: PayoffTable, digest: str, weights: Weights) -> PayoffTable:
-    index = table.index()
+def _mix_in(
+    arrays: Mapping[str, NDArray[Any]], index: Mapping[str, int], digest: str, weights: Weights
+) -> None:
+    """Writes the row and the column of a mixture into the arrays of a table, by name."""
     own = index[digest]
     members = np.array([index[one] for one in sorted(weights)], dtype=np.intp)
     mix = np.array([weights[one] for one in sorted(weights)])
-    itself = members[:, None] == np.arange(len(table.digests))
+    itself = members[:, None] == np.arange(len(index))
 
-    arrays: dict[str, Any] = {}
-    row = _row(mix, itself, *(getattr(table, name)[members] for name in _SURE))
+    row = _row(mix, itself, *(arrays[name][members] for name in _SURE))
     halves = [
-        _row(mix, itself, *(getattr(table, f"half_{name}")[half][members] for name in _SURE))
+        _row(mix, itself, *(arrays[f"half_{name}"][half][members] for name in _SURE))
         for half in (0, 1)
     ]
+    outcomes = _outcomes(arrays, members, mix, row[2])
     for place, name in enumerate(_SURE):
-        sign = -1 if name == "mean" else 1
-        arrays[name] = _spread(getattr(table, name), own, row[place], sign)
-        half = f"half_{name}"
-        arrays[half] = np.stack(
-            [
-                _spread(array, own, part[place], sign)
-                for array, part in zip(getattr(table, half), halves, strict=True)
-            ]
-        )
-    return replace(table, **arrays, **_outcomes(table, own, members, mix, row[2]))
+        for matrix, found in (
+            (arrays[name], row[place]),
+            *zip(arrays[f"half_{name}"], (half[place] for half in halves), strict=True),
+        ):
+            _write(matrix, own, found, 0 - found if name == "mean" else found)
+    for name, views in outcomes.items():
+        _write(arrays[name], own, *views)
 
 
 _SURE = ("mean", "stderr", "count", "deals")
+_ARRAYS = (*_SURE, *(f"half_{name}" for name in _SURE), "wins", "draws", "forfeits")
 _Row = tuple[Floats, Floats, _Counts, _Counts]
 
 
-def _with_room_for(table: PayoffTable, digests: Sequence[str]) -> PayoffTable:
-    """The same with more policies, which met nobody."""
-    if not digests:
-        return table
-    arrays: dict[str, Any] = {}
-    before, n = len(table.digests), len(table.digests) + len(digests)
-    for name in (*_SURE, *(f"half_{name}" for name in _SURE), "wins", "draws", "forfeits"):
-        array = getattr(table, name)
-        nothing = np.nan if array.dtype.kind == "f" else 0
-        arrays[name] = np.full((*array.shape[:-2], n, n), nothing, dtype=array.dtype)
-        arrays[name][..., :before, :before] = array
-        arrays[name][..., range(before, n), range(before, n)] = 0
-    return replace(table, digests=(*table.digests, *digests), **arrays)
+def _with_room_for(array: NDArray[Any], n: int) -> NDArray[Any]:
+    """A copy, with room for as many policies, of whom the new ones met nobody."""
+    before = array.shape[-1]
+    nothing = np.nan if array.dtype.kind == "f" else 0
+    found = np.full((*array.shape[:-2], n, n), nothing, dtype=array.dtype)
+    found[..., :before, :before] = array
+    found[..., range(before, n), range(before, n)] = 0
+    return found
 
 
 def _row(
@@ -230,20 +232,21 @@ def _worth(mix: Floats, count: _Counts, itself: NDArray[np.bool_]) -> _Counts:
     return fewer
 
 
-def _spread(matrix: Any, own: int, row: Any, sign: int) -> Any:
-    """A matrix (n, n) with another row, and the same in its column."""
-    found = matrix.copy()
-    found[:, own] = 0 - row if sign < 0 else row
-    found[own] = row
-    found[own, own] = 0
-    return found
+def _write(matrix: NDArray[Any], own: int, row: Any, column: Any) -> None:
+    """Puts a row and a column into a matrix (n, n)."""
+    matrix[own], matrix[:, own] = row, column
+    matrix[own, own] = 0
 
 
 def _outcomes(
-    table: PayoffTable, own: int, members: NDArray[np.intp], mix: Floats, matches: _Counts
-) -> dict[str, Any]:
-    """Wins, draws and forfeits as shares of the matches that the mixture's payoffs are worth."""
-    count = table.count[members]
+    arrays: Mapping[str, NDArray[Any]], members: NDArray[np.intp], mix: Floats, matches: _Counts
+) -> dict[str, tuple[Any, Any]]:
+    """Wins, draws and forfeits as shares of the matches that the mixture's payoffs are worth.
+
+    Returns:
+      By name what the mixture and what its opponents (n,) see.
+    """
+    count = arrays["count"][members]
     part = mix[:, None] / np.where(count > 0, count, np.inf)
     played = (part * count).sum(axis=0)
     scale = matches / np.where(played > 0.0, played, np.inf)
@@ -251,19 +254,13 @@ def _outcomes(
     def shared(seen: _Counts) -> Floats:
         return np.asarray((part * seen).sum(axis=0) * scale, dtype=np.float64)
 
-    won: Floats = np.rint(shared(table.wins[members]))
-    drawn = np.minimum(np.rint(shared(table.draws[members])), matches - won)
-    forfeited = np.ceil(shared(table.forfeits[members]) - _ALMOST)
-    credited = np.ceil(shared(table.forfeits.T[members]) - _ALMOST)
+    won: Floats = np.rint(shared(arrays["wins"][members]))
+    drawn = np.minimum(np.rint(shared(arrays["draws"][members])), matches - won)
+    forfeits = arrays["forfeits"]
+    forfeited = np.ceil(shared(forfeits[members]) - _ALMOST)
+    credited = np.ceil(shared(forfeits.T[members]) - _ALMOST)
     return {
-        "wins": _two_views(table.wins, own, won, matches - won - drawn),
-        "draws": _two_views(table.draws, own, drawn, drawn),
-        "forfeits": _two_views(table.forfeits, own, forfeited, credited),
+        "wins": (won, matches - won - drawn),
+        "draws": (drawn, drawn),
+        "forfeits": (forfeited, credited),
     }
-
-
-def _two_views(matrix: _Counts, own: int, row: Any, column: Any) -> _Counts:
-    found = matrix.copy()
-    found[own], found[:, own] = row, column
-    found[own, own] = 0
-    return found
