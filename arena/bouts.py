@@ -7,6 +7,7 @@ What is stored is what the engine says: the table's record of moves is replayed 
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -14,6 +15,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
+from arena.demand import Demand, mean_demands
 from arena.games import game as game_named
 from arena.games.protocol import Game, Seat
 from arena.kinds import native
@@ -40,6 +42,7 @@ from sandbox.values import (
 )
 from sandbox.wall import Wall
 
+_MIB = 1024 * 1024
 IDLE = 254
 FAULT_CODES = {
     250: Termination.CRASHED,
@@ -68,6 +71,7 @@ class Played:
       audit: whether the job was an audit.
       charged: whether the request pays for them although no sandbox played them, because networks
         did.
+      demands: what each Python policy took for a match, by digest, where matches shared workers.
     """
 
     results: tuple[Result, ...]
@@ -75,6 +79,7 @@ class Played:
     voided: tuple[Voided, ...] = ()
     audit: bool = False
     charged: bool = False
+    demands: Mapping[str, Demand] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -342,7 +347,20 @@ def play_in_box(
         else:
             cut = _result(game, bout, outcome, mode, seconds)
             voided.append(Voided(bout, replace(cut, termination=Termination.STALLED)))
-    return Played(tuple(results), tuple(finished), tuple(voided), job.audit)
+    demands = _demands(job, outcomes) if job.shared else {}
+    return Played(tuple(results), tuple(finished), tuple(voided), job.audit, demands=demands)
+
+
+def _demands(job: Job, outcomes: Sequence[Outcome]) -> dict[str, Demand]:
+    """What each Python policy of a block took for a match."""
+    seen: defaultdict[str, list[Demand]] = defaultdict(list)
+    for bout, outcome in zip(job.bouts, outcomes, strict=True):
+        for digest, seconds, held in zip(
+            bout.players, outcome.cpu_seconds, outcome.held_bytes, strict=True
+        ):
+            if job.players[digest].kind == "python":
+                seen[digest].append(Demand(seconds, held / _MIB))
+    return mean_demands(seen)
 
 
 def _result(game: Game, bout: Bout, outcome: Outcome, wall: str, seconds: float) -> Result:

@@ -13,7 +13,7 @@ How a match is played follows from who sits down:
 Every seat of every match gets a sealed worker of its own.  Where the caller vouches for the
 Python policies, the matches of one policy may share a worker ("shared"), which is cheaper when
 few policies meet often; so matches are tiled: policies are put in groups, and a block holds the
-matches of one pair of groups.
+matches of one pair of groups.  How many, follows from what the policies took for matches before.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import enum
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from arena.demand import NOTHING, Demand, Demands
 from arena.kinds.asked import KIND as ASKED
 from arena.kinds.neural import KIND as NEURAL
 from arena.seeds import Seeds
@@ -31,8 +32,14 @@ from sandbox.choose import WallChoice
 NATIVE_BATCH = 48
 """Matches of an engine-only job: about a fifth of a second."""
 INLINE_BATCH = 64
-BLOCK_MATCHES = 256
-"""Matches of one sandbox block."""
+BLOCK_MATCHES = 1024
+"""Matches of one sandbox block that several share, at most."""
+BLOCK_DEMAND = Demand(seconds=40.0, mebibytes=1024.0)
+"""What such a block may take: memory is of one box, and there is a box for each worker."""
+ASKED_MATCHES = 256
+"""Matches in lockstep with somebody who is asked, at most."""
+MOST_WAITING = 65_536
+"""Matches in blocks that are not full; of thousands of policies there are thousands of blocks."""
 INSTANCES_PER_WORKER = 64
 """How many matches of a block one sealed worker plays at most."""
 GROUP = 16
@@ -159,36 +166,76 @@ def trial_job(game: str, bouts: Iterable[Bout], players: Mapping[str, Player]) -
     return job
 
 
-class _Blocks:
-    """Open sandbox blocks, one for each pair of groups."""
+class _Block:
+    """A sandbox block that still has room.
 
-    def __init__(self, match_limit: int) -> None:
-        self._limit = match_limit
+    Args:
+      most: matches that it may have.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.bouts: list[Bout] = []
+        self._most = most
+        self._load: dict[str, int] = {}
+        self._demand = NOTHING
+
+    def fits(self, bout: Bout, demand: Demand) -> bool:
+        """Whether a match that takes so much has room beside the others; the first has."""
+        total = self._demand + demand
+        return not self.bouts or (
+            len(self.bouts) < self._most
+            and total.seconds <= BLOCK_DEMAND.seconds
+            and total.mebibytes <= BLOCK_DEMAND.mebibytes
+            and all(self._load.get(one, 0) < INSTANCES_PER_WORKER for one in bout.players)
+        )
+
+    def add(self, bout: Bout, demand: Demand) -> None:
+        """Adds a match."""
+        self.bouts.append(bout)
+        self._demand += demand
+        for player in bout.players:
+            self._load[player] = self._load.get(player, 0) + 1
+
+
+class _Blocks:
+    """Open sandbox blocks, one for each pair of groups.
+
+    Args:
+      most: matches of a block.
+      demand: what a match takes.
+    """
+
+    def __init__(self, most: int, demand: Callable[[Bout], Demand]) -> None:
+        self._most, self._demand = most, demand
         self._group: dict[str, int] = {}
-        self._open: dict[tuple[int, int], list[Bout]] = {}
-        self._load: dict[tuple[int, int], dict[str, int]] = {}
+        self._open: dict[tuple[int, int], _Block] = {}
+        self._waiting = 0
 
     def add(self, bout: Bout) -> list[Bout] | None:
-        """Adds a match; returns a full block when this match did not fit beside it any more."""
+        """Adds a match; returns the block that has to be played now, if one has."""
         low, high = sorted(
             self._group.setdefault(p, len(self._group) // GROUP) for p in bout.players
         )
         tile = (low, high)
-        load = self._load.setdefault(tile, {})
-        bouts = self._open.setdefault(tile, [])
+        block = self._open.setdefault(tile, _Block(self._most))
+        demand = self._demand(bout)
         full = None
-        crowded = any(load.get(player, 0) >= INSTANCES_PER_WORKER for player in bout.players)
-        if crowded or len(bouts) >= self._limit:
-            full, self._open[tile], self._load[tile] = bouts, [], {}
-            bouts, load = self._open[tile], self._load[tile]
-        bouts.append(bout)
-        for player in bout.players:
-            load[player] = load.get(player, 0) + 1
+        if not block.fits(bout, demand):
+            full, block = self._taken(tile), self._open.setdefault(tile, _Block(self._most))
+        block.add(bout, demand)
+        self._waiting += 1
+        if full is None and self._waiting > MOST_WAITING:
+            full = self._taken(max(self._open, key=lambda one: len(self._open[one].bouts)))
         return full
+
+    def _taken(self, tile: tuple[int, int]) -> list[Bout]:
+        bouts = self._open.pop(tile).bouts
+        self._waiting -= len(bouts)
+        return bouts
 
     def rest(self) -> Iterator[list[Bout]]:
         """What is left in open blocks."""
-        yield from (bouts for bouts in self._open.values() if bouts)
+        yield from (block.bouts for block in self._open.values())
 
 
 def jobs(
@@ -198,6 +245,7 @@ def jobs(
     *,
     shared: bool = False,
     block_matches: int = BLOCK_MATCHES,
+    demands: Demands | None = None,
 ) -> Iterator[Job]:
     """Cuts matches into jobs, lazily and in a stable order.
 
@@ -208,18 +256,25 @@ def jobs(
       shared: whether the matches of one Python policy may share a sealed worker.
       block_matches: of a shared block, or in lockstep with somebody who is asked, at most; smaller
         blocks share out among more workers.
+      demands: what policies took for a match so far; may become better while jobs are cut.
     """
+    known = demands or Demands()
+
+    def demand(bout: Bout) -> Demand:
+        inside = (one for one in bout.players if players[one].kind == "python")
+        return sum((known.of(one) for one in inside), NOTHING)
 
     def trusted(route: Route, bouts: list[Bout]) -> Job:
         present = {digest: players[digest] for bout in bouts for digest in bout.players}
         return Job(route, game, tuple(bouts), present)
 
-    blocks = _Blocks(min(block_matches, BLOCK_MATCHES) if shared else ISOLATED_BATCH)
+    most = min(block_matches, BLOCK_MATCHES) if shared else ISOLATED_BATCH
+    blocks = _Blocks(most, demand)
     sizes = {
         Route.NATIVE: NATIVE_BATCH,
         Route.INLINE: INLINE_BATCH,
         Route.LOCKSTEP: INLINE_BATCH,
-        Route.ASKED: min(block_matches, BLOCK_MATCHES),
+        Route.ASKED: min(block_matches, ASKED_MATCHES),
     }
     waiting: dict[Route, list[Bout]] = {route: [] for route in sizes}
     for bout in bouts:

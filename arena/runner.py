@@ -17,6 +17,7 @@ from itertools import chain
 from types import TracebackType
 
 from arena.bouts import BoutHandler, Played
+from arena.demand import Demands
 from arena.errors import UsageFault
 from arena.executors import Executor, Workers, open_executor
 from arena.games.protocol import Game
@@ -79,6 +80,7 @@ class Runner:
         self._opened: Executor | None = None
         self._here: BoutHandler | None = None
         self._owed: list[tuple[Tally, Mapping[str, Player]]] = []
+        self._demands = Demands()
 
     @property
     def capacity(self) -> int:
@@ -152,12 +154,13 @@ class Runner:
                 players,
                 shared=request.shared,
                 block_matches=self._block_size(missing),
+                demands=self._demands,
             )
             few = missing <= SMALL
             answers = self._run(stream, missing, partial(tally.more, players), here=few)
             try:
                 with closing(answers):  # whatever is raised, nobody else gets what is left
-                    tally.collect(answers)
+                    tally.collect(map(self._learnt, answers))
             finally:
                 if tally.owes_audits:
                     self._owed.append((tally, players))
@@ -284,6 +287,11 @@ class Runner:
             return
         self._executor.grow(-(-matches // MATCHES_A_WORKER))
         yield from self._executor.run(stream, next_but_more, self.watch or _nobody)
+
+    def _learnt(self, played: Played) -> Played:
+        """What was played; the blocks that are cut from now on are cut by what it took."""
+        self._demands.learn(played.demands)
+        return played
 
     def _behind_the_wall(self, job: Job) -> Job:
         """Says which wall a job of the sandbox needs, settled once for all workers.

@@ -250,12 +250,13 @@ class BoxLink:
         try:
             rows, moves = frames.parse_document(body)
             outcomes, at = [], 0
-            for fault, cpu, final, size in rows:
+            for fault, cpu, held, final, size in rows:
                 outcomes.append(
                     Outcome(
                         moves=moves[at : at + size],
                         fault=None if fault is None else _fault(*fault),
                         cpu_seconds=(float(cpu[0]), float(cpu[1])),
+                        held_bytes=(int(held[0]), int(held[1])),
                         final=bool(final),
                     )
                 )

@@ -31,11 +31,15 @@ def resident_bytes(pid: int) -> int:
         return 0
 
 
+def held_bytes(worker: Worker) -> int:
+    """What a worker holds beyond what it shared with its zygote when it was forked."""
+    return max(resident_bytes(worker.pid) - worker.resident_before, 0)
+
+
 class BoxMemory:
     """What all workers of a box may hold together.
 
-    A worker is charged for what it holds beyond what it shared with its zygote when it was
-    forked.
+    A worker is charged for `held_bytes`.
 
     Args:
       mebibytes: for all workers; None is no limit.
@@ -59,7 +63,7 @@ class BoxMemory:
         if self._mebibytes is None:
             return []
         here = [worker for worker in workers if not worker.gone and worker.verdict is None]
-        held = [max(resident_bytes(w.pid) - w.resident_before, 0) for w in here]
+        held = [held_bytes(worker) for worker in here]
         total, most = sum(held), self._mebibytes * _MIB
         self.tight = 2 * total > most
         found = []

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 from .births import Zygote
-from .box_memory import resident_bytes
+from .box_memory import held_bytes, resident_bytes
 from .children import Burial
 from .frames import BROKE_PROTOCOL, DIED, LOAD_FAILED, TIMED_OUT
 from .hired import Worker
@@ -170,6 +170,8 @@ class Crew:
         killed = [worker for worker in workers if not worker.closed]
         with self._watch.paused():  # it must not touch a process number that may be given away
             for worker in killed:
+                if self._charged and worker.pid and not worker.gone:
+                    worker.held = held_bytes(worker)
                 worker.close()
                 if worker.pid and not worker.gone:
                     with suppress(ProcessLookupError):

@@ -13,7 +13,7 @@ import os
 import struct
 from typing import Any
 
-VERSION = 2
+VERSION = 3
 """Of this protocol; host and box must agree."""
 
 HEADER = struct.Struct("<IB")

@@ -60,6 +60,7 @@ class MatchEnd:
     moves: bytes
     fault: tuple[int, str, str] | None
     cpu_seconds: tuple[float, float]
+    held_bytes: tuple[int, int]
     final: bool
 
 
@@ -233,10 +234,11 @@ class Sitting:
 
     def _ends(self) -> list[MatchEnd]:
         seats = 2 * len(self._block.matches)
-        cpu = [0.0] * seats
+        cpu, held = [0.0] * seats, [0] * seats
         for worker in self._crew.workers:
             for seat in worker.seats:
                 cpu[seat] = worker.cpu_total / worker.instances
+                held[seat] = worker.held // worker.instances
         ends = []
         for match in range(len(self._block.matches)):
             fault: tuple[int, str, str] | None = None
@@ -253,6 +255,7 @@ class Sitting:
                     moves=self._table.moves(match),
                     fault=fault,
                     cpu_seconds=(cpu[2 * match], cpu[2 * match + 1]),
+                    held_bytes=(held[2 * match], held[2 * match + 1]),
                     final=final,
                 )
             )

@@ -130,7 +130,9 @@ class Referee:
                 limits=limits,
             )
             ends += Sitting(block, self._nursery, self._watch, self._programs, host.ask).play()
-        rows = [[end.fault, end.cpu_seconds, end.final, len(end.moves)] for end in ends]
+        rows = [
+            [end.fault, end.cpu_seconds, end.held_bytes, end.final, len(end.moves)] for end in ends
+        ]
         moves = b"".join(end.moves for end in ends)
         self._say(Kind.OUTCOMES, frames.document(rows, moves))
 

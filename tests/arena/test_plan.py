@@ -7,7 +7,10 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arena import plan
+from arena.demand import Demand, Demands
 from arena.plan import (
+    BLOCK_DEMAND,
     BLOCK_MATCHES,
     INSTANCES_PER_WORKER,
     ISOLATED_BATCH,
@@ -95,3 +98,57 @@ def test_routes():
     assert route_of(("native", "tabular")) is Route.INLINE
     assert route_of(("tabular", "tabular")) is Route.INLINE
     assert route_of(("python", "native")) is Route.BOX
+
+
+def cut_by(demand, players, repetitions):
+    known = Demands()
+    known.learn(dict.fromkeys(players, demand))
+    return list(
+        jobs("rrps", round_robin(players, repetitions), players, shared=True, demands=known)
+    )
+
+
+@given(st.floats(0.0, 30.0), st.floats(0.0, 700.0), st.integers(2, 40))
+def test_a_block_takes_no_more_than_it_may(seconds, mebibytes, count):
+    demand = Demand(seconds, mebibytes)
+    for job in cut_by(demand, players_of(["python"] * count), 2):
+        several = demand.times(2.0 * len(job.bouts))
+        assert len(job.bouts) == 1 or several.seconds <= BLOCK_DEMAND.seconds * (1 + 1e-9)
+        assert len(job.bouts) == 1 or several.mebibytes <= BLOCK_DEMAND.mebibytes * (1 + 1e-9)
+
+
+def test_light_policies_play_in_wider_blocks_than_heavy_and_unknown_ones():
+    players = players_of(["python"] * 16)
+    light = cut_by(Demand(0.001, 0.1), players, 20)
+    unknown = list(jobs("rrps", round_robin(players, 20), players, shared=True))
+    heavy = cut_by(Demand(0.5, 4.0), players, 20)
+    widths = [max(len(job.bouts) for job in cut) for cut in (light, unknown, heavy)]
+    assert widths == sorted(widths, reverse=True) and len(set(widths)) == 3
+    assert widths[0] > 400 and widths[2] == 40
+
+
+def test_what_the_engine_plays_itself_takes_no_room_in_a_block():
+    players = players_of(["python", *["native"] * 15])
+    demand = Demand(1.0, 1.0)
+    widest = max(len(job.bouts) for job in cut_by(demand, players, 2) if job.route is Route.BOX)
+    assert widest == 30
+
+
+def test_blocks_that_are_not_full_do_not_pile_up(monkeypatch):
+    monkeypatch.setattr(plan, "MOST_WAITING", 50)
+    players = players_of(["python"] * 100)
+    bouts = round_robin(players, 1)
+    taken = 0
+
+    def stream():
+        nonlocal taken
+        for bout in bouts:
+            taken += 1
+            yield bout
+
+    given_out = 0
+    for job in jobs("rrps", stream(), players, shared=True):
+        waiting = taken - given_out
+        given_out += len(job.bouts)
+        assert waiting <= 51 + 1
+    assert given_out == len(bouts)
