@@ -41,9 +41,9 @@ SPREAD = 220.0
 
 MATCHES = """
     insert into matches
-    select uuid(), pair, repetition, floor(random() * 401) - 200, 'completed', null, '', ''::blob,
+    select uuid(), pair, ?, floor(random() * 401) - 200, 'completed', null, '', ''::blob,
            'native', 4000, 1000, 1000, now()::timestamp, 1, 1
-    from listed, range(?) as r(repetition)
+    from listed
 """
 
 
@@ -115,7 +115,8 @@ def fill(path: Path, digests: list[str], pairs: list[tuple[int, int]], matches: 
             "walls", pa.table({"pair": listed["pair"], "matches": np.full(len(low), matches)})
         )
         store.execute("insert into isolation select pair, 'native', matches, 0 from walls")
-        store.execute(MATCHES, [matches])
+        for repetition in range(matches):  # as they are played: all pairs, then all pairs again
+            store.execute(MATCHES, [repetition])
         store.execute(
             "update games set matches = matches + ? where game = ?", [len(low) * matches, game]
         )
