@@ -18,6 +18,9 @@ class LinearRefinement:
     scores higher; it ends when the program does not lose any more (u >= 0) or after M revisions.
     A draft that cannot be scored counts as a revision and its reason is fed back.
 
+    Where hidden opponents have a part in the score, all M revisions are made: most programs win
+    from these, so that not to lose says little, and the point of them is to choose the best.
+
     Attributes:
       writer: writes the programs.
       refinements: M, revisions at most.
@@ -51,16 +54,17 @@ class LinearRefinement:
         measure = self._measure(task, evaluate, None)
         last = trials.run(self._drafts(Draft(_key(j))), measure)  # pi' <- oracle(prompt), u
         best = self._improved(None, last, trials)
-        while not self.terminated(best, j) and not self._over(best, trials):
+        while not self.terminated(task, best, j) and not self._over(best, trials):
             j += 1
             asked = revision(_key(j), best, last[0], trials)  # update_prompt(prompt, pi', u)
             last = trials.run(self._drafts(asked), self._measure(task, evaluate, best))
             best = self._improved(best, last, trials)
         return trials.response(best)
 
-    def terminated(self, best: Outcome | None, j: int) -> bool:
+    def terminated(self, task: Task, best: Outcome | None, j: int) -> bool:
         """Whether refinement ends after j revisions: M are spent, or the program does not lose."""
-        return j >= self.refinements or (best is not None and best.u >= 0.0)
+        good_enough = best is not None and best.u >= 0.0 and not task.hidden_share
+        return j >= self.refinements or good_enough
 
     def _over(self, best: Outcome | None, trials: Trials) -> bool:
         """Whether the best returns the most that can be had."""

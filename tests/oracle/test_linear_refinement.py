@@ -1,5 +1,7 @@
 """LinearRefinement: the rules of Algorithm 1's refinement loop."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -37,6 +39,15 @@ def test_a_losing_program_is_refined_until_it_does_not_lose():
     assert first.score.u == -4.0
     assert second.source == program(-1.0, "b")
     assert response.best.parent == digest_of("rrps", "python", program(-1.0, "b"))
+
+
+def test_with_hidden_opponents_all_revisions_are_made():
+    task = replace(a_task(), hidden=a_task().opponents[:1], hidden_share=0.5)
+    writer = ScriptedWriter([program(u, str(u)) for u in (5.0, 3.0, 9.0, 4.0)])
+    response = LinearRefinement(writer, refinements=3).respond(task, Evaluation(task))
+    assert len(writer.asked) == 4
+    assert response.best.score.u == 9.0
+    assert [draft.score.u for draft in writer.asked[1:]] == [5.0, 5.0, 9.0]
 
 
 def test_only_what_scores_higher_is_kept():
