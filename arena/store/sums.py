@@ -79,6 +79,8 @@ class _Listed:
       digests: of the policies that played.
       low: (p,) place of the smaller digest of each pair.
       high: (p,) of the larger.
+      range: their least and their greatest number; (0, -1) where there is none.
+      alone: whether all numbers between these are of this game.
     """
 
     def __init__(self, connection: Connection, game: str, version: int) -> None:
@@ -93,6 +95,8 @@ class _Listed:
         self.digests = policies.digests
         self.low, self.high = (policies.places(pairs[side]) for side in ("low", "high"))
         numbers = np.asarray(pairs["pair"])
+        self.range = (int(numbers.min()), int(numbers.max())) if len(numbers) else (0, -1)
+        self.alone = self.range[1] - self.range[0] + 1 == len(numbers)
         # One more than there are: what is beyond the last pair of the game is of another game.
         self._place = np.full(int(numbers.max(initial=-1)) + 2, -1, dtype=np.int32)
         self._place[numbers] = np.arange(len(numbers), dtype=np.int32)
@@ -119,14 +123,19 @@ def _placed(
 def returns_in_id_order(connection: Connection, game: str, version: int, last: int) -> pa.Table:
     """See `MatchStore.returns_in_id_order`; `last` is the greatest repetition."""
     listed = _Listed(connection, game, version)
+    # To look every match's pair up among millions takes longer than to read and sort them.
+    mine = """
+        and pair in (select p.pair from pairs as p join games as g using (game)
+                     where g.name = $game and g.version = $version)
+    """
     played = connection.sql(
-        """
-        select m.pair, m.return_low from matches as m
-        semi join (select p.pair from pairs as p join games as g using (game)
-                   where g.name = ? and g.version = ?) using (pair)
-        where m.repetition <= ? order by m.id
+        f"""
+        select pair, return_low from matches
+        where repetition <= $last and pair between $first and $final {"" if listed.alone else mine}
+        order by id
         """,
-        params=[game, version, last],
+        params={"last": last, "first": listed.range[0], "final": listed.range[1]}
+        | ({} if listed.alone else {"game": game, "version": version}),
     ).to_arrow_table()
     places = listed.places(played.column("pair").to_numpy())
     sides = {

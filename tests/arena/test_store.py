@@ -347,6 +347,9 @@ def test_versions_of_the_rules_are_kept_apart(store: MatchStore) -> None:
     assert store.pair_sums("pennies", 3).digests == ()
     returns = [store.returns_in_id_order("pennies", v) for v in (1, 2)]
     assert [one.column("return_low").to_pylist() for one in returns] == totals
+    store.append(old, [result(match(1, 2, 0, old), 3.0)])  # the other version's pair lies between
+    returns = [store.returns_in_id_order("pennies", v) for v in (1, 2)]
+    assert [sorted(one.column("return_low").to_pylist()) for one in returns] == [[1.0, 3.0], [2.0]]
     with pytest.raises(ValueError, match="version 2 of the rules"):
         store.get(match(0, 1, 0, new).id)
 
