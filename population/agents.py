@@ -15,7 +15,7 @@ from arena.tally import Pair
 from oracle.agent.price import Estimate, estimate
 from oracle.agent.settings import AgentSettings, dialogue_of, settings_of
 from oracle.models.catalogue import price_of
-from oracle.models.choice import check_asking, model_from, names_of
+from oracle.models.choice import ASKED, check_asking, model_from, names_of
 from oracle.models.options import Asking, ServerOptions
 from oracle.models.prices import parse_price
 from oracle.models.protocol import Model
@@ -46,9 +46,9 @@ def settings_for(
       UsageFault: the model does not take the options, or they are several.
     """
     name = full_model_name(model)
-    if len(names_of(name)) > 1 or name.partition(":")[0] not in ("gemini", "openai"):
+    if len(names_of(name)) > 1 or name.partition(":")[0] not in ASKED:
         raise UsageFault(
-            f"an agent asks one model, gemini[:NAME] or openai:NAME, and not {model!r}"
+            f"an agent asks one model, gemini[:NAME], openai:NAME or text:NAME, and not {model!r}"
         )
     check_asking(name, asking)
     return AgentSettings(

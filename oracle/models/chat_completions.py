@@ -173,21 +173,34 @@ def read_answer(answer: Any) -> Reply:
     """
     if not isinstance(answer, dict) or not isinstance(answer.get("choices"), list):
         raise ValueError("it is no chat completion")
-    counts = _counts(answer.get("usage"))
-    reply = replace(counts, model=_word(answer.get("model")), origin=_word(answer.get("id")))
+    reply = counted(answer)
     if not answer["choices"]:
         return reply
     choice = answer["choices"][0]
     message = choice.get("message") if isinstance(choice, dict) else None
     if not isinstance(message, dict):
         raise ValueError("its first choice has no message")
-    written, reason = _text(message.get("content")), _word(choice.get("finish_reason"))
+    written, (finish, reason) = _text(message.get("content")), finish_of(choice)
     text = answer_in(written)
     if message.get("refusal"):
         return replace(reply, text=text, finish=Finish.BLOCKED, detail="refusal")
     thought = bool(written.strip()) or any(message.get(name) for name in _REASONING)
     detail = f"{reason}, only reasoning" if thought and not text.strip() else reason
-    return replace(reply, text=text, finish=_finish(reason), detail=detail)
+    return replace(reply, text=text, finish=finish, detail=detail)
+
+
+def counted(answer: Mapping[str, Any]) -> Reply:
+    """Who answered, and what for how many tokens; no text."""
+    counts = _counts(answer.get("usage"))
+    return replace(counts, model=_word(answer.get("model")), origin=_word(answer.get("id")))
+
+
+def finish_of(choice: Mapping[str, Any]) -> tuple[Finish, str]:
+    """Why a choice ends, and the server's word for it."""
+    reason = _word(choice.get("finish_reason"))
+    if reason == "content_filter":
+        return Finish.BLOCKED, reason
+    return Finish.CUT_OFF if reason == "length" else Finish.STOPPED, reason
 
 
 _REASONING = ("reasoning_content", "reasoning", "reasoning_details", "thinking")
@@ -205,12 +218,6 @@ def _text(content: object) -> str:
         if isinstance(part, dict) and part.get("type") in ("text", "output_text")
     ]
     return "".join(text for text in texts if isinstance(text, str))
-
-
-def _finish(reason: str) -> Finish:
-    if reason == "content_filter":
-        return Finish.BLOCKED
-    return Finish.CUT_OFF if reason == "length" else Finish.STOPPED
 
 
 def _counts(usage: object) -> Reply:

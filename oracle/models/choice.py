@@ -16,9 +16,12 @@ from oracle.models.options import Asking, ServerOptions
 from oracle.models.protocol import Model
 from oracle.models.recorded import RecordedModel
 from oracle.models.retry import Caller, RetryPolicy
+from oracle.models.text_completions import TextModel
 
-FORMS = "gemini, gemini:NAME, openai:NAME, recorded:FILE"
+FORMS = "gemini, gemini:NAME, openai:NAME, text:NAME, recorded:FILE"
 """How a model is written; several, which take turns, with commas between them."""
+ASKED = ("gemini", "openai", TextModel.kind)
+"""Kinds of models that are asked when they are needed."""
 _PATIENCE = RetryPolicy(attempts=3, first_wait=0.5, longest_wait=1.0)
 """With a server that cannot be reached at the start: somebody is waiting for the message."""
 
@@ -46,6 +49,8 @@ def model_from(text: str, options: ServerOptions | None = None) -> Model:
         return GeminiModel(name, options)
     if kind == "openai" and name:
         return OpenAIModel(name, options)
+    if kind == TextModel.kind and name:
+        return TextModel(name, options)
     if kind == "recorded" and name:
         return RecordedModel(Path(name))
     if text in STARTS:
@@ -97,10 +102,12 @@ def check_asking(model: str, asking: Asking) -> None:
 
 def _check_asking(model: str, asking: Asking) -> None:
     kind, _, name = model.partition(":")
-    if kind not in ("gemini", "openai"):
+    if kind not in ASKED:
         if asking != Asking():
             raise UsageFault(f"{model} is no model that is asked: {asking} would do nothing")
         return
+    if kind == TextModel.kind and asking.thinking is not None:
+        raise UsageFault(f"{model} continues a text and does not think: leave --thinking out")
     listed = catalogue().find(name)
     if listed is None:
         return

@@ -46,7 +46,13 @@ class _FieldRefused(Exception):
 
 
 class OpenAIModel:
-    """A model behind chat completions.  The client is built at the first call."""
+    """A model behind chat completions.  The client is built at the first call.
+
+    Attributes:
+      kind: what stands before the model's name.
+    """
+
+    kind = "openai"
 
     def __init__(
         self, model: str, options: ServerOptions | None = None, caller: Caller | None = None
@@ -58,7 +64,7 @@ class OpenAIModel:
           options: how to reach it.
           caller: makes the attempts; one after the options where it is None.
         """
-        self.name = f"openai:{model}"
+        self.name = f"{self.kind}:{model}"
         self._model = model
         self._options = options or ServerOptions()
         self._url = self._options.base_url or os.environ.get(URL, "")
@@ -114,8 +120,7 @@ class OpenAIModel:
 
         try:
             # The text of the answer: servers differ, and the SDK's own reading checks nothing.
-            answer = client.chat.completions.with_raw_response.create(**asked)
-            return read_answer(json.loads(answer.text))
+            return self._read(json.loads(self._create(client, asked)))
         except openai.APIStatusError as error:
             return _refused(error, asked)
         except openai.APIConnectionError as error:  # timeouts included
@@ -124,22 +129,44 @@ class OpenAIModel:
             said = without_secrets(str(error).partition("\n")[0][:200], (KEY,))
             raise Transient(f"the server's answer cannot be read: {said}") from None
 
-    def _asked(self, request: Request, form: str) -> dict[str, Any]:
+    def _create(self, client: openai.OpenAI, asked: dict[str, Any]) -> str:
+        """The text of the server's document that answers what is asked."""
+        return client.chat.completions.with_raw_response.create(**asked).text
+
+    def _read(self, answer: Any) -> Reply:
+        """A document as a reply without its cost.
+
+        Raises:
+          ValueError: it is none.
+        """
+        return read_answer(answer)
+
+    def _told_model(self, request: Request, form: str) -> dict[str, Any]:
+        """The fields that hold the question in one of its forms."""
         messages = [{"role": "user", "content": form}]
         if request.system:
             messages.insert(0, {"role": "system", "content": request.system})
+        return {"messages": messages}
+
+    def _optional(self, request: Request) -> dict[str, Any]:
+        """The fields that a question can do without; None where it does."""
         # Others than OpenAI know the limit on output by its first name.
         limit = "max_tokens" if self._url else "max_completion_tokens"
-        optional: dict[str, Any] = {
+        return {
             "temperature": request.temperature,
             "seed": None if request.seed is None else request.seed % 2**31,
             _NEWER[limit] if limit in self._refused else limit: request.max_output_tokens,
             "reasoning_effort": request.thinking,
             "response_format": None if request.schema is None else _format(request.schema),
         }
-        wanted = {name: value for name, value in optional.items() if value is not None}
-        kept = {name: value for name, value in wanted.items() if name not in self._refused}
-        return {"model": self._model, "messages": messages, **kept}
+
+    def _asked(self, request: Request, form: str) -> dict[str, Any]:
+        wanted = {
+            name: value
+            for name, value in self._optional(request).items()
+            if value is not None and name not in self._refused
+        }
+        return {"model": self._model, **self._told_model(request, form), **wanted}
 
     def _leave_out(self, refusal: _FieldRefused) -> None:
         with self._lock:

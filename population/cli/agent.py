@@ -67,7 +67,10 @@ def agent_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @game_option
     @click.option(
-        "--model", required=True, metavar="gemini[:NAME]|openai:NAME", help="Who is asked."
+        "--model",
+        required=True,
+        metavar="gemini[:NAME]|openai:NAME|text:NAME",
+        help="Who is asked.",
     )
     @click.option(
         "--history",

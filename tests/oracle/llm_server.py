@@ -1,9 +1,10 @@
-"""A server on this machine that speaks Gemini's REST protocol and OpenAI's chat completions.
+"""A server on this machine that speaks Gemini's REST protocol and OpenAI's completions.
 
-It counts tokens as words, keeps what it was asked and what it charged for, and misbehaves as it
-is told: every call takes the next of its scripted steps, if there is one.  It also says which
-models it has; such questions have a script of their own.  It may answer a name as another model,
-refuse fields of OpenAI's protocol, and have a context that is too small for its prompts.
+These are of chats and of texts.  It counts tokens as words, keeps what it was asked and what it
+charged for, and misbehaves as it is told: every call takes the next of its scripted steps, if there
+is one.  It also says which models it has; such questions have a script of their own.  It may answer
+a name as another model, refuse fields of OpenAI's protocol, and have a context that is too small
+for its prompts.
 
     with LLMServer(lambda prompt: "an answer to " + prompt) as server:
         server.then(Step(status=429, retry_delay="7s"), Step(drop=True))
@@ -255,7 +256,7 @@ class _Handler(BaseHTTPRequestHandler):
         path = self.path.partition("?")[0]
         headers = {name.lower(): value for name, value in self.headers.items()}
         gemini = path.endswith(":generateContent")
-        if not gemini and not path.endswith("/chat/completions"):
+        if not gemini and not path.endswith("/completions"):
             self._send(404, _error(Step(404, message=f"no such path: {path}"), gemini=True))
             return
         asked = Asked(path, headers, body, _prompt(body, gemini))
@@ -330,13 +331,15 @@ def _prompt(body: dict[str, Any], gemini: bool) -> str:
         return "".join(
             part.get("text", "") for content in body["contents"] for part in content["parts"]
         )
+    if "messages" not in body:
+        return str(body["prompt"])
     return "".join(message["content"] for message in body["messages"] if message["role"] == "user")
 
 
 def _system(body: dict[str, Any], gemini: bool) -> str:
     if gemini:
         return "".join(part["text"] for part in body.get("systemInstruction", {}).get("parts", ()))
-    return "".join(one["content"] for one in body["messages"] if one["role"] == "system")
+    return "".join(one["content"] for one in body.get("messages", ()) if one["role"] == "system")
 
 
 def _too_long(manner: str, read: int, context: int, gemini: bool) -> dict[str, Any]:
@@ -394,12 +397,14 @@ def _gemini(step: Step, text: str, charged: Charged, origin: str, version: str) 
 def _openai(step: Step, text: str, charged: Charged, origin: str, version: str) -> dict[str, Any]:
     finish = "content_filter" if step.blocked else OPENAI_FINISH.get(step.finish, step.finish)
     message = {"role": "assistant", "content": None if step.empty else text, **step.extra}
+    chat = "messages" in charged.asked.body
+    written_as = {"message": message} if chat else {"text": "" if step.empty else text}
     answer: dict[str, Any] = {
         "id": origin,
-        "object": "chat.completion",
+        "object": "chat.completion" if chat else "text_completion",
         "created": 0,
         "model": version,
-        "choices": [{"index": 0, "finish_reason": finish, "message": message}],
+        "choices": [{"index": 0, "finish_reason": finish, **written_as}],
     }
     if step.usage:
         written = charged.output + charged.thoughts

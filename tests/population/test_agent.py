@@ -98,6 +98,19 @@ def test_it_plays_a_bot_and_a_program_and_is_an_entrant(home: Path, server: LLMS
     assert refused.exit_code == 2 and "csro agent" in refused.output
 
 
+def test_a_model_that_only_continues_texts_plays_too(home: Path, server: LLMServer) -> None:
+    asking = ["--model", "text:base", "--temperature", "0", "--price", "0/0", "--yes"]
+    played = csro(
+        home, "play", "--game", "rrps", *asking, "--against", "house/rockbot", "--matches", "1"
+    )
+    assert played.exit_code == 0, played.output
+    assert {asked.path for asked in server.asked} == {"/v1/completions"}
+    assert all("messages" not in asked.body for asked in server.asked)
+    with Arena(home) as arena:
+        (match,) = arena.matches("rrps", "csro/agent-base")
+    assert abs(match.return_low) > 900, "it expects what was thrown last, and so beats rockbot"
+
+
 def test_against_a_mixture_it_meets_the_members_and_pays_for_no_match_that_counts_nowhere(
     home: Path, server: LLMServer
 ) -> None:
