@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 from arena.errors import UsageFault
 from arena.home import Home
@@ -164,6 +165,25 @@ class Office:
         from arena.contest.final import counting  # with all that plays, which others do without
 
         return counting(self.home, self.tournament(name))
+
+    def certificate(self, name: str, *, sources: bool = False) -> dict[str, Any]:
+        """The certificate that was issued for a tournament.
+
+        Args:
+          name: of the tournament.
+          sources: whether it shall hold the sources of its policies.
+
+        Raises:
+          UnknownTournament, UsageFault, TournamentConflict: there is none, or none yet; see
+            `arena.contest.issuing.issued`.
+        """
+        from arena.contest.issuing import issued, policies_in, with_sources
+
+        document = issued(self.home, name)
+        if not sources:
+            return document
+        known = self.home.registry.by_digests(policies_in(document))
+        return with_sources(document, {digest: one.payload for digest, one in known.items()})
 
     def move_closing(self, name: str, closes: datetime | None = None) -> Tournament:
         """Lets a tournament close at another moment; None for now, by this machine's clock.
