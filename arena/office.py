@@ -78,16 +78,23 @@ class Office:
         """Ends the invitations with this mark; returns how many were open."""
         return self.home.registry.withdraw_invite(mark)
 
-    def redeem(self, code: str, name: str) -> str:
+    def redeem(self, code: str, name: str, *, token: str | None = None) -> str:
         """Makes an account with an invitation's code, and returns its token.
 
+        Args:
+          code: of the invitation.
+          name: of the account.
+          token: that it shall have, drawn by `registry.tokens.drawn`: then the same may be asked
+            again when no answer came.  None to have one drawn; a server's client draws one itself.
+
         Raises:
-          MalformedName, NameRefused, InviteRefused: see `registry.invites.Invites.redeem`.
+          MalformedName, NameRefused, InviteRefused, AccountDisabled: see
+            `registry.invites.Invites.redeem`.
         """
         # Whoever guesses codes does not make writers wait.
         if self.home.registry.invitation(code) is None:
             raise InviteRefused("this is not the code of an invitation; check that it is whole")
-        return self.home.registry.redeem(code, name)
+        return self.home.registry.redeem(code, name, token=token)
 
     def renew_token(self, name: str, *, expires: datetime | None = None) -> str:
         """Makes a token for an account; one that there was fits no longer.
