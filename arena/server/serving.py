@@ -67,6 +67,7 @@ class Serving:
       quota: of authors, for one day.
       pages: whether pages are shown at the same address, where there are any.
       rate: requests a second of one client.
+      oidc: file that says who may sign in on the pages, and as whom; None where nobody does.
     """
 
     home: Path
@@ -78,6 +79,7 @@ class Serving:
     quota: Quota = DAY
     pages: bool = False
     rate: float = A_SECOND
+    oidc: Path | None = None
 
 
 class Server:
