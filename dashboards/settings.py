@@ -68,9 +68,8 @@ class Settings:
             "ARENA_LIVE_SECONDS": str(self.live_seconds),
             "ARENA_BY_INVITATION": str(int(self.by_invitation)),
             "ARENA_PAGES_HOSTED": str(int(self.hosted)),
+            "ARENA_PAGES_OIDC": str(self.oidc or ""),  # nobody signs in by a variable left over
         }
-        if self.oidc:
-            variables["ARENA_PAGES_OIDC"] = str(self.oidc)
         if self.registry_url:
             variables["ARENA_REGISTRY"] = self.registry_url
         return variables

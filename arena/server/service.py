@@ -129,7 +129,7 @@ class Service:
         arguments = call.decode(document)
         desk = self._desk(account)
         check(call, account, arguments, desk)
-        view, state = view_of(call, account, arguments), self._state.word()
+        view, state = view_of(call, account, arguments), self._word_for(call, arguments)
         asked = json.dumps([call.name, document, view], sort_keys=True)
         key = (hashlib.blake2b(asked.encode(), digest_size=16).hexdigest(), view, state)
         with self._lock:
@@ -149,6 +149,18 @@ class Service:
             with self._lock:
                 self._computing.pop(key, None)
         return kept
+
+    def _word_for(self, call: Call, arguments: Mapping[str, Any]) -> str:
+        """Changes when another answer may be due.
+
+        A certificate never changes, and with the registry alone which of its sources are open: it
+        takes seconds to read a large one, which nobody shall ask for at every match.
+        """
+        if call.name != "certificate":
+            return self._state.word()
+        issued = self._home.registry.tournament(arguments["name"]).certificate
+        sources = arguments.get("sources", False)
+        return issued + (self._state.of_registry() if sources or not issued else "")
 
     def _desk(self, account: Account) -> Desk:
         """The desk as an account sees it, which acts in its name."""

@@ -104,6 +104,16 @@ def test_once_issued_it_is_everybodys_with_the_sources_that_each_may_see(there, 
         assert not [one.problem for one in verify(document) if one.problem]
 
 
+def test_a_large_one_is_not_read_again_at_every_match(there, as_):
+    bare = without_sources(as_("boss").certify("spring"))
+    assert as_("ada").certificate("spring") == bare
+    path = file_of(there.home)
+    path.parent.rename(path.parent.with_name("away"))
+    open_home(there.home).registry.invite()
+    for name in ("ada", "eve"):
+        assert as_(name).certificate("spring") == bare, "it is known, whatever changes"
+
+
 def test_a_policy_that_is_hidden_again_is_named_and_not_shown(there, as_):
     boss = as_("boss")
     whole = boss.certify("spring")
