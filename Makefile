@@ -53,7 +53,7 @@ $(VENV)/.rl-ready: $(VENV)/.dev-ready requirements-rl.txt
 
 # Pins every dependency with its hashes.  The lock names no index: pip uses the one it is set up for.
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
-	--no-annotate --no-emit-index-url --extra openai pyproject.toml
+	--no-annotate --no-emit-index-url --extra openai --extra oidc pyproject.toml
 
 lock:
 	$(LOCK) -o requirements.lock

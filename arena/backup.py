@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from arena.errors import BackupUnusable, UsageFault
-from arena.home import FINALS, MATCHES, REGISTRY, Home, mark, open_home
+from arena.home import CERTIFICATE, FINALS, MATCHES, REGISTRY, Home, mark, open_home
 from arena.registry_address import without_secrets
 from arena.store import MatchStore
 from registry import Registry
@@ -137,6 +137,9 @@ def _copies(home: Home, folder: Path) -> Iterator[Path]:
         place = folder / path.relative_to(home.path)
         place.parent.mkdir(parents=True)
         yield from MatchStore(path).copied(place)
+        certificate = path.with_name(CERTIFICATE)
+        if certificate.exists():
+            yield Path(shutil.copyfile(certificate, place.with_name(CERTIFICATE)))
     with Registry.open(folder / REGISTRY) as target:
         copy(home.registry, target)
     _settled(folder / REGISTRY)

@@ -29,6 +29,8 @@ HOUSE = "house"
 REGISTRY, MATCHES = "registry.sqlite", "matches.duckdb"
 FINALS = "finals"
 """Folder of the finals of tournaments, each with matches of its own."""
+CERTIFICATE = "certificate.json"
+"""Of a final, beside its matches; without sources."""
 FORMAT = 1
 """Rises when an older arena could not read a newer home."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import tempfile
@@ -10,6 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from arena.errors import UsageFault
+from registry.tokens import drawn
 
 TOKEN = "ARENA_TOKEN"
 """Environment variable that comes before the file."""
@@ -62,7 +64,42 @@ def keep(url: str, token: str) -> Path:
     Raises:
       UsageFault: the file cannot be written.
     """
-    kept = {**_kept(), address_of(url): token}
+    return _changed(address_of(url), token)
+
+
+def bring(url: str, code: str, name: str) -> str:
+    """The token that an account shall have which is made with an invitation at a server.
+
+    It is kept before it is sent: who is interrupted asks again with the same one, and is given
+    the account that was made.
+
+    Raises:
+      UsageFault: the file cannot be read or written.
+    """
+    key = _errand(url, code, name)
+    token = _kept().get(key) or drawn()
+    _changed(key, token)
+    return token
+
+
+def brought(url: str, code: str, name: str) -> None:
+    """Forgets what `bring` kept: the account is there and its token was shown, or never will be.
+
+    Raises:
+      UsageFault: the file cannot be read or written.
+    """
+    _changed(_errand(url, code, name), "")
+
+
+def _errand(url: str, code: str, name: str) -> str:
+    """What a token that is brought is kept under: no address, and nothing of the code."""
+    about = hashlib.blake2b(f"{code.strip()} {name}".encode(errors="replace"), digest_size=16)
+    return f"{address_of(url)}#{about.hexdigest()}"
+
+
+def _changed(key: str, token: str) -> Path:
+    """Keeps a token under a key, "" to forget it; returns the file."""
+    kept = {**_kept(), key: token}
     kept = {one: told for one, told in kept.items() if told}
     path = file()
     try:

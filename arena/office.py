@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 from arena.errors import UsageFault
 from arena.home import Home
@@ -77,16 +78,23 @@ class Office:
         """Ends the invitations with this mark; returns how many were open."""
         return self.home.registry.withdraw_invite(mark)
 
-    def redeem(self, code: str, name: str) -> str:
+    def redeem(self, code: str, name: str, *, token: str | None = None) -> str:
         """Makes an account with an invitation's code, and returns its token.
 
+        Args:
+          code: of the invitation.
+          name: of the account.
+          token: that it shall have, drawn by `registry.tokens.drawn`: then the same may be asked
+            again when no answer came.  None to have one drawn; a server's client draws one itself.
+
         Raises:
-          MalformedName, NameRefused, InviteRefused: see `registry.invites.Invites.redeem`.
+          MalformedName, NameRefused, InviteRefused, AccountDisabled: see
+            `registry.invites.Invites.redeem`.
         """
         # Whoever guesses codes does not make writers wait.
         if self.home.registry.invitation(code) is None:
             raise InviteRefused("this is not the code of an invitation; check that it is whole")
-        return self.home.registry.redeem(code, name)
+        return self.home.registry.redeem(code, name, token=token)
 
     def renew_token(self, name: str, *, expires: datetime | None = None) -> str:
         """Makes a token for an account; one that there was fits no longer.
@@ -164,6 +172,25 @@ class Office:
         from arena.contest.final import counting  # with all that plays, which others do without
 
         return counting(self.home, self.tournament(name))
+
+    def certificate(self, name: str, *, sources: bool = False) -> dict[str, Any]:
+        """The certificate that was issued for a tournament.
+
+        Args:
+          name: of the tournament.
+          sources: whether it shall hold the sources of its policies.
+
+        Raises:
+          UnknownTournament, UsageFault, TournamentConflict: there is none, or none yet; see
+            `arena.contest.issuing.issued`.
+        """
+        from arena.contest.issuing import issued, policies_in, with_sources
+
+        document = issued(self.home, name)
+        if not sources:
+            return document
+        known = self.home.registry.by_digests(policies_in(document))
+        return with_sources(document, {digest: one.payload for digest, one in known.items()})
 
     def move_closing(self, name: str, closes: datetime | None = None) -> Tournament:
         """Lets a tournament close at another moment; None for now, by this machine's clock.

@@ -31,7 +31,7 @@ from arena.remote_office import RemoteOffice, method_of
 from arena.seam import Operations, Tournament
 from arena.tally import Progress, silent
 from arena.wire import faults
-from arena.wire.answers import JobTold, account_in, document_in, job_in, result_in
+from arena.wire.answers import JobTold, account_in, document_in, job_in, plays_in, result_in
 from arena.wire.calls import API, Call, How, calls, rules
 from arena.wire.codec import Json, Malformed
 from registry.display import shown
@@ -145,6 +145,11 @@ class RemoteArena(Tournament):
         """Whose token this is: name, role, and until when it fits."""
         told = self._told(self._sent("GET", "/api/v1/account"))
         return self._understood("account", lambda: account_in(told))
+
+    def plays(self) -> int:
+        """Matches of each pair that the server plays by itself; 0 where it waits to be asked."""
+        told = self._told(self._sent("GET", "/api/v1/server"))
+        return self._understood("server", lambda: plays_in(told))
 
     def news(self, after: int | None = None) -> Iterator[Told]:
         """What this account is told from now on, without end: jobs that are over, first ranks.

@@ -7,6 +7,7 @@ from typing import Any
 
 from arena.tally import Progress, silent
 from arena.wire.calls import Call, bound, calls
+from registry.tokens import drawn
 
 
 class RemoteOffice:
@@ -18,6 +19,15 @@ class RemoteOffice:
 
     def __init__(self, asked: Callable[[Call, dict[str, Any], Progress], Any]) -> None:
         self._asked = asked
+
+    def redeem(self, code: str, name: str, *, token: str | None = None) -> str:
+        """See `arena.Arena.office.redeem`.
+
+        The token is drawn here, so that a request whose answer was lost can be sent again.
+        """
+        told = {"code": code, "name": name, "token": token or drawn()}
+        made: str = self._asked(calls()["redeem"], told, silent)
+        return made
 
 
 def method_of(call: Call, owner: str, here: str) -> Callable[..., Any]:
@@ -40,5 +50,5 @@ def method_of(call: Call, owner: str, here: str) -> Callable[..., Any]:
 
 
 for _call in calls().values():
-    if _call.of_office:
+    if _call.of_office and _call.name not in vars(RemoteOffice):
         setattr(RemoteOffice, _call.name, method_of(_call, "RemoteOffice", "Arena.office"))

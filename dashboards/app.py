@@ -9,10 +9,11 @@ import streamlit as st
 from arena.games import GAMES
 from arena.games import game as game_named
 from arena.games.protocol import Game
-from dashboards import navigate, theme
+from dashboards import data, navigate, theme
 from dashboards.errors import told
 from dashboards.views import (
     about,
+    account,
     exploitability,
     leaderboard,
     payoffs,
@@ -36,6 +37,8 @@ OF_A_GAME: tuple[tuple[str, str, str, Callable[[Game], None]], ...] = (
     ("about", "About", ":material/info:", about.show),
 )
 """Path, title, icon and what draws it, in the order of the menu."""
+ACCOUNT = ("account", "Account", ":material/person:", account.show)
+"""The last of them, where people sign in."""
 
 
 def _chosen_game() -> Game:
@@ -102,6 +105,7 @@ def main() -> None:
     """Draws the page that the address names."""
     st.set_page_config(page_title=TITLE, page_icon=theme.icon(), layout="wide")
     st.html(theme.style())
+    drawn = (*OF_A_GAME, ACCOUNT) if data.settings().oidc else OF_A_GAME
     pages = {
         path: st.Page(
             _drawn(title, draw),
@@ -110,7 +114,7 @@ def main() -> None:
             url_path=path if path != "leaderboard" else "first",
             default=path == "leaderboard",
         )
-        for path, title, icon, draw in OF_A_GAME
+        for path, title, icon, draw in drawn
     }
     navigate.remember(pages)
     # The first page has the bare address; people type its name as well.

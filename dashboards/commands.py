@@ -21,6 +21,8 @@ def typed(words: str) -> str:
     The folder is told in full: whoever reads it need not be where the server was started.
     """
     home = data.settings().home.absolute()
+    if data.settings().hosted:  # behind a proxy, whatever it listens on
+        return f"{words} {ELSEWHERE}"
     if home == Path(DEFAULT_HOME).absolute():
         return words
     if not _is_here(str(st.get_option("server.address") or "")):

@@ -7,6 +7,7 @@ visitors share them.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from arena.analysis.metrics import Evaluation, evaluate
 from arena.analysis.rankings import RankBy
 from arena.analysis.secondary import complete_core
 from arena.analysis.stakes import stakes_of
+from arena.errors import UsageFault
 from arena.games import game as game_named
 from arena.games.parts import InformationStates
 from arena.games.protocol import Game
@@ -29,12 +31,14 @@ from arena.kinds.tabular import states_of
 from arena.local import Arena
 from arena.payoffs import PayoffTable
 from arena.standings import payoff_table
+from dashboards.identity import SignIn, read
 from dashboards.newest import Newest
 from dashboards.rating import LiveRatings, Ratings
 from dashboards.settings import Settings
 from dashboards.submissions import SubmissionQueue
 from registry.values import PolicyVersion, Status
 
+_log = logging.getLogger(__name__)
 SECONDS = 2.0
 """How long a page may believe that nothing changed, while somebody clicks around."""
 SLICES = 12
@@ -45,6 +49,27 @@ SLICES = 12
 def settings() -> Settings:
     """What the operator decided."""
     return Settings.from_environment()
+
+
+@st.cache_resource(show_spinner=False, max_entries=1)
+def _sign_in(path: Path, changed: int) -> SignIn:
+    return read(path)
+
+
+def sign_in() -> SignIn:
+    """Who may sign in, as it is written down now: who is linked there need not wait for a restart.
+
+    Raises:
+      UsageFault: it cannot be read.
+    """
+    path = settings().oidc
+    if path is None:
+        raise UsageFault("nobody signs in here")
+    try:
+        return _sign_in(path, path.stat().st_mtime_ns)
+    except (OSError, UsageFault) as error:  # which would name a place on this machine
+        _log.warning("nobody can sign in: %s", error)
+        raise UsageFault("nobody can sign in just now; the server's log says why") from error
 
 
 @st.cache_resource(show_spinner=False, max_entries=4)

@@ -39,6 +39,7 @@ class Settings:
       by_invitation: whether a name that is free takes an invitation's code to be claimed.
       live_seconds: between two looks at a CSRO run that is being worked on.
       hosted: whether strangers read the pages: errors name no place on this machine then.
+      oidc: file that says who may sign in (`dashboards.identity`); None where nobody does.
     """
 
     home: Path
@@ -52,6 +53,7 @@ class Settings:
     seed_key: bytes | None = field(default=None, repr=False)
     by_invitation: bool = False
     hosted: bool = False
+    oidc: Path | None = None
 
     def to_environment(self) -> dict[str, str]:
         """As environment variables, for what draws the pages; without the key, a secret."""
@@ -66,6 +68,7 @@ class Settings:
             "ARENA_LIVE_SECONDS": str(self.live_seconds),
             "ARENA_BY_INVITATION": str(int(self.by_invitation)),
             "ARENA_PAGES_HOSTED": str(int(self.hosted)),
+            "ARENA_PAGES_OIDC": str(self.oidc or ""),  # nobody signs in by a variable left over
         }
         if self.registry_url:
             variables["ARENA_REGISTRY"] = self.registry_url
@@ -88,6 +91,7 @@ class Settings:
             live_seconds=float(environment.get("ARENA_LIVE_SECONDS", cls.live_seconds)),
             by_invitation=bool(int(environment.get("ARENA_BY_INVITATION", "0"))),
             hosted=bool(int(environment.get("ARENA_PAGES_HOSTED", "0"))),
+            oidc=Path(told) if (told := environment.get("ARENA_PAGES_OIDC")) else None,
             budget=PlayingTime(
                 float(environment.get("ARENA_SUBMIT_SECONDS", PlayingTime.submission)),
                 float(environment.get("ARENA_AUTHOR_SECONDS", PlayingTime.day)),

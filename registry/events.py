@@ -34,7 +34,7 @@ class Events(Part):
         """Adds an entry, for what is changed elsewhere than in the registry.
 
         Args:
-          who: name of an account, or "operator".
+          who: name of an account, "operator" or "arena".
           what: words in lower case with dots between: "match.played".
           subject: what it was done to.
           detail: what else there is to say; at most 1,000 characters are kept.

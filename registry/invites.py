@@ -6,24 +6,30 @@ role it is, how often it can be used and until when, and may be for one name alo
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlmodel import col, select
+from sqlmodel import Session, col, select
 
 from registry import naming, rows, tokens
 from registry.authors import check_authors, check_new_names, insert_author
-from registry.errors import InviteRefused, NameRefused, RegistryCorrupt
+from registry.errors import AccountDisabled, InviteRefused, NameRefused, RegistryCorrupt
 from registry.events import note
 from registry.part import Part
 from registry.rights import Role
-from registry.schema import AuthorRow, InviteRow
+from registry.schema import AuthorRow, EventRow, InviteRow
 from registry.tokens import Proof
 from registry.values import Actor, Origin
 
 SHOWN_DIGITS = 8
 """Of a code's hash, by which an invitation is called where its code is known to nobody."""
+_REDEEMED = "invite.redeemed"
+_NOT_DRAWN = (
+    f"this token cannot be used: bring {2 * tokens.TOKEN_BYTES} hexadecimal digits that were drawn "
+    "at random (0-9, a-f) and are used nowhere else, or none to be given one"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +133,19 @@ class Invites(Part):
             row = session.get(InviteRow, tokens.hashed(code, Proof.INVITE))
             return None if row is None else _invite(row, rows.place(session))
 
-    def redeem(self, code: str, name: str, *, now: datetime | None = None) -> str:
+    def redeem(
+        self, code: str, name: str, *, token: str | None = None, now: datetime | None = None
+    ) -> str:
         """Makes an account with a code.
+
+        Whoever brings a token can ask again when no answer came: the same code, name and token
+        are the same account, made once, whatever has become of the code since.
 
         Args:
           code: as it was shown; blanks around it do not count.
           name: of the account.
+          token: that the account shall have, drawn by who asks (`registry.tokens.drawn`); None to
+            have one drawn here.
           now: the moment in question.
 
         Returns:
@@ -142,27 +155,36 @@ class Invites(Part):
           MalformedName: the name is not written as one can be.
           NameRefused: it is taken, the arena's own, or reads like another's; the code can be
             used for another name.
-          InviteRefused: the code invites nobody, nobody any more, or somebody else.
+          InviteRefused: the code invites nobody, nobody any more, or somebody else; or the token
+            is none that was drawn at random.
+          AccountDisabled: it is the same account, and the operator has shut it since.
         """
         naming.check_author(name)
-        moment, token = now or datetime.now(UTC), tokens.drawn()
+        if token is not None and (not tokens.looks_drawn(token) or token == code.strip()):
+            raise InviteRefused(_NOT_DRAWN)
+        brought, token = token, token or tokens.drawn()
+        moment = now or datetime.now(UTC)
         with self.database.writing() as session, rows.legible(session):
             row = session.get(InviteRow, tokens.hashed(code, Proof.INVITE))
             if row is None:
                 raise InviteRefused("this is not the code of an invitation; check that it is whole")
             invite = _invite(row, rows.place(session))
+            if brought is not None and _was_made(session, invite, name, brought):
+                return brought
             if not invite.open_at(moment):
                 why = "was used already" if invite.used >= invite.uses else "has expired"
                 raise InviteRefused(f"this invitation {why}: ask the operator for another one")
             if invite.name not in ("", name):
                 raise InviteRefused(f"this invitation is for the name {invite.name!r}")
             check_new_names(session, [name], moment, invitation=row.code)
+            if brought is not None and _is_somebodys(session, brought):
+                raise InviteRefused(_NOT_DRAWN)  # in the words for any other that does not do
             account = insert_author(session, name, moment, Origin.INVITE, tokens.hashed(token))
             account.role, row.used = invite.role.value, row.used + 1
             session.add(account)
             session.add(row)
             by = Actor(name, self.actor.detail)
-            note(session, by, "invite.redeemed", [(invite.mark, f"{name}, {invite.role}")])
+            note(session, by, _REDEEMED, [(invite.mark, f"{name}, {invite.role}")])
         return token
 
     def invites(self) -> tuple[Invite, ...]:
@@ -189,6 +211,33 @@ class Invites(Part):
                 session.add(row)
                 note(session, self.actor, "invite.withdrawn", [(row.code[:SHOWN_DIGITS], "")])
         return len(open_ones)
+
+
+def _was_made(session: Session, invite: Invite, name: str, token: str) -> bool:
+    """Whether this code has made the account of that name, and it still has this token.
+
+    Raises:
+      AccountDisabled: it has, and the account is shut.
+    """
+    account = session.get(AuthorRow, name)
+    if account is None or not hmac.compare_digest(account.token, tokens.hashed(token)):
+        return False
+    made = select(EventRow).where(
+        col(EventRow.who) == name,
+        col(EventRow.what) == _REDEEMED,
+        col(EventRow.subject) == invite.mark,
+    )
+    if session.exec(made).first() is None:
+        return False
+    if account.disabled:
+        raise AccountDisabled(f"the account {name!r} is disabled: ask the operator")
+    return True
+
+
+def _is_somebodys(session: Session, token: str) -> bool:
+    """Whether a token is an account's already; with one token, two could not be told apart."""
+    wanted = select(AuthorRow.name).where(col(AuthorRow.token) == tokens.hashed(token))
+    return session.exec(wanted).first() is not None
 
 
 def _invite(row: InviteRow, where: str) -> Invite:

@@ -63,7 +63,7 @@ class Registry(Statuses, Aliases, Authors, Accounts, Invites, Spending, Tourname
         """The same registry, changed in somebody's name: the audit log keeps it with each change.
 
         Args:
-          who: name of an account.
+          who: name of an account, "operator" or "arena".
           detail: what else is known of them, such as an address.
         """
         return replace(self, actor=Actor(who, detail))

@@ -218,7 +218,8 @@ class Actor:
     """In whose name the registry is changed, for the audit log.
 
     Attributes:
-      who: name of an account, or "operator" for whoever can write to the registry.
+      who: name of an account, "operator" for whoever can write to the registry, or "arena" for
+        what the arena does by itself.
       detail: what else is known of them: a login name, an address.
     """
 
@@ -233,7 +234,7 @@ class Event:
     Attributes:
       position: from 1, in the order in which entries were made.
       moment: when.
-      who: name of an account, or "operator".
+      who: name of an account, "operator" or "arena".
       what: one word, with dots: "account.disabled".
       subject: what it was done to: an account, a version's digest, a season.
       detail: what else there is to say.

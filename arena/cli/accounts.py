@@ -14,9 +14,11 @@ from rich.table import Table
 from arena.class_roster import read_roster, write_roster
 from arena.cli.session import Session, plain, session_options
 from arena.errors import ServerError, UsageFault
+from arena.logins import bring, brought
 from arena.submission import STANDARD_INPUT
 from registry import Account, Event, Invite, Quota, Role
 from registry.display import shown
+from registry.errors import InviteRefused, MalformedName, TokenRefused
 
 if TYPE_CHECKING:
     from arena.seam import Operations
@@ -106,8 +108,20 @@ def invite(
 @click.argument("name")
 @session_options
 def redeem(session: Session, code: str, name: str) -> None:
-    """Makes the account NAME with an invitation's CODE; at a server nobody needs a token for it."""
-    _tell_token(session, name, session.office().redeem(code, name))
+    """Makes the account NAME with an invitation's CODE; at a server nobody needs a token for it.
+
+    Where no answer came, the same command again gives the token of the account that was made.
+    """
+    if session.server is None:
+        _tell_token(session, name, session.office().redeem(code, name))
+        return
+    token = bring(session.server, code, name)
+    try:
+        _tell_token(session, name, session.office().redeem(code, name, token=token))
+    except (InviteRefused, MalformedName, TokenRefused, UsageFault):
+        brought(session.server, code, name)  # it was refused, and will be
+        raise
+    brought(session.server, code, name)
 
 
 @accounts.command("import")

@@ -35,6 +35,11 @@ if TYPE_CHECKING:
     from sandbox.choose import WallChoice
 
 
+UNRANKED = 3
+"""Exit code of `submit --wait` where the policy was taken in and waiting for its rank is no use."""
+_NOBODY_PLAYS = "not waited for a rank: this server plays nothing by itself; ask its operator"
+
+
 def _labels(
     context: click.Context, option: click.Parameter, values: tuple[str, ...]
 ) -> dict[str, str]:
@@ -64,7 +69,9 @@ def rejected(session: Session, rejection: Rejection) -> NoReturn:
 @click.option("--description", default="", metavar="TEXT", help="One line about its idea.")
 @click.option("--label", "labels", multiple=True, callback=_labels, metavar="K=V", help="Label.")
 @click.option(
-    "--wait", is_flag=True, help="At a server: until its player has played and it has a rank."
+    "--wait",
+    is_flag=True,
+    help="At a server: until it has a rank (exit code 3: the server plays nothing by itself).",
 )
 @sandbox_options
 @session_options
@@ -95,12 +102,15 @@ def submit(
         rejected(session, outcome)
     else:
         _taken(session, outcome, game, row)
+        if row is not None and row.rank is None:
+            sys.exit(UNRANKED)
 
 
 def _ranked(arena: Arena, game: Game, version: PolicyVersion) -> Row | None:
     """Waits until a policy has a rank at a server, and returns its row of the leaderboard.
 
-    None where it takes no part, so that it will have none.
+    None where it takes no part, so that it will have none.  A row without a rank where the server
+    plays nothing by itself.
     """
     if version.status is not Status.QUALIFIED:
         return None
@@ -111,7 +121,7 @@ def _ranked(arena: Arena, game: Game, version: PolicyVersion) -> Row | None:
     while True:
         rows = arena.leaderboard(game).rows
         row = next((one for one in rows if one.digest == version.digest), None)
-        if row is None or row.rank is not None:
+        if row is None or row.rank is not None or not server.plays():
             return row
         next(one for one in told if one.about.get("digest") == version.digest)
 
@@ -160,6 +170,9 @@ def _taken(session: Session, outcome: Enrolled, game: Game, row: Row | None) -> 
     version = outcome.version
     qualified = version.status is Status.QUALIFIED
     reason = _shared(outcome)
+    unranked = row is not None and row.rank is None
+    if unranked:
+        reason = f"{reason}; {_NOBODY_PLAYS}" if reason else _NOBODY_PLAYS
     if not qualified and version.status_reason:
         reason = f"{reason}: {version.status_reason}"
     document: dict[str, Any] = {
@@ -176,10 +189,10 @@ def _taken(session: Session, outcome: Enrolled, game: Game, row: Row | None) -> 
         out.print(f"[bold {colour}]{version.status.value}[/]  {version.ref}  {version.digest}")
         if reason:
             out.print(plain(reason))
-        if row is not None:
+        if row is not None and not unranked:
             sure = "" if row.rank_low == row.rank_high else f" ({row.rank_low}-{row.rank_high})"
             out.print(f"rank {row.rank}{sure}")
-        elif qualified:
+        elif qualified and row is None:
             again = session.typed(f"arena play --game {game.name} --only {version.ref}")
             out.print(f"play it:  {plain(again)}", soft_wrap=True)
 

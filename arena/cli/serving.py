@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import click
 
 from arena.cli.session import Session, answer_options, notice, plain, session_options
 from arena.cli.walls import sandbox_options
 from arena.cli.workers import workers_options
+from arena.errors import UsageFault
 from arena.executors import Workers
 from sandbox.choose import WallChoice
 
@@ -70,6 +72,12 @@ MINUTE = 60.0
     type=click.FloatRange(1),
     help="Requests a second of one client, in the long run.",
 )
+@click.option(
+    "--oidc",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Let people sign in on the pages by OpenID Connect, as FILE says.",
+)
 @workers_options
 @sandbox_options
 @session_options
@@ -83,6 +91,7 @@ def serve(
     author_minutes: float,
     author_submissions: int,
     rate: float,
+    oidc: Path | None,
     workers: Workers,
     wall: WallChoice,
 ) -> None:
@@ -92,6 +101,8 @@ def serve(
     one JSON document a line on stderr.
     """
     home = session.home_path  # a server serves a folder
+    if oidc is not None and not pages:
+        raise UsageFault("--oidc is for the pages, and --no-pages leaves them out")
     # A web server and all that it needs, which no other command loads.
     from arena.server.serving import Server, Serving
     from arena.server.telling import log_as_json
@@ -109,6 +120,7 @@ def serve(
         Quota(author_submissions, MINUTE * author_minutes),
         pages,
         rate,
+        None if oidc is None else oidc.resolve(),
     )
 
     def announce(where: str) -> None:

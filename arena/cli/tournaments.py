@@ -159,22 +159,36 @@ def final(session: Session, name: str, workers: Workers, wall: WallChoice) -> No
 @tournament.command()
 @click.argument("name")
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE")
-@click.option("--sources", is_flag=True, help="With the sources of all policies.")
+@click.option("--sources", is_flag=True, help="With the sources of all policies that you may see.")
 @session_options
 def certificate(session: Session, name: str, out: Path | None, sources: bool) -> None:
-    """Writes the certificate of the final of NAME (to NAME.json) and publishes its key."""
-    from arena.contest.certificate import without_sources
+    """Writes the certificate of the final of NAME (to NAME.json).
 
+    The first time this issues it, which publishes the key of the final: at a server that is for
+    operators.  From then on every account gets it.
+    """
     file = out or Path(f"{name}.json")
-    document = _issued(session, name)
-    text = json.dumps(document if sources else without_sources(document), ensure_ascii=False)
+    document = _issued(session, name, sources)
+    text = json.dumps(document, ensure_ascii=False)
     try:
         file.write_text(text + "\n", encoding="utf-8")
     except OSError as error:
         raise ArenaError(f"{file} cannot be written: {error.strerror}") from error
     told = {"file": str(file), **{key: document[key] for key in ("digest", "table", "authors")}}
     told["alike"] = document["alike"]
-    session.answer(told, lambda screen: _say_result(screen, file, document))
+    held = [("source" in one) for part in ("entrants", "hidden") for one in document[part]]
+    told["sources"] = {"held": sum(held), "of": len(held)}
+
+    def human(screen: Console) -> None:
+        _say_result(screen, file, document)
+        if sources and not all(held):
+            screen.print(
+                f"with {sum(held)} of {len(held)} sources: the others are not open, and their "
+                "authors and the operators have them",
+                soft_wrap=True,
+            )
+
+    session.answer(told, human)
 
 
 @click.command()
@@ -220,12 +234,18 @@ def verify(
         sys.exit(1)
 
 
-def _issued(session: Session, name: str) -> dict[str, Any]:
-    if session.server is not None:
-        return session.office().certificate(name)
+def _issued(session: Session, name: str, sources: bool) -> dict[str, Any]:
+    """The certificate; issued now where it was not yet."""
+    from arena.contest.certificate import without_sources
     from arena.contest.issuing import issue
 
-    return issue(session.roster().home, name)  # for which nothing is loaded that plays
+    if session.server is None:
+        document = issue(session.roster().home, name)  # for which nothing is loaded that plays
+    elif (office := session.office()).tournament(name).certificate:
+        return office.certificate(name, sources=sources)
+    else:
+        document = office.certify(name)
+    return document if sources else without_sources(document)
 
 
 def _at_home(session: Session, document: dict[str, Any]) -> list[Finding]:
@@ -253,7 +273,8 @@ def _sources_at_home(session: Session, game: str, digests: Sequence[str]) -> dic
     if session.server is None and not has_home(session.home_path):
         return {}
     found = session.roster().policies(game)
-    return {one.digest: one.payload for one in found if one.digest in digests}
+    # A source that is not ours to read comes as nothing.
+    return {one.digest: one.payload for one in found if one.digest in digests and one.payload}
 
 
 def _tell(session: Session, office: Operations, one: Tournament) -> None:

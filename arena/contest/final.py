@@ -79,7 +79,7 @@ def begun(home: Home, name: str, now: datetime) -> tuple[Home, Game, dict[Pair, 
     if len({one.digest for one in entrants}) < 2:
         raise UsageFault(f"{len(entrants)} policies take part in {name!r}; a final needs two")
     tournament = home.registry.freeze(name, entrants, now)
-    final = _home_of(home, tournament)
+    final = home_of(home, tournament)
     final.path.mkdir(parents=True, exist_ok=True)
     return final, game_named(tournament.game), dict.fromkeys(pairs, tournament.matches)
 
@@ -96,7 +96,7 @@ def facts_of(home: Home, tournament: Tournament, season: Season) -> Facts:
       UsageFault: matches are missing.
     """
     assert tournament.frozen is not None and season.key is not None
-    game, final = game_named(tournament.game), _home_of(home, tournament)
+    game, final = game_named(tournament.game), home_of(home, tournament)
     entered, digests = tournament.entrants, {one.digest for one in tournament.entrants}
     versions = home.registry.by_digests([*sorted(digests), *tournament.hidden])
     out = {digest for digest, one in versions.items() if one.status is Status.QUARANTINED}
@@ -135,7 +135,7 @@ def facts_of(home: Home, tournament: Tournament, season: Season) -> Facts:
     )
 
 
-def _home_of(home: Home, tournament: Tournament) -> Home:
+def home_of(home: Home, tournament: Tournament) -> Home:
     """Where a final's matches lie; another season has another place."""
     place = home.path / FINALS / f"{tournament.name}-{tournament.season}"
     if not home.writable and not place.is_dir():

@@ -82,8 +82,10 @@ class Hosting(Office):
         with self._arena.runner.for_home(final) as runner:
             return runner.play(Request(game, wanted, progress=progress))
 
-    def certificate(self, name: str) -> dict[str, Any]:
-        """The certificate of a final that was played, with sources; see `arena.contest.issuing`.
+    def certify(self, name: str) -> dict[str, Any]:
+        """Issues the certificate of a final that was played, and returns it with all sources.
+
+        It publishes the key of the final; see `arena.contest.issuing`.
 
         Raises:
           UnknownTournament, TournamentConflict, UsageFault: there is none to be had.

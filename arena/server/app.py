@@ -68,6 +68,7 @@ class Api:
         self._route(app, f"{ROOT}/jobs/{{job}}/news", "job_news", self._job_news, ["GET"])
         self._route(app, f"{ROOT}/news", "news", self._news, ["GET"])
         self._route(app, f"{ROOT}/account", "account", self._account, ["GET"])
+        self._route(app, f"{ROOT}/server", "server", self._server, ["GET"])
         self._route(app, f"{ROOT}/openapi.json", "openapi", _openapi, ["GET"])
         self._route(app, "/api/docs", "docs", _docs, ["GET"])
         self._route(app, "/health", "health", self._health, ["GET"])
@@ -197,6 +198,10 @@ class Api:
         account = await self._who(request)
         until = account.expires.isoformat() if account.expires else None
         return JSONResponse({"name": account.name, "role": account.role.value, "expires": until})
+
+    async def _server(self, request: Request) -> Response:
+        await self._who(request)
+        return JSONResponse({"plays": self._service.player.plays})
 
     async def _health(self, request: Request) -> Response:
         found: Mapping[str, Json] = await aside(self._service.health)

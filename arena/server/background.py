@@ -37,6 +37,11 @@ class Background:
         self._rest_until = 0.0
         self.played = 0
 
+    @property
+    def matches(self) -> int:
+        """Of each pair of a round robin; 0 where nothing is played for nobody."""
+        return self._matches
+
     def play(self, somebody_came: Callable[[], bool]) -> bool:
         """Plays what is missing of a round robin until somebody comes; False where nothing is."""
         if not self._matches or time.monotonic() < self._rest_until:

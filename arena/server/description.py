@@ -180,6 +180,13 @@ def openapi() -> Json:
             "get": known
             | {"summary": "whose token this is", "responses": {"200": {"description": "Whose."}}}
         },
+        f"{ROOT}/server": {
+            "get": known
+            | {
+                "summary": "`plays`: matches of each pair that it plays by itself; 0 for none",
+                "responses": {"200": {"description": "How it was started."}},
+            }
+        },
         "/health": {
             "get": {"summary": "whether it works", "responses": {"200": {"description": "Yes."}}}
         },

@@ -36,6 +36,7 @@ create table if not exists job (
   unique (account, key)
 );
 create index if not exists unfinished on job (state) where state in ('waiting', 'running');
+create index if not exists over on job (ended) where ended is not null;
 """
 _COLUMNS = "number, id, account, method, asked, state, result, error"
 _WAITING = "number, id, account, method, asked, state, null, null"
@@ -118,7 +119,7 @@ class Ledger:
             )
 
     def reopen(self) -> None:
-        """Goes on with what an earlier server left: its jobs wait again; old ones are forgotten."""
+        """Goes on with what an earlier server left: its jobs wait again."""
         changes = [name for name, call in calls().items() if call.how is How.CHANGE]
         with self._lock:
             for name in changes:
@@ -144,7 +145,23 @@ class Ledger:
                 "where state = 'waiting' and deaths >= ?",
                 [_DEADLY, time.time(), MOST_DEATHS],
             )
-            self._file.execute("delete from job where ended < ?", [time.time() - KEPT_SECONDS])
+
+    def prune(self, most: int) -> int:
+        """Forgets jobs that have been over for longer than they are kept, the oldest first.
+
+        Args:
+          most: how many at once; answers can be long, and others wait meanwhile.
+
+        Returns:
+          How many.
+        """
+        with self._lock:
+            found = self._file.execute(
+                "delete from job where number in "
+                "(select number from job where ended < ? order by ended limit ?)",
+                [time.time() - KEPT_SECONDS, most],
+            )
+            return found.rowcount
 
     def add(
         self, account: str, key: str | None, method: str, arguments: str, state: State

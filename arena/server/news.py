@@ -28,6 +28,7 @@ create table if not exists news (
   about text not null, created real not null
 );
 create index if not exists news_of on news (account, number);
+create index if not exists news_old on news (created);
 create table if not exists ranked (
   game text not null, ref text not null, primary key (game, ref)
 ) without rowid;
@@ -92,7 +93,6 @@ class News:
         try:
             self._file = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
             self._file.executescript(_TABLES.format(jobs=jobs))
-            self._file.execute("delete from news where created < ?", [time.time() - KEPT_SECONDS])
         except sqlite3.Error as error:
             raise HomeUnusable(f"{path}, the server's file of jobs, cannot be used: {error}") from (
                 error
@@ -144,6 +144,23 @@ class News:
                         "values (?, 'ranked', ?, ?)",
                         [one.author, json.dumps(about), time.time()],
                     )
+
+    def prune(self, most: int) -> int:
+        """Forgets what is older than it is kept, the oldest first.
+
+        Args:
+          most: how many at once.
+
+        Returns:
+          How many.
+        """
+        with self._lock:
+            found = self._file.execute(
+                "delete from news where number in "
+                "(select number from news where created < ? order by created limit ?)",
+                [time.time() - KEPT_SECONDS, most],
+            )
+            return found.rowcount
 
     def close(self) -> None:
         """Closes the file."""

@@ -125,6 +125,11 @@ class Player:
         return self._background.played
 
     @property
+    def plays(self) -> int:
+        """Matches of each pair that it plays without being asked; 0 for none."""
+        return self._background.matches
+
+    @property
     def alive(self) -> bool:
         """Whether it still works."""
         return self._thread.is_alive()

@@ -12,6 +12,7 @@ wire can carry: many submissions at once, a client's reserved names, and vouchin
 - A tournament's hidden population is unknown to everybody but operators (`arena.server.veil`).
 - Accounts, invitations, the log and the course of a tournament are the operators'.  Everybody sees
   what tournaments there are, and who has entered, but not of whom a hidden population is made.
+  A certificate is everybody's once it is issued, and issuing it is the operators'.
 - Nobody is told the key of an open season.  The source of a policy that takes part is open, as it
   is on the pages; of one that does not (withdrawn, quarantined, a candidate), it is its authors'
   and the operators'.  The seed of a deal is told to who played it.
@@ -20,9 +21,11 @@ wire can carry: many submissions at once, a client's reserved names, and vouchin
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from arena.contest.issuing import policies_in, with_sources
 from arena.desk import Desk
 from arena.enrol import Enrolled
 from arena.errors import NotAllowed
@@ -35,6 +38,7 @@ from arena.replay import UNTOLD, Stored
 from arena.submission import KIND as PYTHON
 from arena.visibility import history_without_kept, is_kept, without_kept
 from arena.wire.calls import WITHOUT_ACCOUNT, Call
+from registry.errors import UnknownPolicy
 from registry.rights import Account, Action, Role, may
 from registry.tournaments import Tournament
 from registry.values import PolicyVersion, Season, Status, StatusChange, Submission
@@ -54,13 +58,18 @@ UNTOLD_DIGEST = ""
 """In the place of a digest of a hidden population."""
 _VEILED = frozenset({"policies", "policy", "versions", "match"})
 """Reads whose answers depend on whose policies they are about."""
+_SAID = {
+    "certify": "a tournament's certificate is everybody's once it is issued; issuing it, which "
+    "publishes the key of the final,"
+}
+"""What calls are called in words, where their names do not say enough."""
 
 
-def view_of(call: Call, account: Account) -> str:
+def view_of(call: Call, account: Account, arguments: Mapping[str, Any]) -> str:
     """What an answer to a read depends on, of who asks."""
     if account.role is Role.OPERATOR:
         return "*"
-    return account.name if call.name in _VEILED else ""
+    return account.name if call.name in _VEILED or arguments.get("sources") else ""
 
 
 def check(call: Call, account: Account, arguments: Mapping[str, Any], desk: Desk) -> None:
@@ -72,8 +81,8 @@ def check(call: Call, account: Account, arguments: Mapping[str, Any], desk: Desk
     """
     if call.name not in WITHOUT_ACCOUNT and not may(account, _ACTIONS[call.may]):
         raise NotAllowed(
-            f"{call.name} is for {call.may.value}s, and {account.name} has the role of "
-            f"{account.role.value}"
+            f"{_SAID.get(call.name, call.name)} is for {call.may.value}s, and {account.name} has "
+            f"the role of {account.role.value}"
         )
     if account.role is not Role.OPERATOR and call.name in _CHECKS:
         _CHECKS[call.name](account, arguments, desk)
@@ -282,6 +291,25 @@ def _veiled_tournament(one: Tournament, account: Account) -> Tournament:
     if account.role is Role.OPERATOR or one.certificate:
         return one
     return replace(one, hidden=(UNTOLD_DIGEST,) * len(one.hidden))
+
+
+def veiled_certificate(document: dict[str, Any], account: Account, desk: Desk) -> dict[str, Any]:
+    """A certificate with those of its sources that its reader may see.
+
+    Args:
+      document: as it was issued, with sources or without.
+      account: who reads it.
+      desk: as that account sees it: what it may not know is not there.
+    """
+    if account.role is Role.OPERATOR:
+        return document
+    seen: dict[str, str] = {}
+    if any("source" in one for part in ("entrants", "hidden") for one in document[part]):
+        for digest in policies_in(document):
+            with suppress(UnknownPolicy):
+                version = desk.versions([digest])[digest]
+                seen[digest] = _veiled_version(version, account, desk).payload
+    return with_sources(document, {digest: told for digest, told in seen.items() if told})
 
 
 def _veiled_version(version: PolicyVersion, account: Account, desk: Desk) -> PolicyVersion:

@@ -28,6 +28,7 @@ from arena.server.limits import A_SECOND, Limited
 from arena.server.listening import listener
 from arena.server.news import News
 from arena.server.player import DAY, Player
+from arena.server.pruning import Pruning
 from arena.server.public import Public
 from arena.server.ranks import Ranks
 from arena.server.service import Service
@@ -66,6 +67,7 @@ class Serving:
       quota: of authors, for one day.
       pages: whether pages are shown at the same address, where there are any.
       rate: requests a second of one client.
+      oidc: file that says who may sign in on the pages, and as whom; None where nobody does.
     """
 
     home: Path
@@ -77,6 +79,7 @@ class Serving:
     quota: Quota = DAY
     pages: bool = False
     rate: float = A_SECOND
+    oidc: Path | None = None
 
 
 class Server:
@@ -108,6 +111,7 @@ class Server:
         self._news = News(home.path / FILE)
         self._ledger.reopen()  # which may end jobs, and that is news
         self._ranks = Ranks(home, self._news, bell.ring)
+        self._pruning = Pruning(self._ledger, self._news)
         self.player = Player(
             self._arena,
             self._ledger,
@@ -122,6 +126,11 @@ class Server:
         served = Api(self._service, bell, streams, self._public).app()
         api = Limited(served, a_second=serving.rate)
         self.app: Application = _beside(api, serving) if serving.pages else api
+
+    def start(self) -> None:
+        """Begins to play, and to forget what is old."""
+        self.player.start()
+        self._pruning.start()
 
     def run(self, address: str, port: int, announce: Callable[[str], None]) -> None:
         """Listens and answers until the process is told to stop.
@@ -140,7 +149,7 @@ class Server:
             with closing(listener(address, port)) as opened, suppress(KeyboardInterrupt):
                 host = f"[{address}]" if ":" in address else address
                 announce(f"http://{host}:{opened.getsockname()[1]}")
-                self.player.start()
+                self.start()
                 _Listening(self).run(sockets=[opened])
         finally:
             self.close()
@@ -148,6 +157,7 @@ class Server:
     def close(self) -> None:
         """Stops the player and closes everything."""
         self.player.stop()
+        self._pruning.stop()
         self._service.close()
         if self._public is not None:
             self._public.close()
@@ -175,7 +185,7 @@ class InThread:
         )
 
     def __enter__(self) -> InThread:
-        self.server.player.start()
+        self.server.start()
         self._thread.start()
         while not self._uvicorn.started and self._thread.is_alive():
             time.sleep(0.01)

@@ -88,6 +88,15 @@ def account_in(document: Mapping[str, Json]) -> dict[str, Json]:
     return {"name": name, "role": role, "expires": until}
 
 
+def plays_in(document: Mapping[str, Json]) -> int:
+    """Matches of each pair that a server plays by itself.
+
+    Raises:
+      Malformed: it is not told.
+    """
+    return _count(document.get("plays"), "plays")
+
+
 def result_in(document: Mapping[str, Json], of: Codec) -> Any:
     """What a call comes to.
 

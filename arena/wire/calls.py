@@ -72,6 +72,7 @@ _RULES: Mapping[str, tuple[How, Role]] = {
     "tournaments": (How.READ, Role.READER),
     "tournament": (How.READ, Role.READER),
     "counting": (How.READ, Role.READER),
+    "certificate": (How.READ, Role.READER),
     "accounts": (How.READ, Role.OPERATOR),
     "invites": (How.READ, Role.OPERATOR),
     "events": (How.READ, Role.OPERATOR),
@@ -87,7 +88,7 @@ _RULES: Mapping[str, tuple[How, Role]] = {
     "move_closing": (How.CHANGE, Role.OPERATOR),
     "announce": (How.JOB, Role.OPERATOR),
     "final": (How.JOB, Role.OPERATOR),
-    "certificate": (How.JOB, Role.OPERATOR),
+    "certify": (How.JOB, Role.OPERATOR),
 }
 WITHOUT_ACCOUNT = frozenset({"redeem"})
 """Calls of those who have no token yet: what they hand over proves enough."""

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from arena.cli import main
+from arena.contest.certificate import without_sources
 from arena.contest.verification import verify
 from arena.errors import NotAllowed, UsageFault
 from arena.home import open_home
@@ -116,9 +117,13 @@ def test_a_tournament_goes_from_its_announcement_to_a_certificate(arena):
     report = office.final("spring", progress=lambda done, wanted: steps.append((done, wanted)))
     assert report.played == 10 and steps
     assert office.final("spring").skipped == 10
-    document = office.certificate("spring")
+    with pytest.raises(UsageFault, match="has no certificate yet"):
+        office.certificate("spring")
+    document = office.certify("spring")
     assert all(not one.problem for one in verify(document))
-    assert office.certificate("spring") == document
+    assert office.certify("spring") == document
+    assert office.certificate("spring", sources=True) == document
+    assert office.certificate("spring") == without_sources(document)
     assert office.tournament("spring").certificate == document["digest"]
 
 
@@ -161,7 +166,7 @@ def test_authors_see_tournaments_and_run_nothing(there):
             lambda office: office.announce("june", "kuhn", None, closes),
             lambda office: office.move_closing("may"),
             lambda office: office.final("may"),
-            lambda office: office.certificate("may"),
+            lambda office: office.certify("may"),
         ):
             with pytest.raises(NotAllowed, match="ada has the role of author"):
                 change(ada.office)

@@ -92,7 +92,7 @@ def test_a_final_that_was_killed_goes_on_and_its_certificate_holds(new_home):
     with Arena(home, sandbox="process", workers=2) as arena:
         report = arena.office.final("spring")
         assert report.skipped == before and 0 < report.played == PAIRS * MATCHES_A_PAIR - before
-        document = arena.office.certificate("spring")
+        document = arena.office.certify("spring")
     assert good(document)
 
 
@@ -117,7 +117,7 @@ def test_a_server_that_is_killed_in_a_final_goes_on_with_it(new_home):
         (report,) = reports
         assert report.skipped >= before > 0
         assert report.played + report.skipped == PAIRS * MATCHES_A_PAIR
-        assert good(boss.office.certificate("spring"))
+        assert good(boss.office.certify("spring"))
         frozen = [one.what for one in boss.office.events(subject="spring")]
         assert frozen.count("tournament.frozen") == frozen.count("tournament.certified") == 1
 

@@ -2,14 +2,15 @@
 
 import gzip
 import json
-import threading
+import sqlite3
 import time
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 import httpx2
 import pytest
 from click.testing import CliRunner
 
+import arena.server.pruning as pruning_module
 import arena.server.ranks as ranks_module
 import arena.server.service as service_module
 import arena.server.streams as streams_module
@@ -18,8 +19,9 @@ from arena.errors import BadRequest, QuotaSpent, ServerError, ServerUnreachable
 from arena.following import LONGEST_EVENT, Told, events_in
 from arena.home import open_home
 from arena.remote import RemoteArena
-from arena.server.ledger import FILE, Ledger, State
+from arena.server.ledger import FILE, KEPT_SECONDS, Ledger, State
 from arena.server.news import News, Rank
+from arena.server.pruning import Pruning
 from arena.wire.codec import Malformed
 from registry.rights import Account, Role
 from tests.arena.serving import served
@@ -167,27 +169,35 @@ def test_an_operator_who_is_none_any_more_is_told_no_more_of_others(there):
         assert "ada/rock" not in heard(again)
 
 
-def test_submit_waits_for_a_rank(there, tmp_path, monkeypatch):
-    bot = tmp_path / "bot.py"
+def test_submit_waits_for_a_rank(new_home, tmp_path, monkeypatch):
+    monkeypatch.setattr(ranks_module, "LOOK_SECONDS", 0.05)
+    home, bot = new_home(), tmp_path / "bot.py"
     bot.write_text(PASS)
-    monkeypatch.setenv("ARENA_TOKEN", there.tokens["ada"])
-
-    def play():
-        with RemoteArena(there.address, there.tokens["boss"]) as boss:
-            while not boss.policies("kuhn", author="ada"):
-                time.sleep(0.05)
-            boss.play("kuhn", 4)
-
-    player = threading.Thread(target=play)
-    player.start()
     words = ["submit", str(bot), "--game", "kuhn", "--name", "ada/pass", "--wait", "--json"]
-    done = CliRunner().invoke(main, [*words, "--home", there.address])
-    player.join()
-    assert done.exit_code == 0, done.output
-    told = json.loads(done.stdout)
-    assert 1 <= told["rank_low"] <= told["rank"] <= told["rank_high"]
-    again = CliRunner().invoke(main, [*words, "--home", there.address])
-    assert json.loads(again.stdout)["rank"] == told["rank"], "what is ranked is not waited for"
+
+    def submit(there):
+        monkeypatch.setenv("ARENA_TOKEN", there.tokens["ada"])
+        return CliRunner().invoke(main, [*words, "--home", there.address])
+
+    with served(home) as idle:  # which plays nothing by itself, and says so
+        done = submit(idle)
+        assert done.exit_code == 3, done.output
+        told = json.loads(done.stdout)
+        assert (told["status"], told["rank"]) == ("qualified", None)
+        assert "plays nothing by itself" in told["reason"]
+        with RemoteArena(idle.address, idle.tokens["boss"]) as boss:
+            assert boss.plays() == 0
+            boss.play("kuhn", 4)
+        told = json.loads(submit(idle).stdout)
+        assert told["rank"] and "by itself" not in told["reason"], "what is ranked is told"
+    bot.write_text(f"{PASS}# another\n")
+    with served(home, matches=2) as there:
+        with RemoteArena(there.address, there.tokens["eve"]) as eve:
+            assert eve.plays() == 2
+        done = submit(there)
+        assert done.exit_code == 0, done.output
+        told = json.loads(done.stdout)
+        assert 1 <= told["rank_low"] <= told["rank"] <= told["rank_high"]
     refused = CliRunner().invoke(main, [*words, "--home", str(tmp_path / "home")])
     assert refused.exit_code == 2 and "is for a server" in refused.stderr
 
@@ -214,6 +224,36 @@ def test_what_is_over_is_written_down_with_the_job_and_once(tmp_path):
     assert again.since(ada, again.latest()) == []
     again.close()
     ledger.close()
+
+
+def test_what_is_old_is_forgotten_while_the_server_runs(there, monkeypatch):
+    monkeypatch.setattr(pruning_module, "MOST", 2)
+    monkeypatch.setattr(pruning_module, "SOON_SECONDS", 0.01)
+    monkeypatch.setattr(pruning_module, "LOOK_SECONDS", 0.01)
+    server = there.thread.server
+    ada = Account("ada", Role.AUTHOR, None)
+    jobs = [server._ledger.add("ada", f"k{n}", "check", "{}", State.WAITING)[0] for n in range(7)]
+    for job in jobs[:6]:
+        server._ledger.end(job, State.DONE, result="null")
+    assert len(server._news.since(ada, 0)) == 6 and server._pruning.look() is False
+    long_ago = time.time() - KEPT_SECONDS - 60
+    with closing(sqlite3.connect(there.home / FILE)) as file, file:
+        file.execute("update job set ended = ? where number <= ?", [long_ago, jobs[4].number])
+        file.execute("update news set created = ?", [long_ago])
+    pruning = Pruning(server._ledger, server._news)
+    assert pruning.look(), "two at once, and there is more"
+    assert sum(server._ledger.get(job.id) is not None for job in jobs) == 5
+    pruning.start()
+    deadline = time.monotonic() + 20
+    while server._news.since(ada, 0) or server._ledger.get(jobs[4].id):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    pruning.stop()
+    assert [server._ledger.get(job.id) is not None for job in jobs] == [False] * 5 + [True] * 2
+    late = {"Last-Event-ID": "1"}
+    with stream(there, "ada", "/api/v1/news", **late) as answer:  # of which nothing is left
+        assert answer.status_code == 200 and "data:" not in heard(answer, 0.5)
+    server._ledger.cancel(jobs[6].id)
 
 
 def test_who_was_ranked_before_a_home_was_served_is_no_news(new_home):

@@ -159,6 +159,9 @@ def test_nobody_ends_a_job_to_keep_a_match_from_its_audit(server, monkeypatch):
         assert told[-1] == 1
         assert ada.check(ROCK, "rrps") is None, "the next one is done"
         assert ada.policy("ada/cheat", "rrps").status is Status.QUARANTINED
+    (found,) = opened.events(what="version.quarantined")
+    assert (found.who, found.subject) == ("arena", cheat.digest), "it is not what ada did"
+    assert "ada/cheat@1" in found.detail
     opened.close()
 
 

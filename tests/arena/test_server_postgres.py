@@ -78,7 +78,7 @@ def test_submissions_reads_rights_and_a_final_are_the_same(url, tmp_path):
             assert arena.submit(source, "kuhn", f"{name}/x").created
         boss.office.move_closing("spring")
         assert boss.office.final("spring").played == 2
-        assert all(not one.problem for one in verify(boss.office.certificate("spring")))
+        assert all(not one.problem for one in verify(boss.office.certify("spring")))
         log = [(one.who, one.what) for one in boss.office.events()]
         assert ("ada", "version.yanked") in log and ("boss", "tournament.certified") in log
         assert httpx2.get(f"{there.address}/health").json()["status"] == "ok"
