@@ -56,6 +56,10 @@ PARTS: Mapping[str, Part] = {
         "What the walls cost",
         "benchmarks/sandbox_cost.py --walls process,gvisor --policies 24 --isolated 192",
     ),
+    "blocks": Part(
+        "Shared blocks of a fixed width, and by what policies take",
+        "benchmarks/block_size.py --times 1",
+    ),
     "workers": Part("Workers, local and on a Ray cluster", "benchmarks/cluster.py rate"),
     "machines": Part("2,000 policies on 1, 10 and 100 machines", "benchmarks/cluster.py cost"),
     "csro": Part("An iteration of CSRO", "benchmarks/csro_iteration.py"),

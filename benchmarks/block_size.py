@@ -107,7 +107,7 @@ def main(walls: str, matches: int, times: int) -> None:
     """Prints rates by wall, policies and cut."""
     click.echo(f"{'wall':10s} {'policies':10s} {'cut':8s} matches/s        MiB")
     for wall in walls.split(","):
-        for what, count in (("trivial", matches), ("predictor", max(matches // 4, 2))):
+        for what, count in (("trivial", matches), ("predictor", max(matches // 8, 2))):
             for _ in range(times):
                 for cut in CUTS:
                     line = measured(wall, what, cut, count)
