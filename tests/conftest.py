@@ -1,5 +1,6 @@
 """What all tests share."""
 
+import fcntl
 import os
 import shutil
 import signal
@@ -61,11 +62,29 @@ def a_quick_wall():
 
 
 @pytest.fixture(scope="session")
-def house(tmp_path_factory):
+def made_once(tmp_path_factory):
+    """Makes folders that take long to make: once for all processes of xdist, a copy for each."""
+    together = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        together = together.parent
+
+    def copy_of(name, make):
+        made, unfinished = together / f"{name}-once", together / f"{name}-unfinished"
+        with (together / f"{name}-lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # given back by a process that ends, however it does
+            if not made.exists():
+                shutil.rmtree(unfinished, ignore_errors=True)
+                make(unfinished)
+                unfinished.rename(made)
+        return Path(shutil.copytree(made, tmp_path_factory.mktemp(name) / "home"))
+
+    return copy_of
+
+
+@pytest.fixture(scope="session")
+def house(made_once):
     """A home with the house's entrants and the starters in it, to be copied."""
-    folder = tmp_path_factory.mktemp("house") / "home"
-    Arena(folder, seed_key=SEED_KEY, sandbox="process").close()
-    return folder
+    return made_once("house", lambda at: Arena(at, seed_key=SEED_KEY, sandbox="process").close())
 
 
 @pytest.fixture
