@@ -45,11 +45,25 @@ wall charges nobody for what neighbours took, and its contract is tested beside 
 """
 
 
+SANDBOX = "tests/sandbox/"
+"""Where some tests of a file are alone, and others are not."""
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Nothing else is imported for those that run alone: that took longer than many of them."""
+    if config.option.markexpr != "alone" or collection_path.suffix != ".py":
+        return None
+    place = collection_path.relative_to(ROOT).as_posix()
+    return None if place.startswith((SANDBOX, *ALONE)) else True
+
+
 @pytest.hookimpl(tryfirst=True)  # before pytest chooses by marks
 def pytest_collection_modifyitems(items):
     for item in items:
+        if item.get_closest_marker("alone"):  # it would be left out of both runs
+            raise pytest.UsageError(f"{item.nodeid}: what is alone is chosen in {__file__}")
         place = item.path.relative_to(ROOT).as_posix()
-        behind_gvisor = place.startswith("tests/sandbox/") and item.get_closest_marker("gvisor")
+        behind_gvisor = place.startswith(SANDBOX) and item.get_closest_marker("gvisor")
         if place.startswith(ALONE) or behind_gvisor:
             item.add_marker("alone")
 
