@@ -14,6 +14,8 @@ TEST_WORKERS ?= auto
 demo: setup
 	$(BIN)/python -m arena.demo --home $(HOME_DIR) --matches $(MATCHES)
 
+# Compiled once, whatever the environment says: else each process that a test starts does it anew.
+test: export PYTHONDONTWRITEBYTECODE =
 test: setup-dev
 	$(BIN)/python -m pytest -m "not alone" -n $(TEST_WORKERS) --dist worksteal
 	$(BIN)/python -m pytest -m alone

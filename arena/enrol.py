@@ -4,7 +4,7 @@ A trial is nothing special: it is the first two matches that the newcomer would 
 opponent drawn in secret, and the first of them once more, as in an audit.  From inside it cannot
 be told from rated play, because it is rated play: where the newcomer is taken in, the two matches
 are stored.  A policy that faults, or does not repeat its moves, is not taken in, and its author
-gets the reason.
+gets the reason; who faults in the first match plays no other.
 """
 
 from __future__ import annotations
@@ -116,14 +116,22 @@ def try_out(
         opponent = resting[seeds.choice("trial", digest, len(resting))]
         players = present | {digest: Player(digest, submission.kind, submission.payload)}
         trials[digest] = (_trial(game, seeds, digest, opponent, players), players)
-    played = runner.try_out(game, trials)
+    # Who faults at once plays no more: a program that never ends would cost its limit again.
     found: dict[str, tuple[Result, ...] | Rejection] = {}
-    for digest, (bouts, _) in trials.items():
-        problem, two = _problem(game, digest, bouts, played[digest]), played[digest][:2]
+    began = {digest: (bouts[:1], players) for digest, (bouts, players) in trials.items()}
+    firsts = runner.try_out(game, began)
+    for digest, (bouts, _) in began.items():
+        problem = _faulted(game, digest, bouts, firsts[digest])
+        if problem is not None:
+            found[digest] = problem
+    rest = {digest: (b[1:], p) for digest, (b, p) in trials.items() if digest not in found}
+    for digest, results in (runner.try_out(game, rest) if rest else {}).items():
+        played = (*firsts[digest], *results)
+        problem, two = _problem(game, digest, trials[digest][0], played), played[:2]
         if problem is None and judge is not None:
             problem = judge(two)
         found[digest] = problem or two
-    return found
+    return {digest: found[digest] for digest in trials}
 
 
 def _house(registry: Registry, game: Game) -> list[str]:
@@ -140,12 +148,21 @@ def _trial(
     return first, second, first
 
 
-def _problem(
+def _faulted(
     game: Game, digest: str, bouts: Sequence[Bout], results: Sequence[Result]
 ) -> Rejection | None:
     for bout, result in zip(bouts, results, strict=True):
         if result.fault_seat is not None and bout.players[result.fault_seat] == digest:
             return _fault(game, result)
+    return None
+
+
+def _problem(
+    game: Game, digest: str, bouts: Sequence[Bout], results: Sequence[Result]
+) -> Rejection | None:
+    problem = _faulted(game, digest, bouts, results)
+    if problem is not None:
+        return problem
     found = compare(game, bouts[0], results[0], results[2])
     if found.verdict is not Verdict.DIFFERENT or found.suspect != digest:
         return None

@@ -1,5 +1,6 @@
 """What all tests share."""
 
+import fcntl
 import os
 import shutil
 import signal
@@ -21,7 +22,10 @@ settings.load_profile("arena")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ALONE = (
-    "tests/sandbox/",
+    "tests/sandbox/test_box_limits.py",
+    "tests/sandbox/test_clocks.py",
+    "tests/sandbox/test_limited.py",
+    "tests/sandbox/test_process_wall.py",
     "tests/arena/test_budgets.py",
     "tests/arena/test_cluster.py",
     "tests/arena/test_play.py",
@@ -34,14 +38,33 @@ ALONE = (
     "tests/oracle/test_model_paid_once.py",
     "tests/population/test_csro_killed.py",
 )
-"""Tests that hold something to its time, or kill it at a moment: a neighbour would disturb them."""
+"""Tests that hold something to its time, or kill it at a moment: a neighbour would disturb them.
+
+So do all that play behind gVisor, which does not tell who was kept from computing.  The process
+wall charges nobody for what neighbours took, and its contract is tested beside neighbours.
+"""
+
+
+SANDBOX = "tests/sandbox/"
+"""Where some tests of a file are alone, and others are not."""
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Nothing else is imported for those that run alone: that took longer than many of them."""
+    if config.option.markexpr != "alone" or collection_path.suffix != ".py":
+        return None
+    place = collection_path.relative_to(ROOT).as_posix()
+    return None if place.startswith((SANDBOX, *ALONE)) else True
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest chooses by marks
 def pytest_collection_modifyitems(items):
     for item in items:
+        if item.get_closest_marker("alone"):  # it would be left out of both runs
+            raise pytest.UsageError(f"{item.nodeid}: what is alone is chosen in {__file__}")
         place = item.path.relative_to(ROOT).as_posix()
-        if place.startswith(ALONE):
+        behind_gvisor = place.startswith(SANDBOX) and item.get_closest_marker("gvisor")
+        if place.startswith(ALONE) or behind_gvisor:
             item.add_marker("alone")
 
 
@@ -61,11 +84,29 @@ def a_quick_wall():
 
 
 @pytest.fixture(scope="session")
-def house(tmp_path_factory):
+def made_once(tmp_path_factory):
+    """Makes folders that take long to make: once for all processes of xdist, a copy for each."""
+    together = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        together = together.parent
+
+    def copy_of(name, make):
+        made, unfinished = together / f"{name}-once", together / f"{name}-unfinished"
+        with (together / f"{name}-lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # given back by a process that ends, however it does
+            if not made.exists():
+                shutil.rmtree(unfinished, ignore_errors=True)
+                make(unfinished)
+                unfinished.rename(made)
+        return Path(shutil.copytree(made, tmp_path_factory.mktemp(name) / "home"))
+
+    return copy_of
+
+
+@pytest.fixture(scope="session")
+def house(made_once):
     """A home with the house's entrants and the starters in it, to be copied."""
-    folder = tmp_path_factory.mktemp("house") / "home"
-    Arena(folder, seed_key=SEED_KEY, sandbox="process").close()
-    return folder
+    return made_once("house", lambda at: Arena(at, seed_key=SEED_KEY, sandbox="process").close())
 
 
 @pytest.fixture

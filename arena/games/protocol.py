@@ -14,7 +14,8 @@ Policies own choices and see only observations.  Games own rules and never see a
 Everything else that is peculiar to a game is a part of it as well: its words, who is in the house
 and in the evaluation population, how a match is told.  All of a game is one folder,
 `arena/games/<name>/`, whose `GAME` is listed in `arena/games/__init__.py`; nothing outside names a
-game.  docs/games.md says how to add one, tests/arena/test_game_contract.py what holds for all.
+game.  docs/games.md says how to add one; what holds for all is in tests/arena/test_game_contract.py
+and test_game_presentation.py.
 """
 
 from __future__ import annotations

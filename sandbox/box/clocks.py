@@ -29,3 +29,11 @@ def starved_seconds(pid: int) -> float | None:
             return int(file.read().split()[1]) / 1e9
     except (OSError, IndexError, ValueError):
         return None
+
+
+def steady_seconds(pid: int) -> float | None:
+    """`cpu_seconds`, where no worker is charged for what others beside it compute.
+
+    A kernel that does not tell who was kept from computing may count that as computing: None.
+    """
+    return None if starved_seconds(pid) is None else cpu_seconds(pid)

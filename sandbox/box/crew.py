@@ -13,6 +13,7 @@ from typing import Any
 from .births import Zygote
 from .box_memory import held_bytes, resident_bytes
 from .children import Burial
+from .clocks import steady_seconds
 from .frames import BROKE_PROTOCOL, DIED, LOAD_FAILED, TIMED_OUT
 from .hired import Worker
 from .limits import BoxBroken, Limits, WorkerFault
@@ -84,6 +85,7 @@ class Crew:
         if not sealed:
             raise BoxBroken(f"a worker could not be sealed: {said.decode('utf-8', 'replace')}")
         os.set_blocking(worker.down, False)  # a policy that stops reading must not stop us
+        worker.given = steady_seconds(worker.pid)
 
     def compiled(self, worker: Worker, most: int) -> tuple[int, bytes]:
         """Waits for a worker that compiles: (0, marshalled code) or (fault code, text).
@@ -92,6 +94,7 @@ class Crew:
           WorkerFault: it took too long or ended.
         """
         head = self._read(worker, TEXT_HEADER.size, self.limits.load_seconds)
+        worker.given = None
         while len(head) < TEXT_HEADER.size:
             head += self._read(worker, TEXT_HEADER.size - len(head), _TEXT_SECONDS)
         code, size = TEXT_HEADER.unpack(head)
@@ -113,6 +116,7 @@ class Crew:
         instances = worker.instances
         limit = self.limits.shared(self.limits.load_seconds, instances)
         codes = self._read(worker, instances + 1, limit)
+        worker.given = None
         if len(codes) != instances:
             raise self._broke(codes, f"{instances} bytes while loading")
         self._watch.start_match(worker)

@@ -29,6 +29,10 @@ class Worker:
       waited: seconds that the referee has waited for it.
       cpu_total: processor seconds in all, once it is buried.
       cpu_before, starved_before, crowd_before: clocks when its matches began.
+      given: where its processor clock stood when it got its job; None before, once it has answered,
+        and where the clock cannot be trusted (`clocks.steady_seconds`).
+      asked: the step of the watch in which that clock was read last while another worker was
+        waited for, and where it stood; None where nobody looked.
     """
 
     def __init__(self, zygote: Zygote, seats: tuple[int, ...], call_seconds: float) -> None:
@@ -51,6 +55,8 @@ class Worker:
         self.cpu_before = 0.0
         self.starved_before: float | None = None
         self.crowd_before = 0.0
+        self.given: float | None = None
+        self.asked: tuple[int, float] | None = None
 
     def born(self, pid: int) -> None:
         """The far ends are the worker's now."""

@@ -37,11 +37,16 @@ LAST_WORDS_SECONDS = 20.0
 class _Call:
     """One wait of the referee that has lasted for more than a moment."""
 
-    def __init__(self, worker: Worker, crowd: Callable[[Worker], float]) -> None:
+    def __init__(self, worker: Worker, steps: int, crowd: Callable[[Worker], float]) -> None:
         self.worker = worker
         self.waited = 0.0
         self.since_verdict = 0.0
         self.cpu_before = clocks.cpu_seconds(worker.pid) or 0.0
+        self.cpu_asked = self.cpu_before
+        if worker.given is not None:
+            self.cpu_asked = worker.given
+        elif worker.asked is not None and worker.asked[0] == steps:
+            self.cpu_asked = worker.asked[1]
         self.starved_before = clocks.starved_seconds(worker.pid)
         self.crowd_before = crowd(worker) if self.starved_before is None else 0.0
 
@@ -110,22 +115,29 @@ class Watch:
                     continue
                 if waiting is not None:
                     waiting[0].waited += elapsed
-                call = None if waiting is None or not stuck else self._look(call, waiting, elapsed)
+                call = (
+                    None
+                    if waiting is None or not stuck
+                    else self._look(call, waiting, steps, elapsed)
+                )
                 if looks % AUDIT_EVERY == 0:
                     for worker in self._workers:
                         self._audit(worker)
 
-    def _look(self, call: _Call | None, waiting: tuple[Worker, float], elapsed: float) -> _Call:
+    def _look(
+        self, call: _Call | None, waiting: tuple[Worker, float], steps: int, elapsed: float
+    ) -> _Call:
         """Judges a call that goes on; `call` is what was known about it at the last look."""
         worker, limit = waiting
         if call is None or call.worker is not worker:
-            return _Call(worker, self._crowd)
+            self._note_others(worker, steps)
+            return _Call(worker, steps, self._crowd)
         call.waited += elapsed
         if worker.verdict is not None:
             call.since_verdict += elapsed
-        used = (clocks.cpu_seconds(worker.pid) or call.cpu_before) - call.cpu_before
-        idle_limit = self._idle_limit(limit)
-        if used > limit:
+        now = clocks.cpu_seconds(worker.pid) or call.cpu_before
+        used, idle_limit = now - call.cpu_before, self._idle_limit(limit)
+        if now - call.cpu_asked > limit:
             self._condemn(
                 worker, TIMED_OUT, f"one call took more than {limit:g} s of processor time"
             )
@@ -141,6 +153,18 @@ class Watch:
         else:
             self._audit(worker)
         return call
+
+    def _note_others(self, waited_for: Worker, steps: int) -> None:
+        """Notes how far those have computed who were asked in the same step.
+
+        They go on while one is waited for.  Unless that counts, the last one could compute for as
+        long as all that are waited for before it together.
+        """
+        for worker in self._workers:
+            known = worker.asked is not None and worker.asked[0] == steps
+            if worker.playing and not (known or worker.gone or worker is waited_for):
+                used = clocks.steady_seconds(worker.pid)
+                worker.asked = None if used is None else (steps, used)
 
     def _audit_memory(self) -> None:
         """Kills the largest workers while all together hold too much.

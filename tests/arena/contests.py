@@ -15,8 +15,11 @@ from arena.contest.verification import verify
 from arena.errors import UsageFault
 from arena.games import GAMES
 from registry import Status, TournamentConflict
+from sandbox.choose import WallChoice
 
 KUHN = GAMES["kuhn"]
+PROCESS = WallChoice("process")
+"""The walls have tests of their own."""
 OPENS = datetime(2026, 3, 1, 12, tzinfo=UTC)
 CLOSES = OPENS + timedelta(days=7)
 HOUR = timedelta(hours=1)
@@ -80,8 +83,8 @@ def with_a_final(folder):
             assert arena.submit(source, "kuhn", name).created
         home = arena.home
     with pytest.raises(TournamentConflict, match="is open until"):
-        play_final(home, "spring", now=closes - HOUR, workers=1)
-    report = play_final(home, "spring", now=closes, workers=1)
+        play_final(home, "spring", now=closes - HOUR, workers=1, wall=PROCESS)
+    report = play_final(home, "spring", now=closes, workers=1, wall=PROCESS)
     assert (report.played, report.left) == (9 * 4, 0)
     return home
 

@@ -22,7 +22,7 @@ from arena.contest.verification import verify
 from arena.errors import UsageFault
 from arena.home import open_home
 from registry import Status, TournamentConflict
-from tests.arena.contests import KUHN, problems, with_value
+from tests.arena.contests import KUHN, PROCESS, problems, with_value
 
 
 def test_a_certificate_holds_with_sources_and_without(issued, bare):
@@ -52,12 +52,14 @@ def test_it_tells_authors_tables_and_copies(certificate):
 
 def test_its_matches_come_out_the_same_when_they_are_played_again(certificate, bare):
     facts = facts_in(certificate)
-    (found,) = play_again(facts, 40, chance=random.Random(1), workers=1)
+    (found,) = play_again(facts, 40, chance=random.Random(1), workers=1, wall=PROCESS)
     assert (found.problem, found.detail) == ("", "36 matches")
     with pytest.raises(UsageFault, match="leaves out the source"):
-        play_again(facts_in(bare), 40, chance=random.Random(1), workers=1)
+        play_again(facts_in(bare), 40, chance=random.Random(1), workers=1, wall=PROCESS)
     sources = {one.digest: one.source for one in (*facts.entrants, *facts.hidden)}
-    found = play_again(facts_in(bare), 2, chance=random.Random(1), sources=sources, workers=1)
+    found = play_again(
+        facts_in(bare), 2, chance=random.Random(1), sources=sources, workers=1, wall=PROCESS
+    )
     assert [one.problem for one in found] == [""]
 
 
@@ -146,7 +148,7 @@ def test_a_result_that_was_made_up_is_found_by_playing(certificate):
     outcomes[won] = replace(outcomes[won], returns=outcomes[won].returns[::-1])
     forged = compose(replace(facts, outcomes=tuple(outcomes)), KUHN)
     assert problems(forged) == []
-    found = play_again(facts_in(forged), 36, chance=random.Random(1), workers=1)
+    found = play_again(facts_in(forged), 36, chance=random.Random(1), workers=1, wall=PROCESS)
     assert [one.problem for one in found] == [
         f"match {forged['matches'][won]['id'][:12]} came out differently"
     ]

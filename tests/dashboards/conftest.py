@@ -67,23 +67,29 @@ def the_same_main_afterwards() -> Iterator[None]:
     sys.modules["__main__"] = before
 
 
+MadeOnce = Callable[[str, Callable[[Path], None]], Path]
+
+
 @pytest.fixture(scope="session")
-def played_home(house: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def played_home(house: Path, made_once: MadeOnce) -> Path:
     """All games played; in RRPS the starter and a hostile entrant met the population."""
-    path = shutil.copytree(house, tmp_path_factory.mktemp("dashboards") / "home")
-    with Arena(path, sandbox="process", workers=1) as arena:
-        # The trial would refuse it: it is registered as if it had passed.
-        prepared = prepare(
-            game_named("rrps"), CRASHER, name="eve/hostile", labels={"note": HOSTILE}
-        )
-        assert isinstance(prepared, Submission)
-        hostile = arena.home.registry.submit(prepared).version.digest
-        for cards in ("leduc", "kuhn"):
-            arena.play(cards, 4)
-        entrants = [hostile, arena.policy("starter/rrps", "rrps").digest]
-        bots = default_population("rrps").digests
-        arena.play_pairs("rrps", {(one, bot): 2 for one in entrants for bot in bots})
-    return path
+
+    def make(path: Path) -> None:
+        shutil.copytree(house, path)
+        with Arena(path, sandbox="process", workers=1) as arena:
+            # The trial would refuse it: it is registered as if it had passed.
+            prepared = prepare(
+                game_named("rrps"), CRASHER, name="eve/hostile", labels={"note": HOSTILE}
+            )
+            assert isinstance(prepared, Submission)
+            hostile = arena.home.registry.submit(prepared).version.digest
+            for cards in ("leduc", "kuhn"):
+                arena.play(cards, 4)
+            entrants = [hostile, arena.policy("starter/rrps", "rrps").digest]
+            bots = default_population("rrps").digests
+            arena.play_pairs("rrps", {(one, bot): 2 for one in entrants for bot in bots})
+
+    return made_once("dashboards", make)
 
 
 @pytest.fixture
@@ -97,23 +103,26 @@ PRICE = Price(1.0, 10.0)
 
 
 @pytest.fixture(scope="session")
-def runs_home(house: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def runs_home(house: Path, made_once: MadeOnce) -> Path:
     """Three finished runs of one variant that were measured, and "asked", whose model is hostile.
 
     The model is a server on this machine that speaks Gemini's protocol.
     """
-    path = shutil.copytree(house, tmp_path_factory.mktemp("runs") / "home")
-    runs, population = Runs(path), default_population("rrps")
-    with Arena(path, sandbox="process", workers=1) as arena:
-        for seed in SEEDS:
-            run_small(arena, f"s{seed}", seed)
-        for seed in SEEDS:
-            record = runs.get(f"s{seed}")
-            sigmas = sigmas_of(record, runs.iterations(record.name))
-            wanted = to_measure(sigmas, 4)
-            measure(Matches(arena, game_named("rrps"), shared=True), wanted, population)
-        ask_a_model(arena)
-    return path
+
+    def make(path: Path) -> None:
+        shutil.copytree(house, path)
+        runs, population = Runs(path), default_population("rrps")
+        with Arena(path, sandbox="process", workers=1) as arena:
+            for seed in SEEDS:
+                run_small(arena, f"s{seed}", seed)
+            for seed in SEEDS:
+                record = runs.get(f"s{seed}")
+                sigmas = sigmas_of(record, runs.iterations(record.name))
+                wanted = to_measure(sigmas, 4)
+                measure(Matches(arena, game_named("rrps"), shared=True), wanted, population)
+            ask_a_model(arena)
+
+    return made_once("runs", make)
 
 
 def ask_a_model(arena: Arena) -> None:

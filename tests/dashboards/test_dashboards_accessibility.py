@@ -6,8 +6,11 @@ used, keys for what scrolls.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from datetime import UTC, datetime
+from functools import cache
 from importlib.resources import files
 from itertools import zip_longest
 from pathlib import Path
@@ -46,23 +49,28 @@ def checker() -> str:
     return (files("axe_core_python") / "axe.min.js").read_text(encoding="utf-8")
 
 
+Windows = Callable[[tuple[int, int], bool], Browser]
+
+
+@pytest.fixture(scope="module")
+def windows() -> Iterator[Windows]:
+    """Browsers by size and theme, of no server: to start one takes as long as two pages take."""
+    needs_browser()
+    with ExitStack() as opened:
+        yield cache(lambda size, dark: opened.enter_context(Browser("", size, dark=dark)))
+
+
 def findings(
-    address: str,
-    pages: Sequence[str],
-    size: tuple[int, int],
-    *,
-    dark: bool,
-    texts: Sequence[str] = (),
+    browser: Browser, address: str, pages: Sequence[str], texts: Sequence[str] = ()
 ) -> list[str]:
-    """What axe-core finds on some pages, which say those texts."""
+    """What axe-core finds on some pages of a server, which say those texts."""
     axe = checker()
     found = []
-    with Browser(address, size, dark=dark) as browser:
-        for page, text in zip_longest(pages, texts, fillvalue=""):
-            browser.open(page)
-            browser.wait_for(text)
-            browser.run(axe)
-            found += [f"{page}: {one}" for one in browser.run_until_answered(FOUND_BY_AXE)]
+    for page, text in zip_longest(pages, texts, fillvalue=""):
+        browser.open(f"{address}{page}")
+        browser.wait_for(text)
+        browser.run(axe)
+        found += [f"{page}: {one}" for one in browser.run_until_answered(FOUND_BY_AXE)]
     return found
 
 
@@ -84,7 +92,7 @@ def of_runs(runs_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 @pytest.mark.parametrize(("size", "dark"), [(WIDE, False), (WIDE, True), (PHONE, False)])
 def test_pages_about_matches(
-    of_matches: str, played_home: Path, size: tuple[int, int], dark: bool
+    of_matches: str, windows: Windows, played_home: Path, size: tuple[int, int], dark: bool
 ) -> None:
     match = open_home(played_home).store.matches("kuhn", 1, limit=1)[0].id
     pages = [
@@ -97,7 +105,7 @@ def test_pages_about_matches(
         "/submit?game=rrps",
         "/about?game=rrps",
     ]
-    assert findings(of_matches, pages, size, dark=dark) == []
+    assert findings(windows(size, dark), of_matches, pages) == []
 
 
 def add_tickets(home: Path) -> list[str]:
@@ -123,18 +131,29 @@ def add_tickets(home: Path) -> list[str]:
     return [*found, f"/submit?game=leduc&ticket={'0' * 32}"]
 
 
-@pytest.mark.parametrize(("size", "dark"), [(WIDE, False), (WIDE, True), (PHONE, False)])
-def test_tickets(home_copy: Path, tmp_path: Path, size: tuple[int, int], dark: bool) -> None:
-    needs_browser()
-    pages = add_tickets(home_copy)
+@pytest.fixture(scope="module")
+def of_tickets(
+    played_home: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[str, list[str]]]:
+    """A server, and the addresses of tickets on it."""
+    folder = tmp_path_factory.mktemp("tickets")
+    home = Path(shutil.copytree(played_home, folder / "home"))
+    pages = add_tickets(home)
     # Nobody works on them while they are looked at.
-    settings = Settings(home_copy, submitting=Submitting.OFF)
-    with served(settings, tmp_path / "log") as url:
-        assert findings(url, pages, size, dark=dark, texts=TICKETS) == []
+    with served(Settings(home, submitting=Submitting.OFF), folder / "log") as url:
+        yield url, pages
+
+
+@pytest.mark.parametrize(("size", "dark"), [(WIDE, False), (WIDE, True), (PHONE, False)])
+def test_tickets(
+    of_tickets: tuple[str, list[str]], windows: Windows, size: tuple[int, int], dark: bool
+) -> None:
+    address, pages = of_tickets
+    assert findings(windows(size, dark), address, pages, TICKETS) == []
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_pages_about_runs(of_runs: str, dark: bool) -> None:
+def test_pages_about_runs(of_runs: str, windows: Windows, dark: bool) -> None:
     pages = [
         "/runs?game=rrps",
         "/runs?game=leduc",
@@ -142,4 +161,4 @@ def test_pages_about_runs(of_runs: str, dark: bool) -> None:
         "/runs?game=rrps&run=asked&part=Model%20calls",
         "/policy?game=rrps&policy=csro/s1",
     ]
-    assert findings(of_runs, pages, WIDE, dark=dark) == []
+    assert findings(windows(WIDE, dark), of_runs, pages) == []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -15,10 +15,14 @@ SEEDS = (1, 2)
 
 
 @pytest.fixture(scope="session")
-def finished(house: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
+def finished(house: Path, made_once: Callable[..., Path]) -> Iterator[Arena]:
     """An arena with two finished runs, "s1" and "s2", made one after the other."""
-    home = shutil.copytree(house, tmp_path_factory.mktemp("finished") / "home")
-    with Arena(home, sandbox="process", workers=1) as arena:
-        for seed in SEEDS:
-            run_small(arena, f"s{seed}", seed)
+
+    def make(path: Path) -> None:
+        shutil.copytree(house, path)
+        with Arena(path, sandbox="process", workers=1) as arena:
+            for seed in SEEDS:
+                run_small(arena, f"s{seed}", seed)
+
+    with Arena(made_once("finished", make), sandbox="process", workers=1) as arena:
         yield arena

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -27,6 +28,7 @@ from sandbox.process import ProcessWall, usable_bubblewrap
 from sandbox.values import EXTERNAL, Block, BlockMatch, FaultKind, Limits, Rules, SeatPlan
 
 ROOM = Limits(act_seconds=2.0, match_seconds=10.0, match_wall_seconds=5.0, memory_mib=256)
+SHORT = replace(ROOM, act_seconds=0.4, load_seconds=0.4)
 HOARDER = """
 class Probe:
     def __init__(self):
@@ -112,6 +114,34 @@ def test_who_holds_no_more_than_its_share_is_never_ended_for_another(throws: Rul
     faults = {(number, o.fault.seat) for number, o in enumerate(outcomes) if o.fault}
     assert faults, "it was too much for the box"
     assert faults <= {(0, 0), (1, 0)}, "only hogs are ended"
+
+
+@pytest.mark.parametrize(
+    ("source", "limit", "kind"),
+    [
+        ("while True:\n    pass\n" + PLAIN, SHORT.load_seconds, FaultKind.LOAD_FAILED),
+        (
+            PLAIN.replace("return", "while True: pass #"),
+            SHORT.act_seconds,
+            FaultKind.TIMED_OUT,
+        ),
+    ],
+    ids=["loading", "a call"],
+)
+def test_who_loops_beside_others_who_loop_has_no_more_than_its_limit(
+    throws: Rules, source: str, limit: float, kind: FaultKind
+) -> None:
+    """All of them compute while one is waited for; the sixth had six times its limit once."""
+    sources = (*(source + f"# {number}\n" for number in range(6)), PLAIN)
+    wall = ProcessWall(bubblewrap=False, memory_mib=4096)
+    try:
+        block = block_of(throws, sources, [(number, 6) for number in range(6)], isolate=True)
+        outcomes = wall.play(replace(block, limits=SHORT))
+    finally:
+        wall.close()
+    assert [outcome.fault and outcome.fault.kind for outcome in outcomes] == [kind] * 6
+    # Who waited for it last looks every 50 ms, and its workers share a core.
+    assert sum(outcome.cpu_seconds[0] for outcome in outcomes) < 6 * 2 * limit
 
 
 def test_the_largest_go_first_and_only_above_an_even_share(
