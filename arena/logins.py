@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
@@ -99,15 +100,17 @@ def _errand(url: str, code: str, name: str) -> str:
 
 def _changed(key: str, token: str) -> Path:
     """Keeps a token under a key, "" to forget it; returns the file."""
-    kept = {**_kept(), key: token}
-    kept = {one: told for one, told in kept.items() if told}
     path = file()
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=path.parent)  # of mode 0600 from the beginning
-        with open(descriptor, "w", encoding="utf-8") as fresh:
-            fresh.write(json.dumps(kept, indent=2) + "\n")
-        Path(name).replace(path)
+        with open(path.with_name(f"{path.name}.lock"), "w") as turn:
+            fcntl.flock(turn, fcntl.LOCK_EX)  # two that change it at once lose nothing
+            kept = {**_kept(), key: token}
+            kept = {one: told for one, told in kept.items() if told}
+            descriptor, name = tempfile.mkstemp(dir=path.parent)  # of mode 0600 from the beginning
+            with open(descriptor, "w", encoding="utf-8") as fresh:
+                fresh.write(json.dumps(kept, indent=2) + "\n")
+            Path(name).replace(path)
     except OSError as error:
         raise UsageFault(f"{path} cannot be written: {error.strerror}") from error
     return path

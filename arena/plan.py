@@ -38,7 +38,7 @@ BLOCK_DEMAND = Demand(seconds=40.0, mebibytes=1024.0)
 """What such a block may take: memory is of one box, and there is a box for each worker."""
 ASKED_MATCHES = 256
 """Matches in lockstep with somebody who is asked, at most."""
-MOST_WAITING = 65_536
+MOST_WAITING = 131_072
 """Matches in blocks that are not full; of thousands of policies there are thousands of blocks."""
 INSTANCES_PER_WORKER = 64
 """How many matches of a block one sealed worker plays at most."""
@@ -211,22 +211,24 @@ class _Blocks:
         self._open: dict[tuple[int, int], _Block] = {}
         self._waiting = 0
 
-    def add(self, bout: Bout) -> list[Bout] | None:
-        """Adds a match; returns the block that has to be played now, if one has."""
+    def add(self, bout: Bout) -> Iterator[list[Bout]]:
+        """Adds a match; tells the blocks that have to be played now, if any has."""
         low, high = sorted(
             self._group.setdefault(p, len(self._group) // GROUP) for p in bout.players
         )
         tile = (low, high)
-        block = self._open.setdefault(tile, _Block(self._most))
         demand = self._demand(bout)
-        full = None
-        if not block.fits(bout, demand):
-            full, block = self._taken(tile), self._open.setdefault(tile, _Block(self._most))
-        block.add(bout, demand)
+        if tile in self._open and not self._open[tile].fits(bout, demand):
+            yield self._taken(tile)
+        if tile not in self._open:
+            self._open[tile] = _Block(self._most)
+        self._open[tile].add(bout, demand)
         self._waiting += 1
-        if full is None and self._waiting > MOST_WAITING:
-            full = self._taken(max(self._open, key=lambda one: len(self._open[one].bouts)))
-        return full
+        if self._waiting > MOST_WAITING:
+            # Half of them, so that the fullest need not be looked for at every match.
+            by_size = sorted(self._open, key=lambda one: len(self._open[one].bouts))
+            while self._waiting > MOST_WAITING // 2:
+                yield self._taken(by_size.pop())
 
     def _taken(self, tile: tuple[int, int]) -> list[Bout]:
         bouts = self._open.pop(tile).bouts
@@ -247,7 +249,10 @@ def jobs(
     block_matches: int = BLOCK_MATCHES,
     demands: Demands | None = None,
 ) -> Iterator[Job]:
-    """Cuts matches into jobs, lazily and in a stable order.
+    """Cuts matches into jobs, lazily.
+
+    Which matches share a block depends on what policies took before.  What they come to does not,
+    but for policies that pass something from match to match where they share a process.
 
     Args:
       game: its name.
@@ -280,8 +285,7 @@ def jobs(
     for bout in bouts:
         route = route_of((players[bout.players[0]].kind, players[bout.players[1]].kind))
         if route is Route.BOX:
-            full = blocks.add(bout)
-            if full:
+            for full in blocks.add(bout):
                 yield box_job(game, full, players, shared=shared)
             continue
         waiting[route].append(bout)

@@ -18,8 +18,8 @@ class LinearRefinement:
     scores higher; it ends when the program does not lose any more (u >= 0) or after M revisions.
     A draft that cannot be scored counts as a revision and its reason is fed back.
 
-    Where hidden opponents have a part in the score, all M revisions are made: most programs win
-    from these, so that not to lose says little, and the point of them is to choose the best.
+    Where hidden opponents have a part in the score, not to lose is no end: most programs win from
+    these, and the point of them is to choose the best.
 
     Attributes:
       writer: writes the programs.

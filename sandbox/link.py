@@ -255,8 +255,8 @@ class BoxLink:
                     Outcome(
                         moves=moves[at : at + size],
                         fault=None if fault is None else _fault(*fault),
-                        cpu_seconds=(float(cpu[0]), float(cpu[1])),
-                        held_bytes=(int(held[0]), int(held[1])),
+                        cpu_seconds=(_amount(cpu[0]), _amount(cpu[1])),
+                        held_bytes=(int(_amount(held[0])), int(_amount(held[1]))),
                         final=bool(final),
                     )
                 )
@@ -339,6 +339,18 @@ class BoxLink:
                 said = self._stderr.read().decode("utf-8", "replace")[-_STDERR_CHARS:].strip()
             self.close()
         return SandboxUnavailable(f"{self._name}: {why}" + (f"\nit said: {said}" if said else ""))
+
+
+def _amount(told: Any) -> float:
+    """What was used of something.
+
+    Raises:
+      ValueError, TypeError: it is no such number.
+    """
+    amount = float(told)
+    if not (math.isfinite(amount) and amount >= 0.0):
+        raise ValueError(f"{amount} is no amount")
+    return amount
 
 
 def _fault(seat: int, kind: str, text: str) -> Fault:

@@ -126,8 +126,8 @@ class Outcome:
       moves: one byte each, as the table module records them; those before the fault, if any.
       fault: None where the match was played to its end.
       cpu_seconds: processor time of both seats (an even share where a worker plays several).
-      held_bytes: memory that both seats had at the end (an even share likewise), where they
-        shared workers; 0 where it was not measured.
+      held_bytes: memory that both seats had at the end (an even share likewise), or shortly before
+        they were ended for it, where they shared workers; 0 where it was not measured.
       final: False where the referee or the kernel ended a worker (for time, memory, or by
         itself) that played several matches; such a match must be played again with
         `isolate=True`, and an honest policy begins it with the same moves.  Whatever a living

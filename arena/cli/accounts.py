@@ -18,7 +18,7 @@ from arena.logins import bring, brought
 from arena.submission import STANDARD_INPUT
 from registry import Account, Event, Invite, Quota, Role
 from registry.display import shown
-from registry.errors import InviteRefused, MalformedName, TokenRefused
+from registry.errors import InviteRefused, MalformedName, NameRefused
 
 if TYPE_CHECKING:
     from arena.seam import Operations
@@ -118,7 +118,7 @@ def redeem(session: Session, code: str, name: str) -> None:
     token = bring(session.server, code, name)
     try:
         _tell_token(session, name, session.office().redeem(code, name, token=token))
-    except (InviteRefused, MalformedName, TokenRefused, UsageFault):
+    except (InviteRefused, MalformedName, NameRefused):
         brought(session.server, code, name)  # it was refused, and will be
         raise
     brought(session.server, code, name)

@@ -8,6 +8,7 @@ quarantined later.
 from __future__ import annotations
 
 import json
+import logging
 import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
@@ -23,6 +24,7 @@ from arena.home import CERTIFICATE, Home
 from registry.errors import TournamentConflict
 from registry.tournaments import Tournament
 
+_log = logging.getLogger(__name__)
 _PARTS = ("entrants", "hidden")
 
 
@@ -41,9 +43,13 @@ def issue(home: Home, name: str) -> dict[str, Any]:
       TournamentConflict: what is stored is no more what was certified.
     """
     tournament = home.registry.tournament(name)
+    if tournament.certificate:
+        bare = issued(home, name)
+        versions = home.registry.by_digests(policies_in(bare))
+        return with_sources(bare, {digest: one.payload for digest, one in versions.items()})
     document = _composed(home, tournament)
+    _keep(home, tournament, document)  # before anybody knows of it: later it may not be had again
     home.registry.certify(name, document["digest"])
-    _keep(home, tournament, document)
     return document
 
 
@@ -124,8 +130,13 @@ def _keep(home: Home, tournament: Tournament, document: Mapping[str, Any]) -> No
     folder = home_of(home, tournament).path
     if not home.writable or not folder.is_dir():
         return
-    with suppress(OSError):
+    name = ""
+    try:
         descriptor, name = tempfile.mkstemp(dir=folder)  # of mode 0600 from the beginning
         with open(descriptor, "w", encoding="ascii") as fresh:
             fresh.write(json.dumps(without_sources(document)) + "\n")
         Path(name).replace(folder / CERTIFICATE)
+    except OSError as error:
+        _log.warning("the certificate of %s is not kept: %s", tournament.name, error.strerror)
+        with suppress(OSError):
+            Path(name).unlink()

@@ -153,14 +153,24 @@ class Service:
     def _word_for(self, call: Call, arguments: Mapping[str, Any]) -> str:
         """Changes when another answer may be due.
 
-        A certificate never changes, and with the registry alone which of its sources are open: it
-        takes seconds to read a large one, which nobody shall ask for at every match.
+        A certificate never changes, and which of its sources are open only with the standing of its
+        policies: it takes seconds to read a large one, which nobody shall ask for at every match.
         """
         if call.name != "certificate":
             return self._state.word()
-        issued = self._home.registry.tournament(arguments["name"]).certificate
-        sources = arguments.get("sources", False)
-        return issued + (self._state.of_registry() if sources or not issued else "")
+        one = self._home.registry.tournament(arguments["name"])
+        if not one.certificate:
+            return self._state.of_registry()
+        if not arguments.get("sources", False):
+            return one.certificate
+        digests = sorted({*(entrant.digest for entrant in one.entrants), *one.hidden})
+        versions = self._home.registry.by_digests(digests)
+        hidden = hidden_digests(self._home.registry)
+        told = [
+            [digest, digest in hidden, [[c.name, c.status] for c in versions[digest].credits]]
+            for digest in digests
+        ]
+        return one.certificate + hashlib.blake2b(json.dumps(told).encode()).hexdigest()
 
     def _desk(self, account: Account) -> Desk:
         """The desk as an account sees it, which acts in its name."""

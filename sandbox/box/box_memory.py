@@ -64,6 +64,8 @@ class BoxMemory:
             return []
         here = [worker for worker in workers if not worker.gone and worker.verdict is None]
         held = [held_bytes(worker) for worker in here]
+        for worker, size in zip(here, held, strict=True):
+            worker.held = size  # once it is killed, nobody can tell any more
         total, most = sum(held), self._mebibytes * _MIB
         self.tight = 2 * total > most
         found = []

@@ -175,7 +175,7 @@ class Crew:
         with self._watch.paused():  # it must not touch a process number that may be given away
             for worker in killed:
                 if self._charged and worker.pid and not worker.gone:
-                    worker.held = held_bytes(worker)
+                    worker.held = held_bytes(worker) or worker.held
                 worker.close()
                 if worker.pid and not worker.gone:
                     with suppress(ProcessLookupError):

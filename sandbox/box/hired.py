@@ -24,7 +24,8 @@ class Worker:
       gone: it was buried, or never born.
       closed: nobody reads from it or writes to it any more.
       resident_before: bytes that it shared with its zygote when it was forked.
-      held: bytes that it had beyond those at its end, where it shares the box's memory.
+      held: bytes that it had beyond those at its end, or when the watch looked last, where it
+        shares the box's memory.
       playing: it is loaded, so the limits of the match hold.
       waited: seconds that the referee has waited for it.
       cpu_total: processor seconds in all, once it is buried.

@@ -188,6 +188,9 @@ def test_a_policy_that_is_quarantined_in_the_final_is_disqualified(issued, tmp_p
     assert problems(document) == []
     assert document["disqualified"] == [{"ref": "ada/x@2", "reason": "did not repeat"}]
     assert {row["author"] for row in document["authors"]} == {"bob", "cy"}
+    assert issue(home, "spring") == issued[1], "what was issued stays"
+    (kept,) = home.path.glob("finals/*/certificate.json")
+    kept.unlink()
     with pytest.raises(TournamentConflict, match="was changed since"):
         issue(home, "spring")
 

@@ -107,11 +107,13 @@ def test_once_issued_it_is_everybodys_with_the_sources_that_each_may_see(there, 
 def test_a_large_one_is_not_read_again_at_every_match(there, as_):
     bare = without_sources(as_("boss").certify("spring"))
     assert as_("ada").certificate("spring") == bare
+    open_to_ada = as_("ada").certificate("spring", sources=True)
     path = file_of(there.home)
     path.parent.rename(path.parent.with_name("away"))
     open_home(there.home).registry.invite()
     for name in ("ada", "eve"):
         assert as_(name).certificate("spring") == bare, "it is known, whatever changes"
+    assert as_("ada").certificate("spring", sources=True) == open_to_ada
 
 
 def test_a_policy_that_is_hidden_again_is_named_and_not_shown(there, as_):

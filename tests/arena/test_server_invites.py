@@ -13,6 +13,7 @@ from arena import logins
 from arena.cli import main
 from arena.errors import ServerUnreachable
 from arena.remote import RemoteArena
+from registry import Role
 from registry.errors import AccountDisabled, InviteRefused
 from registry.tokens import drawn
 from tests.arena.serving import served
@@ -107,7 +108,12 @@ def test_the_command_that_was_interrupted_is_typed_again(there, boss, tmp_path, 
         assert logins.file().stat().st_mode & 0o077 == 0
         assert code not in logins.file().read_text()
         left[0] = 0
+        # A token of somebody whose account is shut has nothing to do with it.
+        shut = boss.add_accounts([("old", Role.AUTHOR)])["old"]
+        boss.disable_account("old")
+        monkeypatch.setenv(logins.TOKEN, shut)
         told = json.loads(run(code, "mia", at=address).stdout)
+        monkeypatch.delenv(logins.TOKEN)
     with RemoteArena(there.address, told["token"]) as mia:
         assert mia.account()["name"] == "mia"
     assert json.loads(logins.file().read_text()) == {}, "it was shown, and is kept no longer"
