@@ -17,7 +17,8 @@ class Demand:
 
     Attributes:
       seconds: of processor time.
-      mebibytes: of memory at the end of the match; 0 where it was not measured.
+      mebibytes: of memory at the end of the match, or shortly before it was ended for that; 0
+        where it was not measured.
     """
 
     seconds: float

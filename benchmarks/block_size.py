@@ -4,9 +4,9 @@
 
 Round robins of repeated rock-paper-scissors among 24 vouched policies through `Arena.play`, stored:
 trivial ones, and predictors of the grammar.  "256" is every block of 256 matches, as it was once;
-"demand" is how the arena cuts them now (`arena.demand`).  Two matches a pair are played before, so
-that workers are warm and demands known.  Everything in turn, twice; memory is the most that all
-boxes' processes held, where the kernel tells (not of gVisor's).
+"demand" is how the arena cuts them now (`arena.demand`).  Four matches a pair are played before,
+so that workers are warm and demands known.  Everything in turn; memory is the most that all
+processes held, where the kernel tells (not of gVisor's).
 """
 
 from __future__ import annotations
@@ -22,18 +22,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import click
+from sandbox_cost import TRIVIAL, megabytes
+from sandbox_cost import sources as numbered
 
 from arena import Arena, plan
 from arena.demand import Demand
 from oracle.grammar import rrps
 from oracle.grammar.genome import write_source
 
-TRIVIAL = """
-class Agent:
-    number = {number}
-    def act(self, observation):
-        return "ROCK" if observation["opponent_action"] is None else "PAPER"
-"""
 POLICIES = 24
 CUTS = {"256": (256, Demand(1e9, 1e9)), "demand": (plan.BLOCK_MATCHES, plan.BLOCK_DEMAND)}
 
@@ -41,26 +37,12 @@ CUTS = {"256": (256, Demand(1e9, 1e9)), "demand": (plan.BLOCK_MATCHES, plan.BLOC
 def sources(what: str) -> list[str]:
     """Programs that are all different."""
     if what == "trivial":
-        return [TRIVIAL.format(number=number) for number in range(POLICIES)]
+        return list(numbered(TRIVIAL, POLICIES, 0))
     rng = random.Random(1)
     found: dict[str, None] = {}
     while len(found) < POLICIES:
         found[write_source(rrps.single_genome(rng))] = None
     return list(found)
-
-
-def held_mebibytes(above: int) -> float:
-    """Memory of all processes below one, shared pages counted once."""
-    total, waiting = 0, [above]
-    while waiting:
-        pid = waiting.pop()
-        try:
-            waiting += map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
-            lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-            total += sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
-        except OSError:
-            continue  # it has ended meanwhile
-    return total / 1024
 
 
 @contextmanager
@@ -70,7 +52,7 @@ def most_memory() -> Iterator[list[float]]:
 
     def watch() -> None:
         while not over.wait(0.5):
-            most[0] = max(most[0], held_mebibytes(os.getpid()))
+            most[0] = max(most[0], sum(megabytes(os.getpid()).values()))
 
     thread = threading.Thread(target=watch)
     thread.start()

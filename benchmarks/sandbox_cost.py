@@ -25,6 +25,7 @@ from pathlib import Path
 from arena.games import game
 from sandbox.choose import WallChoice, open_wall
 from sandbox.errors import SandboxError
+from sandbox.link import descendants
 from sandbox.process import ProcessWall
 from sandbox.values import Block, BlockMatch, Rules, SeatPlan
 from sandbox.wall import Wall
@@ -127,17 +128,10 @@ def _box_cpu(wall: Wall) -> float:
     if link is None:
         return 0.0
     ticks = 0
-    for pid in (link.pid, *_children(link.pid)):
+    for pid in (link.pid, *descendants(link.pid)):
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         ticks += sum(int(field) for field in fields[11:15])
     return ticks / os.sysconf("SC_CLK_TCK")
-
-
-def _children(pid: int) -> list[int]:
-    below: list[int] = []
-    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-        below += [int(child), *_children(int(child))]
-    return below
 
 
 def measure_walls(label: str, walls: list[Wall], work: list[Block]) -> Measured:
@@ -198,8 +192,13 @@ def measure_start(open_one: Callable[[], Wall], steps: int, times: int = 3) -> S
 def _megabytes(wall: Wall) -> dict[int, float]:
     """Proportional memory of each process of a box, where the kernel tells."""
     link = getattr(wall, "link", None)
+    return {} if link is None else megabytes(link.pid)
+
+
+def megabytes(above: int) -> dict[int, float]:
+    """Proportional memory of a process and of all below it, by number."""
     sizes: dict[int, float] = {}
-    for pid in () if link is None else (link.pid, *_children(link.pid)):
+    for pid in (above, *descendants(above)):
         with suppress(OSError):
             for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
                 if line.startswith("Pss:"):
