@@ -21,6 +21,24 @@ def cluster():
         yield made
 
 
+@pytest.fixture(scope="module")
+def there(house, tmp_path_factory):
+    """A server for all tests of a module: each uses names of its own."""
+    from tests.arena.serving import served
+
+    with served(shutil.copytree(house, tmp_path_factory.mktemp("served") / "home")) as running:
+        yield running
+
+
+@pytest.fixture
+def as_(there):
+    """Opens the server's arena as somebody."""
+    from tests.arena.serving import doors
+
+    with doors(there) as open_as:
+        yield open_as
+
+
 @pytest.fixture(scope="session")
 def finished(house, tmp_path_factory):
     """A home with a tournament whose final was played, without its certificate; for reading."""

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
+
+import httpx2
 
 from arena.home import open_home
+from arena.remote import RemoteArena
 from arena.server.serving import InThread, Serving
 from registry.rights import Role
 from sandbox.choose import WallChoice
@@ -47,3 +53,43 @@ def served(home: Path, **options: object) -> Iterator[Served]:
     serving = Serving(home, wall=WallChoice("process"), workers=1, **options)  # type: ignore[arg-type]
     with InThread(serving) as thread:
         yield Served(thread.address, home, tokens, thread)
+
+
+@contextmanager
+def doors(there: Served) -> Iterator[Callable[..., RemoteArena]]:
+    """Opens a server's arena as somebody, by the name of the account; closes what was opened."""
+    with ExitStack() as opened:
+
+        def open_as(name: str, **options: Any) -> RemoteArena:
+            asked = {"patience": 5.0, **options}
+            return opened.enter_context(RemoteArena(there.address, there.tokens[name], **asked))
+
+        yield open_as
+
+
+def asked(
+    there: Served, method: str, path: str, who: str = "boss", **options: Any
+) -> httpx2.Response:
+    """What a server answers to a request, which shows a token unless nobody makes it."""
+    headers = {"Authorization": f"Bearer {there.tokens[who]}"} if who else {}
+    headers |= options.pop("headers", {})
+    return httpx2.request(method, there.address + path, headers=headers, timeout=30, **options)
+
+
+def words(answer: httpx2.Response) -> str:
+    """In which words a server refused."""
+    return str(answer.json()["error"]["message"])
+
+
+@contextmanager
+def listening(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    """A server of another making, on a free port; yields its address."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

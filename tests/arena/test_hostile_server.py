@@ -2,10 +2,9 @@
 
 import gzip
 import json
-import threading
 import time
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
 import pytest
 from click.testing import CliRunner
@@ -18,6 +17,7 @@ from arena.wire import faults
 from arena.wire.answers import job_in
 from arena.wire.codec import Malformed
 from registry.errors import UnknownPolicy
+from tests.arena.serving import listening
 
 ID = "0123456789abcdef" * 2
 ROCK = "class Agent:\n    def act(self, observation):\n        return 'ROCK'\n"
@@ -53,15 +53,8 @@ def answering(*answers):
         def log_message(self, *_):
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}", asked
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with listening(Handler) as address:
+        yield address, asked
 
 
 def running(**changed):

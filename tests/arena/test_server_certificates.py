@@ -14,7 +14,6 @@ from arena.contest.certificate import without_sources
 from arena.contest.verification import verify
 from arena.errors import NotAllowed, UsageFault
 from arena.home import CERTIFICATE, FINALS, open_home
-from arena.remote import RemoteArena
 from registry import Status
 from registry.errors import TournamentConflict, UnknownTournament
 from tests.arena.serving import served
@@ -27,16 +26,9 @@ def there(finished, tmp_path):
 
 
 @pytest.fixture
-def as_(there):
-    opened = []
-
-    def make(name):
-        opened.append(RemoteArena(there.address, there.tokens[name], patience=5.0))
-        return opened[-1].office
-
-    yield make
-    for one in opened:
-        one.close()
+def as_(as_):
+    """The office as somebody sees it."""
+    return lambda name: as_(name).office
 
 
 def sources(document):

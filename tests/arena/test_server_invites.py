@@ -3,7 +3,7 @@
 import json
 import threading
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
 import httpx2
 import pytest
@@ -16,7 +16,7 @@ from arena.remote import RemoteArena
 from registry import Role
 from registry.errors import AccountDisabled, InviteRefused
 from registry.tokens import drawn
-from tests.arena.serving import served
+from tests.arena.serving import listening, served
 
 
 @pytest.fixture
@@ -57,15 +57,8 @@ def breaking(address, times):
         def log_message(self, *_):
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}", left
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with listening(Handler) as place:
+        yield place, left
 
 
 def redeemed(office):

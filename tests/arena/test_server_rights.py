@@ -16,7 +16,6 @@ from arena.errors import NotAllowed, QuotaSpent
 from arena.games.rrps.game import RRPS
 from arena.home import open_home
 from arena.kinds.mixture import payload_of
-from arena.remote import RemoteArena
 from arena.server.ledger import MOST_DEATHS, Ledger, State
 from arena.server.rights import MOST_ALIASES, MOST_PRACTICE
 from arena.submission import prepare
@@ -37,19 +36,6 @@ SLOW = (
 def there(new_home):
     with served(new_home()) as running:
         yield running
-
-
-@pytest.fixture
-def as_(there):
-    opened = []
-
-    def make(name):
-        opened.append(RemoteArena(there.address, there.tokens[name], patience=5.0))
-        return opened[-1]
-
-    yield make
-    for one in opened:
-        one.close()
 
 
 def registry_of(there):
