@@ -20,109 +20,27 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, TypeVar
 
 from oracle.models.gemini import GeminiModel
 from oracle.models.openai_compatible import OpenAIModel
+from tests.oracle.llm_documents import (
+    REFUSALS,
+    Asked,
+    Charged,
+    Step,
+    error_of,
+    gemini_answer,
+    openai_answer,
+    prompt_in,
+    system_in,
+    too_long,
+)
+
+__all__ = ["Asked", "Charged", "LLMServer", "Step", "connected"]
 
 T = TypeVar("T", GeminiModel, OpenAIModel)
-STATUS_NAMES = {
-    400: "INVALID_ARGUMENT",
-    401: "UNAUTHENTICATED",
-    403: "PERMISSION_DENIED",
-    404: "NOT_FOUND",
-    429: "RESOURCE_EXHAUSTED",
-    500: "INTERNAL",
-    503: "UNAVAILABLE",
-    504: "DEADLINE_EXCEEDED",
-}
-REFUSALS = {
-    "param": lambda name: {
-        "message": f"Unsupported parameter: '{name}' is not supported with this model.",
-        "type": "invalid_request_error",
-        "param": name,
-        "code": "unsupported_parameter",
-    },
-    "message": lambda name: {"message": f"this server knows no {name}, sorry", "code": 400},
-    "bare": lambda name: f"unknown field: {name}",
-}
-"""How servers name a field that they do not take."""
-OPENAI_FINISH = {"STOP": "stop", "MAX_TOKENS": "length", "SAFETY": "content_filter"}
-
-
-@dataclass(frozen=True)
-class Step:
-    """How one call is answered; what is not said is as in an ordinary answer.
-
-    Attributes:
-      status: HTTP status; other than 200 gives an error.
-      retry_delay: a google.rpc.RetryInfo in the error's body, such as "7s".
-      retry_after: a Retry-After header.
-      message: the error's text.
-      code: the error's code in OpenAI's protocol.
-      seconds: to wait before answering.
-      drop: close the connection instead of answering ("reset" to reset it).
-      raw: the body to send, as it stands.
-      content_type: of the body.
-      text: the reply; None for what the server's function says.
-      empty: whether the reply has no content at all.
-      finish: why it ends, in Gemini's words.
-      blocked: why the prompt is blocked, in Gemini's words.
-      thoughts: tokens of thinking.
-      version: who answers; "" for whoever the server says.
-      usage: whether the usage is reported.
-      token: of a continuation.
-      extra: further members of the message (OpenAI) or the candidate (Gemini).
-    """
-
-    status: int = 200
-    retry_delay: str = ""
-    retry_after: str = ""
-    message: str = "scripted fault"
-    code: str | None = None
-    seconds: float = 0.0
-    drop: bool | str = False
-    raw: bytes | None = None
-    content_type: str = "application/json"
-    text: str | None = None
-    empty: bool = False
-    finish: str = "STOP"
-    blocked: str = ""
-    thoughts: int = 0
-    version: str = ""
-    usage: bool = True
-    token: str = ""
-    extra: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A call that arrived.
-
-    Attributes:
-      path: of the URL.
-      headers: names in lower case.
-      body: the JSON document.
-      prompt: the user's text in it.
-    """
-
-    path: str
-    headers: dict[str, str]
-    body: dict[str, Any]
-    prompt: str
-
-
-@dataclass(frozen=True)
-class Charged:
-    """A call that was answered and is to be paid for, in tokens; `r7` is the reply to the 8th."""
-
-    asked: Asked
-    prompt_text: str
-    prompt: int
-    output: int
-    thoughts: int
 
 
 class LLMServer(ThreadingHTTPServer):
@@ -242,9 +160,9 @@ class _Handler(BaseHTTPRequestHandler):
         elif step.raw is not None:
             self._send(step.status, step.raw, step)
         elif step.status != 200:
-            self._send(step.status, _error(step, gemini), step)
+            self._send(step.status, error_of(step, gemini), step)
         elif name and models is not None and name not in models:
-            self._send(404, _error(Step(404, message=f"models/{name} is not found"), gemini))
+            self._send(404, error_of(Step(404, message=f"models/{name} is not found"), gemini))
         elif name:
             self._send(200, {"name": f"models/{name}"} if gemini else {"id": name})
         else:
@@ -257,9 +175,9 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {name.lower(): value for name, value in self.headers.items()}
         gemini = path.endswith(":generateContent")
         if not gemini and not path.endswith("/completions"):
-            self._send(404, _error(Step(404, message=f"no such path: {path}"), gemini=True))
+            self._send(404, error_of(Step(404, message=f"no such path: {path}"), gemini=True))
             return
-        asked = Asked(path, headers, body, _prompt(body, gemini))
+        asked = Asked(path, headers, body, prompt_in(body, gemini))
         self.server.answering.key = headers.get("x-goog-api-key", "")  # for `reply`, who asks
         step = self.server.take(asked)
         self.server.busy(1)
@@ -276,7 +194,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif step.raw is not None:
             self._send(step.status, step.raw, step)
         elif step.status != 200:
-            self._send(step.status, _error(step, gemini), step)
+            self._send(step.status, error_of(step, gemini), step)
         elif refused := [name for name in self.server.refuses if name in asked.body]:
             manner = self.server.refuses[refused[0]]
             located = {"detail": [{"type": "extra_forbidden", "loc": ["body", refused[0]]}]}
@@ -287,12 +205,12 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(asked, step, gemini)
 
     def _answer(self, asked: Asked, step: Step, gemini: bool) -> None:
-        system = _system(asked.body, gemini)
+        system = system_in(asked.body, gemini)
         read, prompt, context = self.server.count(system + asked.prompt), asked.prompt, None
         if self.server.context is not None and read > self.server.context:
             context = self.server.context
             if self.server.overflow != "cut":
-                self._send(400, _too_long(self.server.overflow, read, context, gemini))
+                self._send(400, too_long(self.server.overflow, read, context, gemini))
                 return
             prompt = prompt[-len(prompt) * (context // 2) // read :]
             read = context // 2 + 2
@@ -303,7 +221,9 @@ class _Handler(BaseHTTPRequestHandler):
         version = step.version or self.server.aliases.get(name, name)
         charged = Charged(asked, asked.prompt, read, written, step.thoughts)
         number = self.server.charge(charged)
-        answer = (_gemini if gemini else _openai)(step, text, charged, f"r{number}", version)
+        answer = (gemini_answer if gemini else openai_answer)(
+            step, text, charged, f"r{number}", version
+        )
         self._send(200, answer, step)
 
     def _send(self, status: int, answer: Any, step: Step | None = None) -> None:
@@ -324,94 +244,3 @@ class _Handler(BaseHTTPRequestHandler):
             self.connection.shutdown(socket.SHUT_RDWR)
         self.close_connection = True
         self.connection.close()
-
-
-def _prompt(body: dict[str, Any], gemini: bool) -> str:
-    if gemini:
-        return "".join(
-            part.get("text", "") for content in body["contents"] for part in content["parts"]
-        )
-    if "messages" not in body:
-        return str(body["prompt"])
-    return "".join(message["content"] for message in body["messages"] if message["role"] == "user")
-
-
-def _system(body: dict[str, Any], gemini: bool) -> str:
-    if gemini:
-        return "".join(part["text"] for part in body.get("systemInstruction", {}).get("parts", ()))
-    return "".join(one["content"] for one in body.get("messages", ()) if one["role"] == "system")
-
-
-def _too_long(manner: str, read: int, context: int, gemini: bool) -> dict[str, Any]:
-    """What servers say of a prompt that is longer than their context."""
-    if gemini:
-        said = f"The input token count ({read}) exceeds the maximum number of tokens allowed "
-        return _error(Step(400, message=f"{said}({context})."), gemini)
-    if manner == "llama":
-        said = "the request exceeds the available context size, try increasing it"
-        kind = "exceed_context_size_error"
-        return {"error": {"code": 400, "message": said, "type": kind, "n_ctx": context}}
-    said = (
-        f"This model's maximum context length is {context} tokens. However, you requested {read} "
-        "tokens in the messages. Please reduce the length of the messages."
-    )
-    return {"error": {"message": said, "type": "BadRequestError", "code": 400}}
-
-
-def _error(step: Step, gemini: bool) -> dict[str, Any]:
-    if not gemini:
-        return {"error": {"message": step.message, "type": "fault", "code": step.code}}
-    error: dict[str, Any] = {
-        "code": step.status,
-        "message": step.message,
-        "status": STATUS_NAMES.get(step.status, "UNKNOWN"),
-    }
-    if step.retry_delay:
-        kind = "type.googleapis.com/google.rpc.RetryInfo"
-        help_link = {"@type": "type.googleapis.com/google.rpc.Help", "links": []}
-        error["details"] = [help_link, {"@type": kind, "retryDelay": step.retry_delay}]
-    return {"error": error}
-
-
-def _gemini(step: Step, text: str, charged: Charged, origin: str, version: str) -> dict[str, Any]:
-    answer: dict[str, Any] = {"modelVersion": version, "responseId": origin}
-    if step.usage:
-        answer["usageMetadata"] = {
-            "promptTokenCount": charged.prompt,
-            "candidatesTokenCount": charged.output,
-            "thoughtsTokenCount": charged.thoughts,
-            "totalTokenCount": charged.prompt + charged.output + charged.thoughts,
-        }
-    if step.blocked:
-        return answer | {"promptFeedback": {"blockReason": step.blocked}}
-    candidate: dict[str, Any] = {"index": 0, "finishReason": step.finish}
-    if not step.empty:
-        thought = [{"text": "let me think", "thought": True}] if step.thoughts else []
-        parts = [*thought, {"text": text}]
-        candidate["content"] = {"role": "model", "parts": parts}
-    if step.token:
-        candidate["continuationToken"] = step.token
-    return answer | {"candidates": [candidate | step.extra]}
-
-
-def _openai(step: Step, text: str, charged: Charged, origin: str, version: str) -> dict[str, Any]:
-    finish = "content_filter" if step.blocked else OPENAI_FINISH.get(step.finish, step.finish)
-    message = {"role": "assistant", "content": None if step.empty else text, **step.extra}
-    chat = "messages" in charged.asked.body
-    written_as = {"message": message} if chat else {"text": "" if step.empty else text}
-    answer: dict[str, Any] = {
-        "id": origin,
-        "object": "chat.completion" if chat else "text_completion",
-        "created": 0,
-        "model": version,
-        "choices": [{"index": 0, "finish_reason": finish, **written_as}],
-    }
-    if step.usage:
-        written = charged.output + charged.thoughts
-        answer["usage"] = {
-            "prompt_tokens": charged.prompt,
-            "completion_tokens": written,
-            "total_tokens": charged.prompt + written,
-            "completion_tokens_details": {"reasoning_tokens": charged.thoughts},
-        }
-    return answer

@@ -13,7 +13,8 @@ from oracle.models.openai_compatible import OpenAIModel
 from oracle.models.options import ServerOptions
 from oracle.models.protocol import Finish, Request
 from oracle.models.retry import Caller, RetryPolicy
-from tests.oracle.llm_server import REFUSALS, LLMServer, Step, connected
+from tests.oracle.llm_documents import REFUSALS
+from tests.oracle.llm_server import LLMServer, Step, connected
 
 SCHEMA = {"type": "object", "properties": {"idea": {"type": "string"}}}
 FULL = Request("k", "ping", "be brief", 0.3, 99, SCHEMA, 7, "low")
