@@ -165,7 +165,7 @@ class Service:
             return one.certificate
         digests = sorted({*(entrant.digest for entrant in one.entrants), *one.hidden})
         versions = self._home.registry.by_digests(digests)
-        hidden = hidden_digests(self._home.registry)
+        _, hidden = self._hidden  # as of the desk that was asked for just now
         told = [
             [digest, digest in hidden, [[c.name, c.status] for c in versions[digest].credits]]
             for digest in digests
