@@ -273,7 +273,8 @@ def _postgres_engine(url: sa.URL, *, read_only: bool) -> sa.Engine:
         hide_parameters=True,
         pool_pre_ping=True,
         pool_size=2,
-        connect_args={"connect_timeout": 10, "options": settings},
+        # A database that has no encoding of its own (SQL_ASCII) answers in bytes unless it is told.
+        connect_args={"connect_timeout": 10, "options": settings, "client_encoding": "utf8"},
     )
     event.listen(engine, "begin", _begin_postgres)
     return engine

@@ -14,7 +14,14 @@ from contextlib import suppress
 from sandbox.errors import SandboxUnavailable
 from sandbox.gvisor_containers import ContainerLimits, new_name, remove, run_command, sweep
 from sandbox.gvisor_docker import explain, find_runtime
-from sandbox.gvisor_image import BOX_INSIDE, SITE_INSIDE, build_image, require_image
+from sandbox.gvisor_image import (
+    BOX_INSIDE,
+    SITE_INSIDE,
+    build_image,
+    image_state,
+    image_tag,
+    require_image,
+)
 from sandbox.link import BoxLink, BoxOptions, box_command
 from sandbox.values import Block, ExternalSeats, Outcome
 
@@ -105,11 +112,15 @@ def main(arguments: list[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     build = commands.add_parser("build", help="make the image for the present box files")
     build.add_argument("--base", help="image to start from (default: the Dockerfile's)")
+    build.add_argument(
+        "--if-missing", action="store_true", help="do nothing where the image is there already"
+    )
     commands.add_parser("sweep", help="remove containers of processes that have ended")
     chosen = parser.parse_args(arguments)
     try:
         if chosen.command == "build":
-            print(build_image(chosen.base))
+            here = chosen.if_missing and image_state() == "current"
+            print(image_tag() if here else build_image(chosen.base))
         else:
             for name in sweep():
                 print(name)

@@ -7,7 +7,7 @@ import json
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +26,6 @@ from arena.wire import faults
 from arena.wire.calls import API, TELLS_A_SECRET, WITHOUT_ACCOUNT, Call, rules
 from arena.wire.codec import Json
 from registry.rights import Account, Role
-from sandbox.errors import SandboxRefused
 
 KEPT_ANSWERS = 512
 KEPT_BYTES = 128 << 20
@@ -58,12 +57,10 @@ class Service:
       home: what is read and changed.
       ledger: keeps what was asked for.
       player: does what takes long.
-      wall: name of the wall that the player plays behind, or why there is none.
+      wall: says the name of the wall that the player plays behind, or raises `SandboxRefused`.
     """
 
-    def __init__(
-        self, home: Home, ledger: Ledger, player: Player, wall: str | SandboxRefused
-    ) -> None:
+    def __init__(self, home: Home, ledger: Ledger, player: Player, wall: Callable[[], str]) -> None:
         self.ledger, self.player = ledger, player
         self._home, self._wall = home, wall
         self._state = StateOfHome(home)
@@ -185,9 +182,7 @@ class Service:
         self, call: Call, account: Account, arguments: dict[str, Any], desk: Desk
     ) -> Answer:
         if call.name == "wall":
-            if isinstance(self._wall, SandboxRefused):
-                raise self._wall
-            found: Any = self._wall
+            found: Any = self._wall()
         elif call.name == "certificate":
             # It names whom it was issued about, also where another tournament hides them now.
             found = veiled_certificate(Office(self._home).certificate(**arguments), account, desk)

@@ -45,6 +45,8 @@ application.  Pages are clients of the arena, so it finds them by name and impor
 LOCK = "server.lock"
 CONNECTIONS = 1_000
 GOODBYE_SECONDS = 3
+LOOK_AGAIN_SECONDS = 10.0
+"""Between two looks for a wall that is missing; a look takes a second."""
 Message = MutableMapping[str, Any]
 Application = Callable[
     [Message, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]],
@@ -120,7 +122,9 @@ class Server:
             quota=serving.quota,
             between=self._ranks.look,
         )
-        self._service = Service(home, self._ledger, self.player, _wall_of(self._arena))
+        wall = _Wall(self._arena)
+        wall.look()
+        self._service = Service(home, self._ledger, self.player, wall)
         self._public = Public(home) if serving.pages else None
         streams = Streams(self._service, bell, self._news)
         served = Api(self._service, bell, streams, self._public).app()
@@ -227,13 +231,38 @@ class _Listening(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def _wall_of(arena: Arena) -> str | SandboxRefused:
-    """The wall, or why there is none; a server without one still shows what there is."""
-    try:
-        return arena.wall
-    except SandboxRefused as error:
-        _log.warning("no sandbox: %s", error)
-        return error
+class _Wall:
+    """The name of an arena's wall.  One that is missing is looked for again, but not all the time.
+
+    A server without one still shows what there is; an operator who mends that need not start it
+    again.
+    """
+
+    def __init__(self, arena: Arena) -> None:
+        self._arena, self._lock = arena, threading.Lock()
+        self._refused, self._until = "", 0.0
+
+    def __call__(self) -> str:
+        """The name.
+
+        Raises:
+          SandboxRefused: there is none, and what was tried.
+        """
+        with self._lock:
+            if time.monotonic() < self._until:
+                raise SandboxRefused(self._refused)
+            try:
+                return self._arena.wall
+            except SandboxRefused as error:
+                self._refused, self._until = str(error), time.monotonic() + LOOK_AGAIN_SECONDS
+                raise
+
+    def look(self) -> None:
+        """Looks for it, and has it logged where there is none."""
+        try:
+            self()
+        except SandboxRefused as error:
+            _log.warning("no sandbox: %s", error)
 
 
 def _beside(api: Application, serving: Serving) -> Application:

@@ -6,7 +6,9 @@ import time
 import httpx2
 import pytest
 
+import arena.runner
 import arena.server.player as player_module
+import arena.server.serving as serving_module
 from arena.games.rrps.game import RRPS
 from arena.remote import RemoteArena
 from arena.server.ledger import State
@@ -17,6 +19,7 @@ from registry.errors import RegistryUnavailable
 from registry.rights import Quota
 from registry.values import Status
 from sandbox.choose import WallChoice
+from sandbox.errors import SandboxRefused
 from tests.arena.serving import served
 
 BUSY = (
@@ -37,6 +40,37 @@ ROCK = "class Agent:\n    def act(self, observation):\n        return 'ROCK'\n"
 def server(new_home):
     with served(new_home()) as running:
         yield running
+
+
+@pytest.mark.parametrize(("patience", "looks"), [(0.0, 4), (3600.0, 1)])
+def test_a_wall_that_was_missing_is_looked_for_again_now_and_then(
+    new_home, monkeypatch, patience, looks
+):
+    """Who reads the error, and makes the image of the boxes, need not start the server again."""
+    opens, looked, missing = arena.runner.open_settled, [], True
+
+    def finds(choice):
+        looked.append(choice)
+        if missing:
+            raise SandboxRefused("gVisor is required and there is no image")
+        return opens(choice)
+
+    monkeypatch.setattr(arena.runner, "open_settled", finds)
+    monkeypatch.setattr(serving_module, "LOOK_AGAIN_SECONDS", patience)
+    with (
+        served(new_home()) as server,
+        RemoteArena(server.address, server.tokens["ada"]) as ada,
+    ):
+        for _ in range(2):
+            with pytest.raises(SandboxRefused, match="there is no image"):
+                _ = ada.wall
+        missing = False
+        if patience:
+            with pytest.raises(SandboxRefused, match="there is no image"):
+                _ = ada.wall
+        else:
+            assert ada.wall.startswith("process")
+        assert len(looked) == looks
 
 
 def test_a_long_job_gives_way_to_others_and_comes_to_the_same(server, monkeypatch):

@@ -11,6 +11,7 @@ import yaml
 from ray.scripts.scripts import start as ray_start
 
 from arena.cli.serving import serve as arena_serve
+from sandbox import gvisor
 from tests.documentation.pages import ROOT
 
 COMPOSE = yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text())
@@ -49,6 +50,21 @@ def test_the_server_takes_the_words_it_is_started_with():
     )
     assert told["require_gvisor"]
     assert "/var/run/docker.sock:/var/run/docker.sock" in SERVICES["server"]["volumes"]
+
+
+def test_who_plays_waits_for_the_image_of_the_boxes():
+    program, flag, module, *words = shlex.split(SERVICES["boxes"]["command"])
+    assert (program, flag, module) == ("python3", "-m", gvisor.__name__)
+    with pytest.raises(SystemExit) as told:
+        gvisor.main([*words, "--help"])
+    assert told.value.code == 0
+    assert SERVICES["boxes"]["restart"] == "no", "it ends when it is done"
+    socket = "/var/run/docker.sock:/var/run/docker.sock"
+    uses_docker = {name for name, one in SERVICES.items() if socket in one.get("volumes", ())}
+    assert uses_docker == {"boxes", "server", "node"}
+    for service in uses_docker - {"boxes"}:
+        condition = SERVICES[service]["depends_on"]["boxes"]["condition"]
+        assert condition == "service_completed_successfully"
 
 
 def test_what_is_for_a_cluster_starts_where_one_is_asked_for():

@@ -93,11 +93,11 @@ def _wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
 
 
 @contextlib.contextmanager
-def fresh_postgres(server: str) -> Iterator[str]:
+def fresh_postgres(server: str, options: str = "") -> Iterator[str]:
     """URL of an empty database."""
     name = f"arena_test_{os.getpid()}_{next(_NUMBERS)}"
     with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
+        connection.execute(f"CREATE DATABASE {name} {options}")
     try:
         url = sa.make_url(server).set(database=name)
         yield url.render_as_string(hide_password=False)

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from registry import Registry, RegistryUnavailable, Submission
+from tests.registry.conftest import fresh_postgres
 
 NOBODY = 65534
 
@@ -211,3 +212,12 @@ def test_no_password_is_told_where_a_server_does_not_answer(url):
         Registry.open(url)
     assert "127.0.0.1" in str(refused.value)
     assert "secret-5d1f" not in str(refused.value)
+
+
+@pytest.mark.postgres
+def test_a_database_without_an_encoding_of_its_own_will_do(postgres_server: str) -> None:
+    options = "ENCODING 'SQL_ASCII' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'"
+    with fresh_postgres(postgres_server, options) as url, Registry.open(url) as opened:
+        version = opened.submit(entry("# ünïcode \N{SNOWMAN}")).version
+        assert opened.get("rrps", version.digest) == version
+        assert version.payload == "# ünïcode \N{SNOWMAN}"

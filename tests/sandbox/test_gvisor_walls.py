@@ -380,6 +380,11 @@ def test_the_build_command_prints_the_tag(capsys: pytest.CaptureFixture[str]) ->
     assert "no-such-base" in capsys.readouterr().err
 
 
+def test_an_image_that_is_there_is_not_built_again(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["build", "--if-missing", "--base", "no-such-base:0"]) == 0
+    assert capsys.readouterr().out.strip() == gvisor_image.image_tag()
+
+
 def test_the_doctor_finds_everything_in_order() -> None:
     findings = {finding.name: finding for finding in examine()}
     for name in (
