@@ -97,6 +97,12 @@ TOKENS_AN_ANSWER = 4_000
     "--model", metavar="MODEL", help="Also run all of the paper's variants, with this model."
 )
 @click.option(
+    "--no-runs",
+    "without_runs",
+    is_flag=True,
+    help="Start no CSRO; fill the other rows, and those of runs that are finished.",
+)
+@click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder for the tables and figures [default: reproduced-GAME].",
@@ -112,6 +118,7 @@ def reproduce(
     seeds: int | None,
     count: int | None,
     model: str | None,
+    without_runs: bool,
     out: Path | None,
     workers: Workers,
     spending: Spending,
@@ -127,10 +134,12 @@ def reproduce(
         raise UsageFault(f"nobody published tables of {game.name} that could be reproduced")
     if model in STARTS:
         raise UsageFault(f"--model is for language models; CSRO by {model} needs no option")
+    if model and without_runs:
+        raise UsageFault("--model runs CSRO, and --no-runs does not: give one of them")
     seeds = seeds or (QUICK_SEEDS if quick else SEEDS)
     count = count or (QUICK_MATCHES if quick else MATCHES)
     numbers = range(FIRST_SEED, FIRST_SEED + seeds)
-    wanted = _configurations(game, model, numbers, quick)
+    wanted = [] if without_runs else _configurations(game, model, numbers, quick)
     check_models(_unfinished(session.home_path, wanted), spending)
     folder = out or Path(f"reproduced-{game.name}")
     with session.arena(wall, workers, new=True) as arena:

@@ -82,6 +82,17 @@ def test_the_command_fills_a_table_and_plays_nothing_twice(home: Path) -> None:
     assert "matches played behind" not in again.stderr
 
 
+def test_tables_without_runs_start_none(home: Path) -> None:
+    done = reproduce(home, "leduc", "--quick", "--no-runs", "--json")
+    assert done.exit_code == 0, done.stderr
+    rows = {row["method"]: row for row in json.loads(done.stdout)["rows"]}
+    assert rows["CFR+"]["ours"] is not None
+    assert not [name for name in rows if "grammar" in name]
+    assert not Runs(home).all()
+    both = reproduce(home, "leduc", "--no-runs", "--model", MODEL)
+    assert both.exit_code == 2 and "give one of them" in both.stderr
+
+
 def test_a_game_without_tables_is_refused(home: Path) -> None:
     done = reproduce(home, "kuhn")
     assert done.exit_code == 2
