@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -240,19 +240,20 @@ _METRICS = {
 
 
 def _fitting(cells: Mapping[str, Sequence[Cell]], width: int) -> list[str]:
-    """Titles of the columns that have room side by side; what was asked for has it in any case."""
-    room = width - sum(_width(title, cells[title]) for title in _asked(cells))
-    shown = set(_asked(cells))
-    for title in cells:
+    """Titles of the columns that have room side by side.
+
+    Rank and policy have it in any case, and so has what the board is ordered by, unless somebody
+    asks for more columns: these come first then.
+    """
+    titles = list(cells)
+    asked = [title for title in titles if title in _LATER]
+    shown = {*titles[: _ALWAYS if asked else _ALWAYS + 1]}
+    room = width - sum(_width(title, cells[title]) for title in shown)
+    for title in (*asked, *titles):
         if title not in shown and _width(title, cells[title]) <= room:
             shown.add(title)
             room -= _width(title, cells[title])
-    return [title for title in cells if title in shown]
-
-
-def _asked(titles: Iterable[str]) -> list[str]:
-    """The first three columns, and those that are only there when somebody asks for more."""
-    return [title for place, title in enumerate(titles) if place < _ALWAYS or title in _LATER]
+    return [title for title in titles if title in shown]
 
 
 def _width(title: str, column: Sequence[Cell]) -> int:
@@ -260,7 +261,7 @@ def _width(title: str, column: Sequence[Cell]) -> int:
     return _GAP + max(len(title), min(longest, _LONGEST_NAME) if title == "policy" else longest)
 
 
-_ALWAYS = 3
+_ALWAYS = 2
 _GAP = 2
 """Characters around each cell."""
 MORE = {

@@ -7,6 +7,7 @@ so working through the iteration again finds all of it and pays for none of it t
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict
@@ -27,7 +28,14 @@ from population.errors import RunBusy, RunExists, RunsUnusable, UnknownRun
 from population.records import Effort, Iteration, RunRecord, RunState, Sigma
 from population.schema import VERSION, AttemptRow, IterationRow, RunRow, prepare
 from registry import RegistryUnavailable
-from registry.sqlite_file import check_private, held_alone, is_held, patiently
+from registry.sqlite_file import (
+    address,
+    check_private,
+    held_alone,
+    is_held,
+    patiently,
+    reading_mode,
+)
 
 FILE = "runs.sqlite"
 MARK = ".mark"
@@ -105,6 +113,8 @@ class Runs:
                     f"{self.path} has version {found}, this program reads up to {VERSION}: "
                     "update policy-arena"
                 )
+            if reading_mode(self.path):
+                return  # what is there can be read
             prepare(connection)
             if found < VERSION:
                 connection.exec_driver_sql(f"pragma user_version = {VERSION}")
@@ -264,8 +274,11 @@ class Runs:
 
         Raises:
           RunBusy: another process does.
+          RunsUnusable: the home cannot be written.
         """
         lock = self.lock(name)
+        if reading_mode(self.path):
+            raise RunsUnusable(f"{self.path} is read-only: check its folder and disk")
         busy = RunBusy(
             f"another process is working on the run {name!r} (it holds {lock}); "
             "wait for it, or start a run of another name"
@@ -285,20 +298,24 @@ class Runs:
 
 
 def _engine(path: Path) -> sa.Engine:
-    engine = sa.create_engine(
-        f"sqlite:///{path}", poolclass=NullPool, connect_args={"timeout": _PATIENCE_SECONDS}
-    )
+    kept = reading_mode(path)
+
+    def connect() -> sqlite3.Connection:
+        return sqlite3.connect(address(path), uri=True, timeout=_PATIENCE_SECONDS)
+
+    engine = sa.create_engine("sqlite://", creator=connect, poolclass=NullPool)
 
     @event.listens_for(engine, "connect")
     def set_up(connection: Any, _: Any) -> None:
         connection.isolation_level = None  # transactions begin as written below
-        patiently(lambda: connection.execute("pragma journal_mode = wal"), _PATIENCE_SECONDS)
+        if not kept:
+            patiently(lambda: connection.execute("pragma journal_mode = wal"), _PATIENCE_SECONDS)
         connection.execute("pragma foreign_keys = on")
 
     @event.listens_for(engine, "begin")
     def begin(connection: sa.Connection) -> None:
         # A transaction that reads first and then writes could lose its turn in the middle.
-        connection.exec_driver_sql("begin immediate")
+        connection.exec_driver_sql("begin" if kept else "begin immediate")
 
     return engine
 

@@ -216,13 +216,7 @@ def _sqlite_engine(path: Path, *, read_only: bool) -> sa.Engine:
 
 
 def _connect_sqlite(path: Path, *, read_only: bool) -> sqlite3.Connection:
-    mode = "rwc"
-    if read_only:
-        mode = "rw" if os.access(path.parent, os.W_OK) and os.access(path, os.W_OK) else "ro"
-        if mode == "ro" and not os.path.exists(sqlite_file.companions(path)["-wal"]):
-            # A file in WAL mode cannot be opened where its log cannot be made, unless it is
-            # declared to stay as it is.  No log means that nobody has it open to write.
-            mode = "ro&immutable=1"
+    mode = (sqlite_file.reading_mode(path) or "rw") if read_only else "rwc"
     raw = sqlite3.connect(
         f"{path.as_uri()}?mode={mode}",
         uri=True,

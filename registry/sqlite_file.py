@@ -70,6 +70,22 @@ def obstacle(path: Path) -> str:
     return ""
 
 
+def reading_mode(path: Path) -> str:
+    """How a database is opened that may not be written, as in SQLite's addresses; "" where it may.
+
+    A file in WAL mode cannot be opened where its log cannot be made, unless it is declared to stay
+    as it is.  No log means that nobody has it open to write.
+    """
+    if os.access(path.parent, os.W_OK) and os.access(path, os.W_OK):
+        return ""
+    return "ro" if os.path.exists(companions(path)["-wal"]) else "ro&immutable=1"
+
+
+def address(path: Path) -> str:
+    """What `sqlite3.connect` opens with uri=True: to read and write, or as it can be read."""
+    return f"{path.absolute().as_uri()}?mode={reading_mode(path) or 'rwc'}"
+
+
 def companions(path: Path) -> dict[str, str]:
     """What SQLite keeps beside a database, by ending: beside the file itself, not beside a link."""
     return {ending: f"{os.path.realpath(path)}{ending}" for ending in _COMPANIONS}

@@ -89,6 +89,10 @@ def _stoppable() -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         stop()
+    except Exception as error:  # a library that is being loaded makes its own error of Ctrl-C
+        if was_interrupted(error):
+            stop()
+        raise
 
 
 def stop() -> NoReturn:

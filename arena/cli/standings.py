@@ -130,8 +130,14 @@ def leaderboard(
 def payoffs(session: Session, game: Game, refs: tuple[str, ...], csv_file: Path | None) -> None:
     """The payoff table: mean return of row against column; of the named policies, or of all."""
     arena = session.arena()
-    chosen = [arena.policy(ref, game).digest for ref in refs]
-    table = arena.payoffs(game, list(dict.fromkeys(chosen)) or None)
+    asked = {version.digest: version.ref for version in (arena.policy(ref, game) for ref in refs)}
+    if len(asked) == 1:
+        raise UsageFault(
+            f"a table takes two policies or more: name others beside {refs[0]}, or none for all; "
+            "`arena evaluate` tells how one did against each opponent"
+        )
+    table = arena.payoffs(game, list(asked) or None)
+    table = table.named({**table.names, **asked})  # under the names that were given
     if csv_file == _STDOUT:
         if session.as_json:
             raise UsageFault("--csv - and --json both write to stdout: choose one of them")

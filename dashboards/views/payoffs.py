@@ -214,6 +214,9 @@ def _matches(game: Game, one: str, other: str, key: str) -> None:
         newest_first=True,
         limit=SHOWN,
     )
+    if not found:
+        st.caption("Members of a mixture played these matches; the mixture's page lists them.")
+        return
     st.caption(f"Their latest {len(found)} matches; select one to watch it.")
     columns = {
         "Return": [row.return_low if row.match.low == one else -row.return_low for row in found],

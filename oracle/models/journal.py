@@ -18,7 +18,7 @@ from oracle.models.prices import Price
 from oracle.models.protocol import Model, Reply, Request
 from oracle.models.recorded import RecordedModel
 from registry import RegistryUnavailable
-from registry.sqlite_file import check_private, patiently
+from registry.sqlite_file import address, check_private, patiently, reading_mode
 
 REFUSALS_IN_A_ROW = 9
 """So many questions that nothing answers end the session: three drafts, each asked three times."""
@@ -197,6 +197,8 @@ class SqliteJournal:
             check_private(path)
         except RegistryUnavailable as error:
             raise JournalUnusable(f"the file of model calls cannot be used: {error}") from error
+        if reading_mode(path):
+            return  # what is there can be read
         with self._connected() as connection:
             (mode,) = connection.execute("pragma journal_mode").fetchone()
             if mode != "wal":
@@ -280,7 +282,9 @@ class SqliteJournal:
     def _connected(self) -> Iterator[sqlite3.Connection]:
         """A connection in which every statement is a transaction of its own."""
         with self._explained():
-            connection = sqlite3.connect(self.path, timeout=PATIENCE_SECONDS, isolation_level=None)
+            connection = sqlite3.connect(
+                address(self.path), uri=True, timeout=PATIENCE_SECONDS, isolation_level=None
+            )
             try:
                 yield connection
             finally:

@@ -215,6 +215,8 @@ def test_play_leaderboard_payoffs_matches_replay_export(home, tmp_path):
 
     table = document("payoffs", "--game", "leduc", home=home)
     assert len(table["mean"]) == len(table["refs"]) == 4
+    alone = run("payoffs", "--game", "leduc", "starter/leduc", home=home)
+    assert alone.exit_code == 2 and "name others beside starter/leduc" in alone.stderr
     csv = tmp_path / "payoffs.csv"
     document("payoffs", "--game", "leduc", "--csv", csv, home=home)
     pairs = PayoffTable.from_csv(csv)

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
 
 import arena.cli
 import population.cli
+from arena.cli.lazy import INTERRUPTED, STOPPED, LazyGroup
 
 ROOT = Path(__file__).parents[2]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
@@ -82,6 +84,16 @@ def test_ctrl_c_ends_with_130_and_a_sentence(home, command):
         ended.add((code, said.partition(";")[0].strip()))
     assert ended <= {(130, "stopped"), (130, ""), (0, "")}
     assert (130, "stopped") in ended
+
+
+def test_ctrl_c_while_a_library_is_loaded_ends_in_the_same_way(tmp_path, monkeypatch):
+    # pybind11, in which the games' engine is written, makes an ImportError of it.
+    module = "raise ImportError('initialization failed') from KeyboardInterrupt()\n"
+    (tmp_path / "interrupted_commands.py").write_text(module)
+    monkeypatch.syspath_prepend(tmp_path)
+    group = LazyGroup(places={"one": "interrupted_commands"}, summaries={"one": "One."})
+    ended = CliRunner().invoke(group, ["one"])
+    assert (ended.exit_code, ended.stderr) == (INTERRUPTED, f"{STOPPED}\n")
 
 
 def test_a_closed_pipe_is_no_error_to_tell(home):

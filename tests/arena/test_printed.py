@@ -117,6 +117,19 @@ def test_a_narrow_screen_is_told_what_it_does_not_see(played):
     assert max(map(len, board.text(80).splitlines())) <= 80
 
 
+def test_a_narrow_screen_shows_who_is_ranked_and_what_was_asked_for(played):
+    board = played.leaderboard("leduc", more=True)
+    for width in (60, 80, 110, 160):
+        sheet = board.sheet(width)
+        assert [*sheet.columns][:2] == ["rank", "policy"]
+        assert "Bradley-Terry [95 %]" in sheet.columns
+        text = sheet.text(width)
+        assert "house/CFR+@1" in text and max(map(len, text.splitlines())) <= width
+        (wider,) = [line for line in sheet.note.splitlines() if line.startswith("a wider screen")]
+        left_out = wider.removeprefix("a wider screen also shows: ").split(", ")
+        assert sorted([*sheet.columns, *left_out]) == sorted(board.sheet(400).columns)
+
+
 def test_every_metric_that_is_shown_has_its_interval(played):
     for by in RANKINGS:
         for width in (80, 110, 140, 400):
@@ -138,8 +151,8 @@ def test_every_metric_that_is_shown_has_its_interval(played):
                     assert ends[0] - 1 <= value <= ends[1] + 1, (by, title)
 
 
-def test_what_was_asked_for_is_shown_on_any_screen(played):
-    board = played.leaderboard("leduc", by="mean_return", more=True).sheet(80)
+def test_what_was_asked_for_is_shown_before_the_rest(played):
+    board = played.leaderboard("leduc", by="mean_return", more=True).sheet(120)
     assert list(board.columns)[2] == "mean return [95 %]"
     assert {f"{one} [95 %]" for one in ("Bradley-Terry", "Nash mass", "alpha-rank")} <= set(
         board.columns

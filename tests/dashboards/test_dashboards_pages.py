@@ -102,6 +102,14 @@ def test_payoffs_can_be_narrowed_to_some_and_shaded_for_the_strong(
     assert "only" not in app.query_params
 
 
+def test_payoffs_of_a_mixture_say_where_its_matches_are(page: Page, runs_home: Path) -> None:
+    pair = ["csro/s1@1", "house/greenberg@1"]
+    app = page(runs_home, "payoffs", "rrps", only=pair, policy=pair[0], against=pair[1])
+    assert not app.exception
+    assert "Members of a mixture played these matches" in said(app)
+    assert "Their latest" not in said(app)
+
+
 def test_the_size_of_the_payoffs_is_in_the_address(page: Page, played_home: Path) -> None:
     app = page(played_home, "payoffs", "rrps", most="20")
     assert "The 20 best of" in said(app)

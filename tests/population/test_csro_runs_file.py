@@ -9,12 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from oracle.models.journal import SqliteJournal
+from oracle.models.protocol import Reply, Request
 from oracle.values import Against, Attempt, Failure, Rejected, Score
 from population.errors import RunsUnusable
 from population.records import Effort, Iteration, Sigma
 from population.runs import FILE, Runs
 from population.schema import VERSION
 from tests.population.small_run import small_config
+from tests.unprivileged import in_child, reachable_folder
 
 SCORE = Score(1.5, 0.25, (Against("a" * 32, 1.5, 0.25, 8),))
 REFUSED = Failure(Rejected.NO_CODE, "no code in the reply")
@@ -88,3 +91,21 @@ def test_the_file_of_runs_is_its_owners_alone(tmp_path: Path) -> None:
     file.chmod(0o644)  # as an earlier program left it
     Runs(tmp_path)
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
+
+
+def test_a_read_only_home_can_be_read_but_not_written() -> None:
+    with reachable_folder() as folder:
+        runs = Runs(folder)
+        runs.start("run", small_config(1))
+        runs.add("run", iteration(1))
+        request = Request("key", "prompt")
+        SqliteJournal(folder / FILE, "run").store(request, "model", Reply("text"))
+        (folder / FILE).chmod(0o444)
+        folder.chmod(0o555)
+        assert in_child(lambda: Runs(folder).iterations("run") == (iteration(1),)) == "True"
+        told = in_child(lambda: SqliteJournal(folder / FILE, "run").calls()[0].reply.text)
+        assert told == "text"
+        written = in_child(lambda: Runs(folder).start("other", small_config(1)))
+        assert written.startswith("RunsUnusable: ") and "readonly" in written
+        worked_on = in_child(lambda: Runs(folder).working_on("run"))
+        assert worked_on.startswith("RunsUnusable: ") and "is read-only" in worked_on

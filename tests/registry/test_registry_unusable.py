@@ -1,22 +1,17 @@
 """A registry that cannot be used says why, and what was stored before stays."""
 
-import os
 import resource
-import shutil
 import signal
 import sqlite3
-import tempfile
 import threading
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from registry import Registry, RegistryUnavailable, Submission
 from tests.registry.conftest import fresh_postgres
-
-NOBODY = 65534
+from tests.unprivileged import in_child, reachable_folder
 
 
 def entry(payload: str) -> Submission:
@@ -25,36 +20,8 @@ def entry(payload: str) -> Submission:
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """A folder that other users can reach (pytest's own cannot be)."""
-    path = Path(tempfile.mkdtemp(prefix="arena-registry-"))
-    path.chmod(0o755)
-    yield path
-    path.chmod(0o755)
-    shutil.rmtree(path)
-
-
-def in_child(act: Callable[[], object]) -> str:
-    """What the function returns or raises, as text, in a process without root's privileges."""
-    reading, writing = os.pipe()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # Forking a process with threads.
-        child = os.fork()
-    if child == 0:
-        try:
-            if os.geteuid() == 0:
-                os.setgroups([])
-                os.setgid(NOBODY)
-                os.setuid(NOBODY)
-            answer = str(act())
-        except BaseException as error:  # noqa: BLE001 - it must not return into pytest
-            answer = f"{type(error).__name__}: {error}"
-        os.write(writing, answer.encode()[:60_000])
-        os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading) as pipe:
-        answer = pipe.read()
-    os.waitpid(child, 0)
-    return answer
+    with reachable_folder() as path:
+        yield path
 
 
 def test_a_read_only_home_can_be_read_but_not_written(folder: Path) -> None:
