@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from arena.columns import numbers
 from arena.square import Floats
 
 Places = NDArray[np.integer[Any]]
@@ -114,7 +115,7 @@ class PairSums:
         digests = sorted({name for side in SIDES for name in _listed(pair_stats.column(side))})
         low, high = (_places(pair_stats.column(side), digests) for side in SIDES)
         pairs, pair_of = np.unique(low * len(digests) + high, return_inverse=True)
-        columns = {name: pair_stats.column(name).to_numpy() for name in ("half", *SUMS)}
+        columns = {name: numbers(pair_stats.column(name)) for name in ("half", *SUMS)}
         ends = np.divmod(pairs, max(len(digests), 1))
         return cls.gathered(digests, *ends, [(pair_of, columns)])
 
@@ -191,5 +192,5 @@ def _places(column: pa.ChunkedArray, digests: Sequence[str]) -> NDArray[np.intp]
     places = [np.zeros(0, dtype=np.intp)]
     for chunk in _encoded(column):
         known = [index[digest] for digest in chunk.dictionary.to_pylist()]
-        places.append(np.array(known, dtype=np.intp)[chunk.indices.to_numpy()])
+        places.append(np.array(known, dtype=np.intp)[numbers(chunk.indices)])
     return np.concatenate(places)

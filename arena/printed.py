@@ -13,15 +13,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
-
 from arena.figures.text import in_html, interval, number
 from registry import shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from rich.console import Console
 
     from arena.analysis.estimates import Estimate
 
@@ -101,6 +98,8 @@ class Sheet:
 
     def print_on(self, console: Console) -> None:
         """Prints it on a terminal, with the asides dimmed where it has colours."""
+        from rich.table import Table  # what is answered as JSON does without all of rich
+
         if self.title:
             console.print(f"[bold]{_plain(self.title)}[/]")
         table = Table(box=None, header_style="bold")
@@ -114,6 +113,8 @@ class Sheet:
 
     def text(self, width: int = _UNBOUND) -> str:
         """It as plain text of at most that many characters a line; by default nothing is folded."""
+        from rich.console import Console
+
         written = io.StringIO()
         plain = Console(file=written, width=width, no_color=True, highlight=False, emoji=False)
         self.print_on(plain)
@@ -178,6 +179,8 @@ class Printed(ABC):
 
 
 def _plain(text: str) -> str:
+    from rich.markup import escape
+
     return escape(shown(text))
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from arena.analysis.leaderboard import (
     Options,
@@ -20,6 +19,7 @@ from arena.analysis.leaderboard import (
 from arena.analysis.rankings import NASH_RULE, RankBy
 from arena.analysis.ratings import MAX_MATCHES, Rating, repetitions_to_rate, true_skill
 from arena.analysis.stakes import stakes_of
+from arena.columns import column_of, numbers, whole
 from arena.figures.intervals import Line, intervals
 from arena.figures.text import interval, number
 from arena.games import game as game_named
@@ -92,13 +92,13 @@ def ratings(home: Home, game: Game, table: PayoffTable) -> dict[str, Rating]:
 
 def _among(returns: pa.Table, digests: Sequence[str]) -> pa.Table:
     """The returns whose players are both among some policies."""
-    members = pa.array(digests, pa.string())
+    members = frozenset(digests)
     inside = np.ones(returns.num_rows, dtype=np.bool_)
     for side in ("low", "high"):
-        column = returns.column(side).combine_chunks()
-        known = pc.is_in(column.dictionary, members).to_numpy(zero_copy_only=False)
-        inside &= known[column.indices.to_numpy()]
-    return returns if inside.all() else returns.filter(inside)
+        column = whole(returns.column(side))
+        known = np.array([one in members for one in column.dictionary.to_pylist()], np.bool_)
+        inside &= known[numbers(column.indices)]
+    return returns if inside.all() else returns.take(column_of(np.flatnonzero(inside)))
 
 
 DRAWN = 30

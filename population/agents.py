@@ -21,14 +21,12 @@ from oracle.models.prices import parse_price
 from oracle.models.protocol import Model
 from population.members import AUTHOR
 from population.oracles import Spending, full_model_name
-from population.paper import PaperRow, methods
+from population.paper import AGENT_MATCHES, PaperRow, methods
 from population.reproduction import Row, over_seeds
 from population.scores import Scores, measured
 from registry import digest_of
 from registry.values import PolicyVersion, Status, Submission
 
-MATCHES = 16
-"""Of an agent with each opponent, as in the paper."""
 UNASKED = 2_000
 """Calls that need no word from whoever pays for them: two matches of a thousand moves."""
 TITLE = "LLM agent"
@@ -186,7 +184,7 @@ def _row(game: Game, one: PolicyVersion, scores: Scores, published: PaperRow | N
 def _not_run(game: Game, published: PaperRow, population: Population) -> Row:
     model = full_model_name("gemini")
     settings = AgentSettings(game.name, dialogue_of(game).version, model)
-    matches = MATCHES * len(population.digests)
+    matches = AGENT_MATCHES * len(population.digests)
     price = estimate(game, settings, matches, price_of(model.partition(":")[2]))
     how = (
         f"csro agent play --game {game.name} --model openai:NAME --price PROMPT/OUTPUT "

@@ -8,6 +8,9 @@ from dataclasses import dataclass, replace
 
 from arena.games import game as game_named
 
+AGENT_MATCHES = 16
+"""Of a language model that plays move by move, with each opponent."""
+
 
 @dataclass(frozen=True, slots=True)
 class Figure:

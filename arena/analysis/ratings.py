@@ -18,6 +18,7 @@ import trueskill
 from numpy.typing import NDArray
 
 from arena.analysis.estimates import LEVEL, Estimate
+from arena.columns import numbers, whole
 
 MAX_MATCHES = 500_000
 """How many matches are rated at most; a second or two."""
@@ -95,18 +96,16 @@ def true_skill(returns: pa.Table, *, draw_margin: float = 0.0) -> dict[str, Rati
     ]
     if not chunks:
         return {}
-    encoded = pa.chunked_array(chunks).unify_dictionaries().combine_chunks()
+    encoded = whole(pa.chunked_array(chunks).unify_dictionaries())
     digests = encoded.dictionary.to_pylist()
-    first, second = np.split(encoded.indices.to_numpy(), 2)
-    margins = returns.column("return_low").to_numpy()
+    places = numbers(encoded.indices)
+    first, second = np.split(places, 2)
+    margins = numbers(returns.column("return_low"))
     outcomes = np.where(np.abs(margins) <= draw_margin, 0, np.sign(margins)).astype(np.int8)
     met = first != second
     mu, sigma = _fold(first[met], second[met], outcomes[met], len(digests))
     # A dictionary may name some who are in no row.
-    return {
-        digests[place]: Rating(mu[place], sigma[place])
-        for place in np.unique(encoded.indices.to_numpy()).tolist()
-    }
+    return {digests[place]: Rating(mu[place], sigma[place]) for place in np.unique(places).tolist()}
 
 
 def environment(draw_share: float) -> trueskill.TrueSkill:

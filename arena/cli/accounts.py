@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.table import Table
 
 from arena.class_roster import read_roster, write_roster
 from arena.cli.session import Session, plain, session_options
@@ -21,6 +20,8 @@ from registry.display import shown
 from registry.errors import InviteRefused, MalformedName, NameRefused
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from arena.seam import Operations
 
 ROLE = click.Choice([role.value for role in Role])
@@ -286,6 +287,8 @@ def _when(moment: datetime | None, never: str = "") -> str:
 
 
 def _table(known: tuple[Account, ...]) -> Table:
+    from rich.table import Table
+
     table = Table("account", "role", "came by", "token", "since (UTC)", "until (UTC)", box=None)
     for one in known:
         token = "disabled" if one.disabled else "yes" if one.has_token else "no"
@@ -297,6 +300,8 @@ def _table(known: tuple[Account, ...]) -> Table:
 
 
 def _invites(invites: tuple[Invite, ...]) -> Table:
+    from rich.table import Table
+
     table = Table("invitation", "role", "for", "used", "since (UTC)", "until (UTC)", box=None)
     for one in invites:
         used, since = f"{one.used} of {one.uses}", _when(one.created)
@@ -306,6 +311,8 @@ def _invites(invites: tuple[Invite, ...]) -> Table:
 
 
 def _log(found: tuple[Event, ...]) -> Table:
+    from rich.table import Table
+
     table = Table("when (UTC)", "who", "what", "subject", "detail", box=None)
     for one in found:
         words = (one.who, one.what, one.subject[:24], one.detail)

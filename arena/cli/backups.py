@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 
 from arena.backup import Manifest, back_up
 from arena.backup import restore as restored
 from arena.cli.session import Session, plain, session_options
 from arena.home import open_home
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 @click.command()

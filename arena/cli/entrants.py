@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
-from rich.console import Console
 
 from arena.cli.references import REF
 from arena.cli.session import (
@@ -29,6 +28,8 @@ from registry import shown
 from registry.values import PolicyVersion, Status
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from arena.analysis.leaderboard import Row
     from arena.enrol import Enrolled
     from arena.local import Arena

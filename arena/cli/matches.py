@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from arena.amounts import MATCHES, MOST_MATCHES
 from arena.cli.budgets import focus_options, precision_option
@@ -19,6 +17,9 @@ from arena.cli.walls import sandbox_options, sharing_option
 from arena.cli.workers import workers_options
 
 if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
     from arena.executors import Workers
     from arena.games.parts import Account
     from arena.games.protocol import Game
@@ -274,6 +275,8 @@ def retell(
 
 def _events_table(rows: Sequence[Mapping[str, object]], cut: int) -> Table:
     keys = list(rows[0]) if rows else []
+    from rich.table import Table
+
     table = Table(*keys, box=None, caption=f"{cut:,} more: --all shows them" if cut else None)
     for row in rows:
         table.add_row(*(str(row[key]) for key in keys))

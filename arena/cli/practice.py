@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 
 from arena.cli.entrants import read, rejected
 from arena.cli.matches import retell
@@ -18,6 +17,8 @@ from arena.cli.walls import sandbox_options
 from arena.rejection import Rejection
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from arena.games.protocol import Game
     from arena.practice import PracticeMatch
     from sandbox.choose import WallChoice

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 
 from arena.cli.session import Session, session_options
 from registry.values import Season
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 @click.group()

@@ -16,16 +16,6 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 import click
 from click.shell_completion import CompletionItem
-from rich.console import Console
-from rich.markup import escape
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 
 from arena.cli.homes import HomeType
 from arena.cli.lazy import stop, was_interrupted
@@ -38,6 +28,8 @@ from registry.errors import AmbiguousRef, MalformedName, RegistryError, UnknownP
 from sandbox.errors import SandboxError
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from arena.executors import Workers
     from arena.games.protocol import Game
     from arena.kinds.asked import Asked
@@ -217,6 +209,8 @@ class Session:
 
 def terminal(stderr: bool = False) -> Console:
     """A console that does not cut tables short when output goes to a file."""
+    from rich.console import Console  # JSON does without
+
     stream = sys.stderr if stderr else sys.stdout
     columns = os.environ.get("COLUMNS", "")
     width = None if stream.isatty() else int(columns) if columns.isdecimal() else 200
@@ -226,6 +220,15 @@ def terminal(stderr: bool = False) -> Console:
 @contextmanager
 def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
     """A progress bar on stderr; yields a function that takes (done, to do)."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -245,6 +248,8 @@ def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
 
 def plain(text: str) -> str:
     """Text that nobody vouches for, safe to print through rich."""
+    from rich.markup import escape
+
     return escape(shown(text))
 
 

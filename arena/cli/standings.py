@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 
 from arena.amounts import MATCHES, MOST_MATCHES
 from arena.analysis.rankings import NASH_RULE, RANKINGS
@@ -23,6 +22,8 @@ from arena.cli.workers import workers_options
 from arena.errors import UsageFault
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from arena.analysis.estimates import Estimate
     from arena.analysis.metrics import AgainstOpponent
     from arena.evaluation import Evaluated

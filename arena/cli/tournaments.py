@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from arena.cli.matches import report_document, say_audit
 from arena.cli.session import Session, game_option, plain, progress_bar, session_options
@@ -22,6 +20,9 @@ from arena.errors import ArenaError, UsageFault
 from arena.games.protocol import Game
 
 if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
     from arena.contest.verification import Finding
     from arena.executors import Workers
     from arena.seam import Operations
@@ -283,6 +284,8 @@ def _tell(session: Session, office: Operations, one: Tournament) -> None:
 
     def human(out: Console) -> None:
         out.print(_table((one,), now))
+        from rich.table import Table
+
         table = Table("entry", "handed in (UTC)", "digest", box=None)
         for entry in entries:
             created = f"{entry.created:%Y-%m-%d %H:%M:%S}"
@@ -315,6 +318,8 @@ def _entry(one: Entry) -> dict[str, str]:
 
 
 def _table(found: Sequence[Tournament], now: datetime) -> Table:
+    from rich.table import Table
+
     from arena.contest.entries import phase_of
 
     table = Table("tournament", "game", "phase", "opens (UTC)", "closes (UTC)", "hidden", box=None)
@@ -326,6 +331,8 @@ def _table(found: Sequence[Tournament], now: datetime) -> Table:
 
 
 def _say_result(out: Console, file: Path, document: dict[str, Any]) -> None:
+    from rich.table import Table
+
     table = Table("rank", "author", "best entry", "AggScore [95 %]", "could be", box=None)
     for row in document["authors"]:
         score = row["agg_score"] or {"value": None}

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from arena.columns import column_of, numbers, texts
 from arena.store.catalog import Connection
 
 
@@ -17,7 +18,7 @@ class PolicyNumbers:
 
     def __init__(self, listed: Sequence[tuple[int, str]]) -> None:
         self.numbers = np.array([number for number, _ in listed], dtype=np.int32)
-        self.digests = pa.array([digest for _, digest in listed], pa.string())
+        self.digests = texts([digest for _, digest in listed])
 
     def places(self, numbers: NDArray[np.integer[Any]]) -> NDArray[np.int32]:
         """Where some numbers, all of them among these policies', stand among them."""
@@ -26,8 +27,8 @@ class PolicyNumbers:
     def named(self, table: pa.Table) -> pa.Table:
         """The table with its first two columns (numbers) as dictionary-encoded digests."""
         for position, name in enumerate(("low", "high")):
-            numbers = table.column(position).to_numpy()
-            column = pa.DictionaryArray.from_arrays(pa.array(self.places(numbers)), self.digests)
+            places = self.places(numbers(table.column(position)))
+            column = pa.DictionaryArray.from_arrays(column_of(places), self.digests)
             table = table.set_column(position, name, column)
         return table
 

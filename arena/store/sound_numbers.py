@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from arena.columns import numbers
 from arena.store.batches import Batches
 from arena.store.catalog import Connection
 
@@ -69,8 +70,7 @@ def _columns(connection: Connection, query: str) -> Iterator[list[NDArray[Any]]]
     """The columns of a query's rows, some rows at a time."""
     for batch in Batches(connection, query):
         _sure(not any(column.null_count for column in batch.columns))
-        # Arrow's own way would load pandas, which most commands need for nothing else.
-        yield [np.from_dlpack(column) for column in batch.columns]
+        yield [numbers(column) for column in batch.columns]
 
 
 def _within(numbers: Numbers, least: int, beyond: int) -> bool:

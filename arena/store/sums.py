@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from arena.columns import column_of, numbers
 from arena.pair_sums import PairSums
 from arena.store.batches import Batches
 from arena.store.catalog import Connection
@@ -94,12 +95,12 @@ class _Listed:
         policies = policy_numbers(connection, game, version, None)
         self.digests = policies.digests
         self.low, self.high = (policies.places(pairs[side]) for side in ("low", "high"))
-        numbers = np.asarray(pairs["pair"])
-        self.range = (int(numbers.min()), int(numbers.max())) if len(numbers) else (0, -1)
-        self.alone = self.range[1] - self.range[0] + 1 == len(numbers)
+        listed = np.asarray(pairs["pair"])
+        self.range = (int(listed.min()), int(listed.max())) if len(listed) else (0, -1)
+        self.alone = self.range[1] - self.range[0] + 1 == len(listed)
         # One more than there are: what is beyond the last pair of the game is of another game.
-        self._place = np.full(int(numbers.max(initial=-1)) + 2, -1, dtype=np.int32)
-        self._place[numbers] = np.arange(len(numbers), dtype=np.int32)
+        self._place = np.full(int(listed.max(initial=-1)) + 2, -1, dtype=np.int32)
+        self._place[listed] = np.arange(len(listed), dtype=np.int32)
 
     def places(self, pairs: NDArray[np.int32]) -> NDArray[np.int32]:
         """The places (k,) of pairs by their numbers; -1 for those of other games."""
@@ -111,7 +112,7 @@ def _placed(
 ) -> Iterator[tuple[NDArray[np.int32], dict[str, NDArray[Any]]]]:
     """The pairs of rows by their places, and the rows' columns; without pairs of other games."""
     for batch in batches:
-        columns = {name: batch.column(name).to_numpy() for name in batch.schema.names}
+        columns = {name: numbers(batch.column(name)) for name in batch.schema.names}
         places = listed.places(columns.pop("pair"))
         mine = places >= 0
         if not mine.all():
@@ -137,9 +138,9 @@ def returns_in_id_order(connection: Connection, game: str, version: int, last: i
         params={"last": last, "first": listed.range[0], "final": listed.range[1]}
         | ({} if listed.alone else {"game": game, "version": version}),
     ).to_arrow_table()
-    places = listed.places(played.column("pair").to_numpy())
+    places = listed.places(numbers(played.column("pair")))
     sides = {
-        side: pa.DictionaryArray.from_arrays(pa.array(ends[places]), listed.digests)
+        side: pa.DictionaryArray.from_arrays(column_of(ends[places]), listed.digests)
         for side, ends in (("low", listed.low), ("high", listed.high))
     }
     return pa.table(sides | {"return_low": played.column("return_low")})

@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from functools import partial, wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 
 from arena.cli.references import REF
 from arena.cli.session import (
@@ -22,37 +21,29 @@ from arena.cli.session import (
 from arena.cli.standings import document_of
 from arena.cli.walls import sandbox_options
 from arena.errors import UsageFault
-from arena.games.protocol import Game
-from arena.house.population import default_population
-from arena.kinds.asked import KIND, Asked
-from arena.local import Arena
-from arena.printed import estimated, marked
-from arena.tally import Pair, PlayReport
-from oracle.agent.agents import Agents, SilentModel
-from oracle.agent.answers import played_alone
-from oracle.agent.price import Estimate
-from oracle.agent.settings import HISTORY, AgentSettings, dialogue_of
-from oracle.models.budget import NOTHING, Spent
-from oracle.models.choice import check_access, model_from, remarks
-from oracle.models.errors import BudgetSpent, ModelError
-from oracle.models.options import Asking
-from oracle.models.protocol import Model
-from population.agents import (
-    MATCHES,
-    estimate_in,
-    model_maker,
-    must_be_agreed,
-    opponents_of,
-    settings_for,
-    submission_of,
-    wanted_of,
-)
+from oracle.agent.settings import HISTORY, dialogue_of
 from population.cli.asking import asking_options
 from population.cli.running import spending_options
-from population.oracles import Spending, budget_of
-from population.scores import Scores, measured
-from registry.values import PolicyVersion
-from sandbox.choose import WallChoice
+from population.paper import AGENT_MATCHES
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from arena.games.protocol import Game
+    from arena.local import Arena
+    from arena.tally import Pair, PlayReport
+    from oracle.agent.agents import Agents
+    from oracle.agent.price import Estimate
+    from oracle.agent.settings import AgentSettings
+    from oracle.models.budget import Spent
+    from oracle.models.options import Asking
+    from oracle.models.protocol import Model
+    from population.oracles import Spending
+    from population.scores import Scores
+    from registry.values import PolicyVersion
+    from sandbox.choose import WallChoice
+
+# What the commands do is imported where they do it: their help would take five times as long.
 
 _SCORES = ("pop_return", "pop_expl", "agg_score")
 
@@ -89,7 +80,7 @@ def agent_options(function: Callable[..., Any]) -> Callable[..., Any]:
     @click.option(
         "--matches",
         "count",
-        default=MATCHES,
+        default=AGENT_MATCHES,
         show_default=True,
         type=click.IntRange(1),
         metavar="N",
@@ -100,6 +91,8 @@ def agent_options(function: Callable[..., Any]) -> Callable[..., Any]:
     @session_options
     @wraps(function)
     def run(game: Game, model: str, history: int, asking: Asking, **kwargs: Any) -> Any:
+        from population.agents import settings_for
+
         settings = settings_for(game, dialogue_of(game).version, model, history, asking)
         return function(game=game, settings=settings, asking=asking, **kwargs)
 
@@ -121,6 +114,8 @@ def price(
 
     Takes what `play` takes about the agent, its opponents and its model; limits change no price.
     """
+    from population.agents import estimate_in, model_maker, opponents_of
+
     model = model_maker(asking, spending)(settings.model)
     with session.practice() as arena:
         opponents = opponents_of(arena, game, against)
@@ -150,18 +145,26 @@ def play(
     It is asked for every move.  Answers are kept in the home before they are used: interrupt it,
     or let it reach a limit, and the same command goes on without asking or paying again.
     """
-    make = model_maker(asking, spending)
+    from arena.house.population import default_population
+    from arena.kinds.asked import Asked
+    from oracle.agent.agents import Agents
+    from oracle.models.budget import NOTHING
+    from population import agents as entrants
+    from population.oracles import budget_of
+    from population.scores import measured
+
+    make = entrants.model_maker(asking, spending)
     agents = Agents(session.home_path, make, partial(budget_of, spending))
     model = make(settings.model)
     budget_of(spending, NOTHING).check(model)
     with session.practice() as arena:  # nothing is stored before somebody agreed
-        opponents = opponents_of(arena, game, against)
-        price = estimate_in(arena, game, settings, opponents, count, model)
-    _agree(model, price, agreed=not must_be_agreed(price, spending, agreed=yes))
+        opponents = entrants.opponents_of(arena, game, against)
+        price = entrants.estimate_in(arena, game, settings, opponents, count, model)
+    _agree(model, price, agreed=not entrants.must_be_agreed(price, spending, agreed=yes))
     try:
         with session.arena(wall, new=True, asked=Asked(agents, asking.parallel)) as arena:
-            version = arena.register(submission_of(settings, name), ours=True)
-            wanted = wanted_of(arena, game, version.digest, opponents, count)
+            version = arena.register(entrants.submission_of(settings, name), ours=True)
+            wanted = entrants.wanted_of(arena, game, version.digest, opponents, count)
             report = _report(arena, agents, game, version, wanted)
             known = measured(arena, game, [version.digest], default_population(game.name))
             scores = known.single(version.digest)
@@ -180,6 +183,8 @@ def _agree(model: Model, price: Estimate, *, agreed: bool) -> None:
       UsageFault: nobody agreed to so many calls.
       ModelError: the model cannot be asked.
     """
+    from oracle.models.choice import check_access, remarks
+
     notice(f"{model.name}: {price}")
     if not agreed:
         raise UsageFault(
@@ -196,6 +201,9 @@ def _report(
     arena: Arena, agents: Agents, game: Game, version: PolicyVersion, wanted: Mapping[Pair, int]
 ) -> PlayReport:
     """Plays an agent's matches; where it has to stop, says what it came to."""
+    from oracle.agent.answers import played_alone
+    from oracle.models.errors import BudgetSpent, ModelError
+
     try:
         with (
             played_alone(arena.home.path, version.digest),
@@ -214,6 +222,10 @@ def _report(
 @session_options
 def replay(session: Session, match_id: str, wall: WallChoice) -> None:
     """Plays a stored match of an agent again from its kept answers; asks nothing."""
+    from arena.kinds.asked import KIND, Asked
+    from oracle.agent.agents import Agents, SilentModel
+    from oracle.models.choice import model_from
+
     agents = Agents(session.home_path, lambda name: SilentModel(model_from(name).name))
     try:
         with session.arena(wall, asked=Asked(agents, 1)) as arena:
@@ -278,6 +290,8 @@ def _say(
     scores: Scores | None,
     told: tuple[str, str],
 ) -> None:
+    from arena.printed import estimated, marked
+
     population, account = told
     out.print(f"{plain(version.ref)}: {report.played:,} matches played, {report.skipped:,} before")
     out.print(plain(account))

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from arena.cli.session import Session, optional_game, plain, session_options
 from population.cli.advice import advise
 from population.cli.keeping import runs_of
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from arena.games.protocol import Game
     from population.records import RunRecord
 
@@ -28,6 +28,8 @@ def list_(session: Session, game: Game | None) -> None:
     done = {record.name: runs.done(record.name) for record in records}
 
     def human(out: Console) -> None:
+        from rich.table import Table
+
         table = Table("run", "game", "oracle", "seed", "iterations", "state", "started", box=None)
         for one in records:
             table.add_row(

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from arena.cli.session import Session, notice, plain
 from arena.errors import UsageFault
@@ -22,6 +20,9 @@ from population.members import Member, built_in_initial, label_of, named_initial
 from population.oracles import first_prompt, journal_of, prompt_against
 from population.runs import Runs
 from registry import shown
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def show_first(session: Session, config: RunConfig) -> None:
@@ -51,6 +52,8 @@ def show_calls(session: Session, run: str) -> None:
     calls = journal_of(runs, run).calls()
 
     def human(out: Console) -> None:
+        from rich.table import Table
+
         table = Table("call", "characters", "read", "written", "finish", "answered by", box=None)
         for call in calls:
             reply = call.reply

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from arena.cli.session import (
     GameType,
@@ -21,24 +19,28 @@ from arena.cli.session import (
 from arena.cli.standings import document_of
 from arena.cli.walls import sandbox_options
 from arena.cli.workers import workers_options
-from arena.executors import Workers
 from arena.games import GAMES
 from arena.games import game as game_named
-from arena.games.protocol import Game
 from arena.house.population import default_population
-from arena.local import Arena
-from arena.printed import estimated, marked
 from population import paper
 from population.cli.advice import advise
 from population.cli.keeping import runs_of
 from population.cli.listing import summary_of
-from population.comparison import OurRow, best_single, our_rows
-from population.matches import Matches
-from population.records import RunRecord, RunState
-from population.report.facts import RunFacts, gather, sigmas_of
-from population.runs import Runs
-from population.scores import Measured, Scores, measure, measured, to_measure
-from sandbox.choose import WallChoice
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from arena.executors import Workers
+    from arena.games.protocol import Game
+    from arena.local import Arena
+    from population.comparison import OurRow
+    from population.records import RunRecord
+    from population.report.facts import RunFacts
+    from population.runs import Runs
+    from population.scores import Measured, Scores
+    from sandbox.choose import WallChoice
+
+# What the commands do is imported where they do it: their help would take five times as long.
 
 evaluate_option = click.option(
     "--evaluate",
@@ -69,6 +71,11 @@ def evaluate_runs(
       count: matches a bot of the last meta-strategy, and of the best single policy.
       steps: matches a bot of the meta-strategies before it; 0 for none.
     """
+    from population.comparison import best_single
+    from population.matches import Matches
+    from population.report.facts import sigmas_of
+    from population.scores import measure, measured, to_measure
+
     notice(f"sandbox: {arena.wall}")
     for record in records:
         sigmas = sigmas_of(record, runs.iterations(record.name))
@@ -104,6 +111,8 @@ def report(
     wall: WallChoice,
 ) -> None:
     """Tells about RUN: a summary here, a page with --html, tables with --csv."""
+    from population.report.facts import gather
+
     with session.arena(wall, workers) as arena:
         runs = runs_of(session)
         record = runs.get(run_name)
@@ -169,6 +178,10 @@ def _scores(scores: Scores | None) -> dict[str, Any] | None:
 
 
 def _say(out: Console, session: Session, facts: RunFacts, written: Sequence[Path]) -> None:
+    from rich.table import Table
+
+    from arena.printed import estimated, marked
+
     record = facts.record
     out.print(f"[bold]{record.name}[/]  {plain(record.config.variant)}, seed {record.config.seed}")
     out.print(f"{record.state.value} {plain(record.note)}".strip())
@@ -197,6 +210,8 @@ def _say(out: Console, session: Session, facts: RunFacts, written: Sequence[Path
 
 
 def _say_scores(out: Console, facts: RunFacts, scores: Scores) -> None:
+    from arena.printed import estimated, marked
+
     out.print(
         f"meta-strategy {facts.mixture} against {facts.measured.population}, "
         f"{scores.matches} matches a bot or more"
@@ -224,6 +239,9 @@ def table(
     session: Session, game: Game, count: int | None, steps: int, workers: Workers, wall: WallChoice
 ) -> None:
     """Prints the paper's table of a game with our finished runs beside it."""
+    from population.comparison import our_rows
+    from population.records import RunState
+
     published = paper.published_rows(game.name)
     with session.arena(wall, workers) as arena:
         runs = runs_of(session)
@@ -244,6 +262,8 @@ def table(
 
 
 def _known(arena: Arena, game: Game, record: RunRecord) -> Measured:
+    from population.scores import measured
+
     assert record.final is not None  # it is finished
     return measured(arena, game, list(record.final.weights), default_population(game.name))
 
@@ -281,6 +301,8 @@ def _figure(figure: paper.Figure | None) -> dict[str, float | None] | None:
 def _print_table(
     out: Console, session: Session, published: Sequence[paper.PaperRow], ours: Sequence[OurRow]
 ) -> None:
+    from rich.table import Table
+
     table = Table("method", "PopReturn", "PopExpl", "AggScore", "best", "from", box=None)
     for row in published:
         source = "paper" if row.source == "measured" else f"paper, quoting {row.source}"

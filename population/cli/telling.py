@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
-
-from rich.console import Console
+from typing import TYPE_CHECKING, Any
 
 from arena.cli.session import Session
 from arena.local import Arena
@@ -15,6 +13,9 @@ from population.members import Member
 from population.records import RunRecord
 from population.report.facts import members_of
 from population.runs import Runs
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def told_again(arena: Arena, runs: Runs, run_name: str) -> Result:

@@ -34,10 +34,10 @@ def test_the_table_of_commands_is_that_of_the_modules(group):
     assert group.main.get_command(context, "nothing") is None
 
 
-def loaded_by(*words):
+def loaded_by(*words, group="arena"):
     code = (
-        "import sys\nfrom arena.cli import main\n"
-        f"try: main({list(words)!r}, prog_name='arena')\n"
+        f"import sys\nfrom {group}.cli import main\n"
+        f"try: main({list(words)!r})\n"
         "except SystemExit: pass\n"
         "print(*sorted({name.partition('.')[0] for name in sys.modules}), file=sys.stderr)\n"
     )
@@ -53,11 +53,23 @@ def test_light_commands_load_little(home):
     assert not heavy & loaded_by("games")
     assert not heavy & loaded_by("rules", "leduc")
     for command in ("list", "submit", "try", "play", "replay", "leaderboard", "evaluate", "show"):
-        assert not {*heavy, "numpy", "pyspiel"} & loaded_by(command, "--help")
+        assert not {*heavy, "numpy", "pyspiel", "rich"} & loaded_by(command, "--help")
     # Who takes part says the registry alone.
     for words in (["list"], ["history", "house/CFR+", "--game", "leduc"], ["accounts", "list"]):
         assert not {"duckdb", "scipy", "pyarrow"} & loaded_by(*words, "--home", str(home))
     assert "numpy" not in loaded_by("list", "--home", str(home))
+    assert "rich" not in loaded_by("list", "--home", str(home), "--json")
+    # Arrow's own ways to numbers would load pandas, which takes longer than all the rest.
+    for words in (["leaderboard"], ["payoffs"], ["matches"], ["show", "house/CFR+"]):
+        assert "pandas" not in loaded_by(*words, "--game", "leduc", "--home", str(home))
+
+
+@pytest.mark.parametrize(
+    "words", [["run"], ["list"], ["report"], ["table"], ["agent", "play"], ["agent", "price"]]
+)
+def test_help_of_csro_loads_nothing_that_runs(words):
+    loaded = loaded_by(*words, "--help", group="population")
+    assert not {"sqlalchemy", "duckdb", "scipy", "pyarrow", "pyspiel", "rich"} & loaded
 
 
 @pytest.mark.parametrize("command", ["list", "leaderboard --game leduc"])
