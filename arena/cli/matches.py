@@ -274,9 +274,9 @@ def retell(
 
 
 def _events_table(rows: Sequence[Mapping[str, object]], cut: int) -> Table:
-    keys = list(rows[0]) if rows else []
     from rich.table import Table
 
+    keys = list(rows[0]) if rows else []
     table = Table(*keys, box=None, caption=f"{cut:,} more: --all shows them" if cut else None)
     for row in rows:
         table.add_row(*(str(row[key]) for key in keys))

@@ -283,9 +283,9 @@ def _tell(session: Session, office: Operations, one: Tournament) -> None:
     document = {**_document(one, now), "counting": [_entry(entry) for entry in entries]}
 
     def human(out: Console) -> None:
-        out.print(_table((one,), now))
         from rich.table import Table
 
+        out.print(_table((one,), now))
         table = Table("entry", "handed in (UTC)", "digest", box=None)
         for entry in entries:
             created = f"{entry.created:%Y-%m-%d %H:%M:%S}"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from arena.cli.session import plain
+
 if TYPE_CHECKING:
     from rich.console import Console
-
-from arena.cli.session import plain
 
 
 def advise(out: Console, what: str, command: str) -> None:
