@@ -46,7 +46,7 @@ LOCK = "server.lock"
 CONNECTIONS = 1_000
 GOODBYE_SECONDS = 3
 LOOK_AGAIN_SECONDS = 10.0
-"""Between two looks for a wall that is missing; a look takes a second."""
+"""Between two looks for a wall that is missing; each starts what there is, to try it."""
 Message = MutableMapping[str, Any]
 Application = Callable[
     [Message, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]],
