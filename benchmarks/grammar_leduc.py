@@ -22,8 +22,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from grammar_leduc_field import CHANCES, DEVELOPMENT, HELD_OUT, Plain
-from grammar_leduc_learners import Past
-from grammar_leduc_players import See, tilted
+from grammar_leduc_players import Past, See, tilted
 
 from oracle.grammar import balance, leduc
 from oracle.grammar.genome import write_source

@@ -57,6 +57,38 @@ class See(NamedTuple):
         return 3 if self.pair else self.rank
 
 
+class Past(NamedTuple):
+    """A hand that is over, as one seat saw it.
+
+    Attributes:
+      line: all the betting.
+      seat: own.
+      rank: own card.
+      public: the public card, None where it was not dealt.
+      shown: the other's card, None where somebody folded.
+      won: chips.
+    """
+
+    line: str
+    seat: int
+    rank: int
+    public: int | None
+    shown: int | None
+    won: int
+
+    def theirs(self):
+        """The other's moves: (line before, letter)."""
+        found, turn = [], 0
+        for place, letter in enumerate(self.line):
+            if letter == "/":
+                turn = 0
+                continue
+            if turn % 2 != self.seat:
+                found.append((self.line[:place], letter))
+            turn += 1
+        return found
+
+
 def mix(fold, call, bet):
     return (fold, call, bet)
 

@@ -4,15 +4,37 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections.abc import Iterable
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
+from arena.home import Home
 from dashboards.browser import Browser, missing_browser
+from registry.values import PolicyVersion
 
 HOSTILE = "<script>document.title='owned'</script><img src=x onerror=alert(1)> [x](javascript:y)"
+HOSTILE_REF = "eve/hostile@1"
+
+
+def said(app: AppTest) -> str:
+    """All texts of a page, without the backslashes before what could be markup."""
+    kinds = ("title", "markdown", "caption", "info", "error", "warning", "text", "success", "code")
+    texts = "\n".join(str(one.value) for kind in kinds for one in app.get(kind))
+    return re.sub(r"\\([^\w\s])", r"\1", texts)
+
+
+def tiles_of(app: AppTest) -> dict[str, str]:
+    """The numbers in large type, by what they are."""
+    return {metric.label: metric.value for metric in app.metric}
+
+
+def hostile_in(home: Home) -> PolicyVersion:
+    """The entrant whose name and faults are hostile text."""
+    return home.registry.get("rrps", HOSTILE_REF)
 
 
 def names_in(cells: Iterable[str], about: str = "policy") -> list[str]:

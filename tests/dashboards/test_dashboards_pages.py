@@ -16,16 +16,10 @@ from arena.payoffs import PayoffTable
 from arena.record import Record
 from dashboards.views.payoffs import as_csv
 from registry.values import Status
-from tests.dashboards.looking import names_in
+from tests.dashboards.looking import names_in, said
 
 Page = Callable[..., AppTest]
 PAGES = ("leaderboard", "payoffs", "exploitability", "policy", "replay", "runs", "submit", "about")
-
-
-def said(app: AppTest) -> str:
-    """All texts of a page."""
-    kinds = ("title", "markdown", "caption", "info", "error", "warning", "text", "success", "code")
-    return "\n".join(str(one.value) for kind in kinds for one in app.get(kind))
 
 
 @pytest.mark.parametrize("game", GAMES)

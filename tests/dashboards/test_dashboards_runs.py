@@ -24,16 +24,10 @@ from population.records import RunState
 from population.report.facts import gather
 from population.runs import Runs
 from population.scores import Scores
-from tests.dashboards.looking import HOSTILE, names_in
+from tests.dashboards.looking import HOSTILE, names_in, said
 from tests.population.small_run import small_config
 
 Page = Callable[..., AppTest]
-
-
-def said(app: AppTest) -> str:
-    """All texts of a page."""
-    kinds = ("markdown", "caption", "info", "error", "warning", "text", "code")
-    return "\n".join(str(one.value) for kind in kinds for one in app.get(kind))
 
 
 def scores(value: float) -> Scores:

@@ -19,7 +19,7 @@ from arena.games import GAMES, game
 from arena.source_check import check_source
 from oracle.context import Filter, OpponentInput
 from oracle.edits import apply_edits, parse_edits
-from oracle.prompt import NUMPY, PYTHON, Prompt, repair, reworded
+from oracle.prompt import NUMPY, PYTHON
 from oracle.relatives import fenced
 from oracle.values import Against, Draft, Failure, Rejected, Score, Task
 from oracle.writer import WriterOptions, preview
@@ -284,30 +284,6 @@ def test_shorter_forms_lack_what_they_say_they_lack():
     assert "4 of the 4 opponents and a program to start from" in least
 
 
-def test_a_repair_has_shorter_forms_too():
-    task = a_task(0.6, 0.4)
-    first = preview(task, Draft("a00"), ALL)
-    again = repair(first, "x" * 20_000, Failure(Rejected.NO_CODE, "no code"))
-    assert "x" * 20_000 in again.text
-    assert len(again.shorter) == len(first.shorter) + 1
-    assert all("no code" in form and "x" * 4_001 not in form for form in again.shorter)
-    assert again.shorter[0].startswith(first.text)
-    short = repair(first, "x", Failure(Rejected.NO_CODE, "no code"))
-    assert len(short.shorter) == len(first.shorter)
-
-
-def test_a_refused_question_is_asked_in_other_words():
-    task = a_task(0.6, 0.4)
-    first = preview(task, Draft("a00"), ALL)
-    again = reworded(first, Failure(Rejected.BLOCKED, "SAFETY"))
-    assert "an exercise in game theory" in again.text
-    assert "it was withheld" in again.text
-    assert "'opponent0'" in again.text
-    least = reworded(first, Failure(Rejected.BLOCKED, "SAFETY"), least=True)
-    assert "'opponent0'" not in least.text
-    assert least.shorter == ()
-
-
 def test_a_refused_change_is_told_with_its_reason():
     task = a_task()
     failure = Failure(Rejected.DUPLICATE, "this is the program of csro/run-k01")
@@ -330,23 +306,6 @@ def test_what_was_never_answered_is_nobody_s_mistake(kind):
         assert "What was wrong" not in text
         assert "SAFETY" not in text
         assert "A direction for this attempt" in text
-
-
-@pytest.mark.parametrize("kind", list(Rejected))
-def test_a_repair_repeats_the_question_with_reply_and_reason(kind):
-    first = Prompt("role", "question\n")
-    again = repair(first, "my ```python\nreply```", Failure(kind, "line 3: odd"))
-    assert again.text.startswith("question\n")
-    assert "line 3: odd" in again.text
-    assert "reply" in again.text
-    assert again.digest != first.digest
-    assert "It was" not in repair(first, " ", Failure(kind, "line 3: odd")).text
-
-
-def test_a_huge_reply_is_sent_back_in_part():
-    again = repair(Prompt("", ""), "a" * 10**6, Failure(Rejected.NO_CODE, "too long"))
-    assert len(again.text) < 30_000
-    assert "characters left out" in again.text
 
 
 @given(st.text(alphabet="`~ab\n$", max_size=80))

@@ -108,40 +108,6 @@ def test_what_is_missing_of_many(registry: Registry) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["house/CFR+", "house/actr_lag2_decay", "csro/RUN", "0/0", "a.b-c/x_"]
-)
-def test_names_that_are_allowed(registry: Registry, name: str) -> None:
-    assert registry.submit(entry(name, name), reserved=True).version.ref == f"{name}@1"
-    assert registry.get("rrps", f"{name}@1").name == name
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "",
-        "x",
-        "/x",
-        "x/",
-        "a/b/c",
-        "a/b@1",
-        "-a/b",
-        "a/.b",
-        "a b/c",
-        "a/b\n",
-        "ä/b",
-        "a/" + "x" * 65,
-        "a/b\0",
-        "a/\udc80",
-        "../etc",
-    ],
-)
-def test_names_that_are_not(registry: Registry, name: str) -> None:
-    with pytest.raises(MalformedName, match="write AUTHOR/NAME"):
-        registry.submit(entry("x", name))
-    assert registry.count() == 0
-
-
-@pytest.mark.parametrize(
     ("change", "text"),
     [
         ({"payload": "a\0b"}, "payload contains a NUL"),

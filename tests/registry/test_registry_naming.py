@@ -6,7 +6,15 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from registry import RESERVED_AUTHORS, NameRefused, Registry, Submission, shown, skeleton
+from registry import (
+    RESERVED_AUTHORS,
+    MalformedName,
+    NameRefused,
+    Registry,
+    Submission,
+    shown,
+    skeleton,
+)
 from registry.naming import refuse_likeness, refuse_reserved
 
 ALIKE = [
@@ -137,3 +145,40 @@ def test_descriptions_are_kept_as_they_were_written(registry: Registry) -> None:
     stored = registry.get("rrps", "ada/x")
     assert (stored.description, stored.labels["k"]) == (text, text)
     assert shown(stored.description) == "left[U+202E]right[U+200B]"
+
+
+@pytest.mark.parametrize(
+    "name", ["house/CFR+", "house/actr_lag2_decay", "csro/RUN", "0/0", "a.b-c/x_"]
+)
+def test_names_that_are_allowed(registry: Registry, name: str) -> None:
+    assert (
+        registry.submit(Submission("rrps", name, "python", name), reserved=True).version.ref
+        == f"{name}@1"
+    )
+    assert registry.get("rrps", f"{name}@1").name == name
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        "x",
+        "/x",
+        "x/",
+        "a/b/c",
+        "a/b@1",
+        "-a/b",
+        "a/.b",
+        "a b/c",
+        "a/b\n",
+        "ä/b",
+        "a/" + "x" * 65,
+        "a/b\0",
+        "a/\udc80",
+        "../etc",
+    ],
+)
+def test_names_that_are_not(registry: Registry, name: str) -> None:
+    with pytest.raises(MalformedName, match="write AUTHOR/NAME"):
+        registry.submit(Submission("rrps", name, "python", "x"))
+    assert registry.count() == 0
