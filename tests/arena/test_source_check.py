@@ -242,7 +242,7 @@ def test_rejected(source: str, kind: RejectionKind, line: int | None, text: str)
 def test_every_kind_of_rejection_of_a_text_has_its_case() -> None:
     files = {K.FILE_MISSING, K.IS_DIRECTORY, K.UNREADABLE}
     bombs = {K.TOO_COSTLY}  # these are in test_source_bombs.py
-    networks = {K.BAD_WEIGHTS}  # in test_neural.py
+    networks = {K.BAD_WEIGHTS}  # in test_weights_file.py
     # And these in test_audit.py and test_budgets.py.
     played = {K.DOES_NOT_REPEAT, K.QUARANTINED, K.TOO_SLOW}
     found = {kind for _, kind, _, _ in REJECTED.values()}
