@@ -218,6 +218,8 @@ def main():
     parser.add_argument("--half", choices=HALVES, default="development")
     parser.add_argument("--deals", type=int, default=20)
     options = parser.parse_args()
+    if options.deals < 2:
+        parser.error("--deals: an interval takes two deals or more")
     field = HALVES[options.half]
     columns = []
     for text in options.policies:
