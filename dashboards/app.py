@@ -105,6 +105,7 @@ def main() -> None:
     """Draws the page that the address names."""
     st.set_page_config(page_title=TITLE, page_icon=theme.icon(), layout="wide")
     st.html(theme.style())
+    navigate.count_steps()
     drawn = (*OF_A_GAME, ACCOUNT) if data.settings().oidc else OF_A_GAME
     pages = {
         path: st.Page(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -12,6 +13,15 @@ if TYPE_CHECKING:
     from registry.values import PolicyVersion
 
 _PAGES = "_pages"
+_STEPS = st.components.v2.component(
+    "steps", js=Path(__file__).with_name("steps.js").read_text(encoding="utf-8")
+)
+
+
+def count_steps() -> None:
+    """Before anything of a page: Back undoes what a visitor did last, all of it and no more."""
+    with st.container(key="steps"):
+        _STEPS(key="steps_of_a_visit")
 
 
 def remember(pages: Mapping[str, Any]) -> None:

@@ -56,6 +56,8 @@ _NARROW_STYLE = """
 }
 """
 """On a phone long lines of a program go on below: no key scrolls them sideways."""
+_UNSEEN_STYLE = ".st-key-steps { display: none; }"
+"""What counts a visitor's steps (`navigate`) has nothing to show."""
 _BOTH = {
     "baseRadius": "0.4rem",
     "paddingTop": "3.75rem",
@@ -76,7 +78,9 @@ def options() -> dict[str, object]:
 
 def style() -> str:
     """A style element for every page."""
-    return f"<style>{_DARK_STYLE if is_dark() else _LIGHT_STYLE}{_NARROW_STYLE}</style>"
+    return (
+        f"<style>{_DARK_STYLE if is_dark() else _LIGHT_STYLE}{_NARROW_STYLE}{_UNSEEN_STYLE}</style>"
+    )
 
 
 def is_dark() -> bool:

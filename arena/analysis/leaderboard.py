@@ -23,7 +23,7 @@ from arena.analysis.estimates import (
     weighted_sum_of,
 )
 from arena.analysis.meta_game import exploitability
-from arena.analysis.metrics import PopulationMetrics, meetings, population_metrics
+from arena.analysis.metrics import Meetings, PopulationMetrics, meetings, population_metrics
 from arena.analysis.rankings import RankBy
 from arena.analysis.ranks import ranks
 from arena.analysis.ratings import Rating
@@ -191,6 +191,8 @@ def leaderboard(
     places = _places(scores, versions, provisional)
     extra = _more(table, digests, options.stakes) if options.secondary else {}
     refs = {version.digest: version.ref for version in versions}
+    called = [refs.get(member, member[:12]) for member in population.digests]
+    unmet, worst = np.isnan(met.mean), _worst(digests, population.digests, called, met)
     rows = []
     for place, (rank, rank_low, rank_high) in places.items():
         digest = digests[place]
@@ -209,14 +211,10 @@ def leaderboard(
                 pop_expl=_known(metrics.pop_expl[place]),
                 pop_expl_cross_fitted=_known(metrics.pop_expl_cross_fitted[place]),
                 agg_score=_known(metrics.agg_score[place]),
-                worst=_worst(digest, population.digests, met.mean[place], met.stderr[place], refs),
+                worst=worst[place],
                 matches=int(against_all.matches[place]),
                 forfeits=int(against_all.forfeits[place]),
-                missing=tuple(
-                    refs.get(member, member[:12])
-                    for member, mean in zip(population.digests, met.mean[place], strict=True)
-                    if math.isnan(mean)
-                ),
+                missing=tuple(called[one] for one in np.flatnonzero(unmet[place])),
                 also=versions[place].also,
                 provisional=bool(provisional[place]),
                 mean_return_low=mean.low if mean else None,
@@ -328,24 +326,17 @@ def _places(
 
 
 def _worst(
-    digest: str,
-    population: Sequence[str],
-    mean: Floats,
-    stderr: Floats,
-    refs: Mapping[str, str],
-) -> WorstOpponent | None:
-    met = [
-        place
-        for place, member in enumerate(population)
-        if member != digest and not math.isnan(mean[place])
+    digests: Sequence[str], population: Sequence[str], called: Sequence[str], met: Meetings
+) -> list[WorstOpponent | None]:
+    """The worst opponent of each of some policies; None where it met no other member."""
+    others = np.array(digests, np.str_)[:, None] != np.array(population, np.str_)
+    known = np.where(others & ~np.isnan(met.mean), met.mean, np.inf)
+    return [
+        WorstOpponent(population[place], called[place], float(mean[place]), float(stderr[place]))
+        if mean[place] < np.inf
+        else None
+        for place, mean, stderr in zip(known.argmin(axis=1), known, met.stderr, strict=True)
     ]
-    if not met:
-        return None
-    place = min(met, key=lambda one: float(mean[one]))
-    member = population[place]
-    return WorstOpponent(
-        member, refs.get(member, member[:12]), float(mean[place]), float(stderr[place])
-    )
 
 
 def _more(

@@ -19,10 +19,14 @@ class PolicyNumbers:
     def __init__(self, listed: Sequence[tuple[int, str]]) -> None:
         self.numbers = np.array([number for number, _ in listed], dtype=np.int32)
         self.digests = texts([digest for _, digest in listed])
+        # To look millions of numbers up in an array takes a tenth of searching for each.
+        self._place = np.zeros(int(self.numbers.max(initial=-1)) + 1, dtype=np.int32)
+        self._place[self.numbers] = np.arange(len(listed), dtype=np.int32)
 
     def places(self, numbers: NDArray[np.integer[Any]]) -> NDArray[np.int32]:
         """Where some numbers, all of them among these policies', stand among them."""
-        return np.searchsorted(self.numbers, numbers).astype(np.int32)
+        places: NDArray[np.int32] = self._place[numbers]
+        return places
 
     def named(self, table: pa.Table) -> pa.Table:
         """The table with its first two columns (numbers) as dictionary-encoded digests."""

@@ -170,6 +170,32 @@ def test_the_address_of_a_replay_follows_it_and_back_leaves_it(
         assert browser.exceptions() == []  # the console has the connection that was left
 
 
+def test_whatever_led_to_a_page_is_one_step_that_back_undoes(address: str) -> None:
+    with Browser(address) as browser:
+        browser.open("/?game=kuhn&by=pop_return")
+        board, steps = browser.address, browser.run("return history.length")
+        box = "return document.querySelector('[data-testid=stDataFrame]').clientHeight"
+        browser.point("[data-testid=stDataFrame]", 0.015, 1.5 * 35 / browser.run(box), click=True)
+        browser.wait_for("Head to head with")
+        first = browser.address
+        assert "/policy?" in first and browser.run("return history.length") == steps + 1
+        browser.run("history.back()")
+        browser.wait_for("Tick a row to open its policy")
+        assert browser.address == board and "by=" in board
+        browser.run("history.forward()")
+        browser.wait_for("Head to head with")
+        assert browser.address == first
+        browser.run("history.back()")
+        browser.wait_for("Tick a row to open its policy")
+        browser.run("document.querySelector('a[href$=\"/about\"]').click()")  # in the menu
+        browser.wait_for("Measures")
+        assert browser.run("return history.length") == steps + 1
+        browser.run("history.back()")
+        browser.wait_for("Tick a row to open its policy")
+        assert browser.address == board
+        unharmed(browser, "the board after three steps back")
+
+
 def test_the_board_follows_matches_as_they_are_played(home_copy: Path, tmp_path: Path) -> None:
     needs_browser()
     settings = Settings(home_copy, live_seconds=1.0)
