@@ -37,8 +37,6 @@ OF_A_GAME: tuple[tuple[str, str, str, Callable[[Game], None]], ...] = (
     ("about", "About", ":material/info:", about.show),
 )
 """Path, title, icon and what draws it, in the order of the menu."""
-ACCOUNT = ("account", "Account", ":material/person:", account.show)
-"""The last of them, where people sign in."""
 
 
 def _chosen_game() -> Game:
@@ -70,7 +68,7 @@ def _chosen_game() -> Game:
     return game
 
 
-def _drawn(title: str, draw: Callable[[Game], None]) -> Callable[[], None]:
+def _of_a_game(title: str, draw: Callable[[Game], None]) -> Callable[[], None]:
     def page() -> None:
         with told():
             with st.container(
@@ -80,21 +78,28 @@ def _drawn(title: str, draw: Callable[[Game], None]) -> Callable[[], None]:
             ):
                 st.title(title, anchor=False, width="content")
                 game = _chosen_game()
-            st.set_page_config(page_title=_title(title, game))
+            st.set_page_config(page_title=_title(title, game.short_title))
             draw(game)
 
     return page
+
+
+def _account() -> None:
+    with told():
+        st.title("Account", anchor=False)
+        st.set_page_config(page_title=_title("Account", ""))
+        account.show()
 
 
 _SUBJECTS = ("policy", "match", "run", "ticket")
 """Parameters of an address that say what a page is about."""
 
 
-def _title(title: str, game: Game) -> str:
+def _title(title: str, game: str) -> str:
     """What is shown, for the browser's tab and history: the most particular first."""
     about = next((said for name in _SUBJECTS if (said := navigate.asked(name))), "")
     subject = about[:60] if title != "Submit" else ""  # a ticket's address is its secret
-    return " · ".join(filter(None, (shown(subject), title, game.short_title, TITLE)))
+    return " · ".join(filter(None, (shown(subject), title, game, TITLE)))
 
 
 def _to_first_page() -> None:
@@ -106,17 +111,19 @@ def main() -> None:
     st.set_page_config(page_title=TITLE, page_icon=theme.icon(), layout="wide")
     st.html(theme.style())
     navigate.count_steps()
-    drawn = (*OF_A_GAME, ACCOUNT) if data.settings().oidc else OF_A_GAME
     pages = {
         path: st.Page(
-            _drawn(title, draw),
+            _of_a_game(title, draw),
             title=title,
             icon=icon,
             url_path=path if path != "leaderboard" else "first",
             default=path == "leaderboard",
         )
-        for path, title, icon, draw in drawn
+        for path, title, icon, draw in OF_A_GAME
     }
+    if data.settings().oidc:
+        icon = ":material/person:"
+        pages["account"] = st.Page(_account, title="Account", icon=icon, url_path="account")
     navigate.remember(pages)
     # The first page has the bare address; people type its name as well.
     named = st.Page(_to_first_page, title=TITLE, url_path="leaderboard", visibility="hidden")

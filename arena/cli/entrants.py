@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import click
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from arena.analysis.leaderboard import Row
     from arena.enrol import Enrolled
-    from arena.local import Arena
+    from arena.remote import RemoteArena
     from sandbox.choose import WallChoice
 
 
@@ -98,7 +98,7 @@ def submit(
             notice(f"sandbox: {arena.wall}")
         outcome = arena.submit(source, game, name, description=description, labels=labels)
         if wait and not isinstance(outcome, Rejection):
-            row = _ranked(arena, game, outcome.version)
+            row = _ranked(cast("RemoteArena", arena), game, outcome.version)
     if isinstance(outcome, Rejection):
         rejected(session, outcome)
     else:
@@ -107,7 +107,7 @@ def submit(
             sys.exit(UNRANKED)
 
 
-def _ranked(arena: Arena, game: Game, version: PolicyVersion) -> Row | None:
+def _ranked(server: RemoteArena, game: Game, version: PolicyVersion) -> Row | None:
     """Waits until a policy has a rank at a server, and returns its row of the leaderboard.
 
     None where it takes no part, so that it will have none.  A row without a rank where the server
@@ -115,12 +115,11 @@ def _ranked(arena: Arena, game: Game, version: PolicyVersion) -> Row | None:
     """
     if version.status is not Status.QUALIFIED:
         return None
-    server: Any = arena
     notice("waiting for its rank (Ctrl-C ends the waiting, and nothing else) ...")
     # What was told before is looked through too: it may be ranked before anybody listens.
     told = server.news(after=0)
     while True:
-        rows = arena.leaderboard(game).rows
+        rows = server.leaderboard(game).rows
         row = next((one for one in rows if one.digest == version.digest), None)
         if row is None or row.rank is not None or not server.plays():
             return row

@@ -8,7 +8,6 @@ from typing import Any
 
 import streamlit as st
 
-from arena.games.protocol import Game
 from dashboards import data
 from dashboards.identity import SignIn, Unknown, account_of, new_token, verified_email
 from dashboards.text import in_markdown
@@ -16,7 +15,7 @@ from registry import shown
 from registry.rights import Account, Role
 
 
-def show(game: Game) -> None:
+def show() -> None:
     """Draws the page; it is in the menu only where the operator has named a provider."""
     sign_in = data.sign_in()
     if not st.user.is_logged_in:

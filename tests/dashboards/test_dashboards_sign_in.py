@@ -349,6 +349,7 @@ def test_who_signs_in_is_who_was_linked_and_nobody_else(home, installed, tmp_pat
             assert "Content-Security-Policy" in unasked.headers
             browser.open("/account")
             assert "Sign in to get a token" in browser.text
+            assert "Kuhn poker" not in browser.text, "an account belongs to no game"
             browser.open("/")
             assert "--home HOME" in browser.text and str(home) not in browser.text
             signed_in(browser, "s-ada")
