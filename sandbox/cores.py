@@ -3,9 +3,11 @@
 A box is a dozen processes that hand each other a byte at a time.  Waking a process on another
 core costs several times what waking one on the same core does: on a machine with nothing else
 to do a box that stays on one core plays 1.7 times the matches, and on a busy one many times.
-Boxes of different programs have to share the cores out among themselves, so each core has a
-lock file, and its lock goes when the holder does.  A box that comes when all are taken stays on
-one that it shares.
+Boxes of different programs have to share the cores out among themselves, so each core has places,
+each with a lock file, and a lock goes when its holder does.  A box that comes when every core is
+taken shares one of those that the fewest hold.  Who comes late must not draw one by chance: the
+box that a program tries newcomers in is idle while its workers play, and on two cores its two
+workers shared the other one half of the time.
 """
 
 from __future__ import annotations
@@ -16,7 +18,11 @@ import random
 import sys
 import tempfile
 from contextlib import suppress
+from itertools import product
 from pathlib import Path
+
+_PLACES = 64
+"""Boxes of a core that are shared out evenly; those beyond draw theirs."""
 
 
 class CoreLease:
@@ -24,12 +30,12 @@ class CoreLease:
 
     Attributes:
       core: its number, or None where there is no choice.
-      alone: whether no other box holds it.
+      place: its number among those who hold the core, 0 where it was free; None where it has none.
     """
 
     def __init__(self) -> None:
         self.core: int | None = None
-        self.alone = False
+        self.place: int | None = None
         self._descriptor: int | None = None
         if sys.platform == "linux":
             cores = sorted(os.sched_getaffinity(0))
@@ -37,24 +43,29 @@ class CoreLease:
                 self._take_one_of(cores)
 
     def _take_one_of(self, cores: list[int]) -> None:
-        folder = Path(tempfile.gettempdir())
-        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-        for core in cores:
+        for place, core in product(range(_PLACES), cores):
             with suppress(OSError):
-                path = folder / f"policy-arena-{os.getuid()}-core-{core}.lock"
-                descriptor = os.open(path, flags, 0o600)
+                descriptor = os.open(
+                    _lock_file(core, place),
+                    os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW,
+                    0o600,
+                )
                 try:
                     fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except OSError:
                     os.close(descriptor)
                     continue
-                self.core, self.alone, self._descriptor = core, True, descriptor
+                self.core, self.place, self._descriptor = core, place, descriptor
                 return
-        self.core = random.SystemRandom().choice(cores)  # spreads those that came too late
+        self.core = random.SystemRandom().choice(cores)  # no lock can be had, or hundreds are
 
     def close(self) -> None:
         """Lets the core go.  Idempotent."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
-            self.alone = False
+            self.place = None
+
+
+def _lock_file(core: int, place: int) -> Path:
+    return Path(tempfile.gettempdir()) / f"policy-arena-{os.getuid()}-core-{core}-{place}.lock"

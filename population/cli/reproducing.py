@@ -2,77 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import chain
-from itertools import count as count_from
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
-from rich.table import Table
 
-from arena.cli.session import (
-    GameType,
-    Session,
-    notice,
-    plain,
-    progress_bar,
-    session_options,
-)
-from arena.cli.standings import document_of
+from arena.cli.session import GameType, Session, session_options
 from arena.cli.walls import sandbox_options
 from arena.cli.workers import workers_options
-from arena.errors import ArenaError, UsageFault
-from arena.executors import Workers
+from arena.errors import UsageFault
 from arena.games import GAMES
-from arena.games.protocol import Game
-from arena.local import Arena
-from arena.printed import estimated, marked
-from oracle.grammar.genome import GRAMMARS
-from oracle.grammar.starts import STARTS, Start
-from oracle.models.budget import NOTHING, Spent
-from oracle.models.catalogue import price_of
-from oracle.models.errors import BudgetSpent, ModelError
-from population.agents import agent_rows, is_agents
-from population.cli.reading import evaluate_runs
 from population.cli.running import spending_options
-from population.cli.working import go_on, name_for, ready
-from population.config import OracleChoice, RunConfig
-from population.matches import Matches
-from population.members import built_in_initial
-from population.network_rows import METHOD, network_rows
-from population.oracles import Spending, check_model, first_prompt, full_model_name, journal_of
-from population.paper import methods
-from population.records import RunRecord, RunState
-from population.report import reproduction as drawn
-from population.report.facts import gather
-from population.report.page import page as run_page
-from population.reproduction import (
-    FIRST_SEED,
-    ITERATIONS,
-    Row,
-    brought_up_to_date,
-    calls_at_most,
-    choice_of,
-    house_row,
-    learner_row,
-    own_rows,
-    population_of,
-    rows_to_run,
-    run_of,
-    variant_rows,
-)
-from population.runs import Runs, had_runs
-from population.scores import measured
-from sandbox.choose import WallChoice
 
-SEEDS, MATCHES = 3, 100
-"""Programs or runs of a method, and matches of each with a member of the population."""
+if TYPE_CHECKING:
+    from arena.executors import Workers
+    from arena.games.protocol import Game
+    from population.oracles import Spending
+    from sandbox.choose import WallChoice
+
+SEEDS, MATCHES, STEPS = 3, 100, 4
+"""Programs or runs of a method, matches of each with a member of the population, and those of the
+meta-strategies of earlier iterations."""
 QUICK_SEEDS, QUICK_ITERATIONS, QUICK_MATCHES = 1, 1, 4
-CHARS_A_TOKEN = 4
-TOKENS_AN_ANSWER = 4_000
-"""With thinking; for a rough price."""
 
 
 @click.command()
@@ -130,6 +81,11 @@ def reproduce(
     What was done before is not done again.  Limits on spending hold for all runs of the model
     together, with what they spent before.
     """
+    # Its help would take ten times as long.
+    from oracle.grammar.starts import STARTS
+    from population.cli.filling import Wanted, fill
+    from population.reproduction import FIRST_SEED, ITERATIONS
+
     if game.published is None:
         raise UsageFault(f"nobody published tables of {game.name} that could be reproduced")
     if model in STARTS:
@@ -137,225 +93,15 @@ def reproduce(
     if model and without_runs:
         raise UsageFault("--model runs CSRO, and --no-runs does not: give one of them")
     seeds = seeds or (QUICK_SEEDS if quick else SEEDS)
-    count = count or (QUICK_MATCHES if quick else MATCHES)
-    numbers = range(FIRST_SEED, FIRST_SEED + seeds)
-    wanted = [] if without_runs else _configurations(game, model, numbers, quick)
-    check_models(_unfinished(session.home_path, wanted), spending)
-    folder = out or Path(f"reproduced-{game.name}")
-    with session.arena(wall, workers, new=True) as arena:
-        runs = Runs(session.home_path)
-        rows = _simple_rows(arena, game, numbers, count)
-        records, stopped = _finished(runs, arena, wanted, spending)
-        evaluate_runs(arena, runs, records, count=count, steps=0 if quick else 4)
-        rows = [brought_up_to_date(row, arena, game, population_of(game)) for row in rows]
-        rows += _csro_rows(arena, runs, game, model)
-        pages = {f"{one.name}.html": run_page(gather(arena, runs, one.name)) for one in records}
-    written = _write(folder, game, rows, pages)
-    document = {
-        "game": game.name,
-        "rows": [_told(row) for row in rows],
-        "files": list(map(str, written)),
-    }
-    session.answer(document, lambda out: _say(out, rows, written))
-    if stopped is not None:  # the tables have all that was finished
-        raise stopped
-
-
-def check_models(wanted: Sequence[RunConfig], spending: Spending) -> None:
-    """Finds out before anything is played whether the models can be asked, each once.
-
-    Raises:
-      UsageFault, ModelError: as of `population.oracles.check_model`.
-    """
-    for model in {one.oracle.model: one.oracle for one in wanted}.values():
-        check_model(model, spending)
-
-
-def _simple_rows(arena: Arena, game: Game, seeds: range, count: int) -> list[Row]:
-    """Learners and house entrants of the paper's tables, and the rows that nothing here fills."""
-    population, names = population_of(game), {one.name for one in arena.policies(game)}
-    taken = {one.beside or one.title for one in game.learners}
-    with progress_bar(f"learners and house against {population.name}") as progress:
-        matches = Matches(arena, game, shared=True, progress=progress)
-        found = [
-            learner_row(matches, learner, list(seeds), count, population)
-            for learner in game.learners
-        ]
-        for published in methods(game.name):
-            if published.method in taken or choice_of(published.method, "") is not None:
-                continue
-            if published.method == METHOD and game.tensors is not None:
-                continue
-            if f"house/{published.method}" in names:
-                found.append(house_row(matches, published, count, population))
-            elif not is_agents(published.method):
-                found.append(Row(published.method, published, None, "not here yet"))
-    return found + agent_rows(arena, game, population)
-
-
-def _configurations(game: Game, model: str | None, seeds: range, quick: bool) -> list[RunConfig]:
-    """The runs that are wanted: the grammar's, and the paper's variants where there is a model."""
-    iterations = QUICK_ITERATIONS if quick else ITERATIONS
-    choices = [OracleChoice(model=Start.FULL.value)] if game.name in GRAMMARS else []
-    if model:
-        named = [choice_of(row.method, full_model_name(model)) for row in rows_to_run(game)]
-        choices += dict.fromkeys(one for one in named if one is not None)
-    return [run_of(game, choice, seed, iterations) for choice in choices for seed in seeds]
-
-
-def _finished(
-    runs: Runs, arena: Arena, wanted: Sequence[RunConfig], spending: Spending
-) -> tuple[list[RunRecord], ArenaError | None]:
-    """The runs of those configurations, wherever they were left before, until a model gives out.
-
-    Returns:
-      Those that are finished, and why there are no more; None where all are.
-    """
-    found: list[RunRecord] = []
-    stopped: ArenaError | None = None
-    for config in wanted:
-        record = _known(runs, config)
-        if record is None or record.state is not RunState.FINISHED:
-            if stopped is not None:
-                continue  # those behind it may be finished
-            record = record or runs.start(_free_name(runs, config), config)
-            try:
-                ready(arena, config.oracle, spending)
-                go_on(runs, record, arena, spending, _elsewhere(runs, wanted, record))
-            except (BudgetSpent, ModelError) as stop:
-                stopped = stop
-                continue
-        found.append(runs.get(record.name))
-    return found, stopped
-
-
-def _known(runs: Runs, config: RunConfig) -> RunRecord | None:
-    """The run of that configuration, a finished one first, wherever it was left; None: never begun.
-
-    Several have one where `csro run` was given names.
-    """
-    same = [one for one in runs.all(config.game) if one.config == config]
-    return min(same, key=lambda one: one.state is not RunState.FINISHED, default=None)
-
-
-def _unfinished(folder: Path, wanted: Sequence[RunConfig]) -> list[RunConfig]:
-    """Those of the configurations that have no finished run in a home's folder."""
-    if not had_runs(folder):
-        return list(wanted)
-    runs = Runs(folder)
-    known = {config: _known(runs, config) for config in wanted}
-    return [
-        config
-        for config, record in known.items()
-        if record is None or record.state is not RunState.FINISHED
-    ]
-
-
-def _elsewhere(runs: Runs, wanted: Sequence[RunConfig], record: RunRecord) -> Spent:
-    """What all others that are wanted spent of the limits that a run shares with them."""
-    others = [
-        journal_of(runs, one.name).spent()
-        for one in runs.all(record.config.game)
-        if one.config in wanted and one.name != record.name
-    ]
-    spent = sum(others, NOTHING)
-    if spent.calls:
-        notice(f"spent on the other runs of these tables: {spent}")
-    return spent
-
-
-def _free_name(runs: Runs, config: RunConfig) -> str:
-    """A name that no other run has: as `csro run` would call it, with what tells it apart."""
-    oracle = config.oracle
-    name = name_for(config)
-    if oracle.writes_with_a_model:
-        name = f"{name}-{oracle.opponents}-{oracle.shown.replace(':', '-')}"
-    taken = {one.name for one in runs.all()}
-    longer = f"{name}-k{config.iterations}"
-    names = chain((name, longer), (f"{longer}-{number}" for number in count_from(2)))
-    return next(one for one in names if one not in taken)
-
-
-def _csro_rows(arena: Arena, runs: Runs, game: Game, model: str | None) -> list[Row]:
-    population = population_of(game)
-    finished = [
-        (record, measured(arena, game, list(record.final.weights), population))
-        for record in runs.all(game.name)
-        if record.state is RunState.FINISHED and record.final is not None
-    ]
-    asked = full_model_name(model or "gemini")
-    found = network_rows(game, finished)
-    for published in rows_to_run(game):
-        price = _price(game, published.method, asked)
-        found += variant_rows(game, published, finished, asked, price)
-    return found + own_rows(game, [one for one in finished if not one[0].config.oracle.trains])
-
-
-def _price(game: Game, method: str, model: str) -> str:
-    """What a run of a row would come to, roughly and in words."""
-    choice = choice_of(method, model)
-    assert choice is not None  # it is a row to run
-    prompt = first_prompt(RunConfig(game.name, choice), built_in_initial(game))
-    tokens = len(prompt.text) // CHARS_A_TOKEN
-    calls = calls_at_most(choice)
-    price = price_of(model.partition(":")[2])
-    each = price.cost(tokens, TOKENS_AN_ANSWER) if price else None
-    told = f"at most {calls:,} drafts a run"
-    if each is None:
-        return f"{told}, of unknown price"
-    return (
-        f"{told}, about ${calls * each:,.2f} at list price with prompts like the first "
-        f"({tokens:,} tokens) and answers of {TOKENS_AN_ANSWER:,}"
+    wanted = Wanted(
+        game,
+        range(FIRST_SEED, FIRST_SEED + seeds),
+        count or (QUICK_MATCHES if quick else MATCHES),
+        0 if quick else STEPS,
+        0 if without_runs else QUICK_ITERATIONS if quick else ITERATIONS,
+        model,
     )
-
-
-def _write(folder: Path, game: Game, rows: list[Row], pages: dict[str, str]) -> list[Path]:
-    folder.mkdir(parents=True, exist_ok=True)
-    population = population_of(game)
-    texts = {
-        "tables.md": drawn.markdown(rows),
-        "tables.csv": drawn.table(rows),
-        "returns.csv": drawn.returns_table(rows, population),
-        **pages,
-        "index.html": drawn.page(game, population, rows, list(pages)),
-    }
-    for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    return [folder / name for name in texts]
-
-
-def _told(row: Row) -> dict[str, Any]:
-    def figures(source: object, told: Any) -> dict[str, Any] | None:
-        names = ("pop_return", "pop_expl", "agg_score")
-        return {name: told(getattr(source, name)) for name in names} if source else None
-
-    return {
-        "method": row.method,
-        "paper": figures(row.published, lambda one: {"mean": one.mean, "error": one.error}),
-        "ours": figures(row.ours, document_of),
-        "seeds": row.ours.seeds if row.ours else 0,
-        "matches_per_cell": row.ours.matches if row.ours else 0,
-        "how": row.how,
-        "note": row.note,
-    }
-
-
-def _say(out: Console, rows: list[Row], written: list[Path]) -> None:
-    table = Table("method", "AggScore, paper", "AggScore, here", "seeds", box=None)
-    for row in rows:
-        theirs = row.published.agg_score if row.published else None
-        error = "" if theirs is None or theirs.error is None else f" ± {theirs.error:.1f}"
-        table.add_row(
-            plain(row.method),
-            "" if theirs is None else f"{theirs.mean:.1f}{error}",
-            marked(estimated(row.ours.agg_score)) if row.ours else "not run",
-            str(row.ours.seeds) if row.ours else "",
-        )
-    out.print(table)
-    for path in written:
-        out.print(f"wrote {path}")
-    if any(row.ours is None for row in rows):
-        notice("what the rows that were not run would take stands in tables.md")
+    fill(session, wanted, out or Path(f"reproduced-{game.name}"), workers, spending, wall)
 
 
 COMMANDS: tuple[click.Command, ...] = (reproduce,)

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -294,17 +295,23 @@ def test_the_box_sees_no_environment_of_ours(monkeypatch: pytest.MonkeyPatch) ->
     assert all(b"PYTHONHASHSEED=0" in environment for environment in environments)
 
 
-def test_boxes_share_the_cores_out() -> None:
-    cores = os.sched_getaffinity(0)
-    leases = [CoreLease() for _ in range(len(cores) + 1)]
-    held = [lease.core for lease in leases if lease.alone]
-    assert len(held) == len(set(held))
-    assert not leases[-1].alone, "there is one lease more than there are cores"
-    assert all(lease.core in cores for lease in leases) or len(cores) == 1
-    for lease in leases:
+def test_boxes_share_the_cores_out_evenly(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """However many there are: an idle box must not make two busy ones share a core."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # nobody else's boxes
+    cores = sorted(os.sched_getaffinity(0))
+    leases = [CoreLease() for _ in range(3 * len(cores))]
+    held = [(lease.place, lease.core) for lease in leases]
+    if len(cores) == 1:
+        assert held == [(None, None)] * 3, "there is no choice"
+        return
+    assert held == [(place, core) for place in range(3) for core in cores]
+    leases[1].close()
+    leases[1].close()
+    assert leases[1].place is None
+    late = CoreLease()
+    assert (late.place, late.core) == held[1], "a core that was let go is taken first"
+    for lease in (*leases, late):
         lease.close()
-        lease.close()
-        assert not lease.alone
 
 
 def test_the_box_is_the_standard_library_alone() -> None:
