@@ -46,11 +46,16 @@ GROUP = 16
 """Policies in a group; a block of two groups has at most twice as many workers."""
 ISOLATED_BATCH = 16
 SMALLEST_BLOCK = 16
+ENOUGH_SECONDS = 4.0
+"""Of processor time: a block that takes as much gains little by more matches, and while it is
+played other workers may have nothing to do."""
+BLOCKS_A_WORKER = 3
+"""That a schedule is cut into at least, so that all workers end at about the same time."""
 
 
-def block_size(missing: int, workers: int) -> int:
+def block_share(missing: int, workers: int) -> int:
     """Matches of a block so that each worker gets several, also at the end of a short schedule."""
-    return max(SMALLEST_BLOCK, min(BLOCK_MATCHES, missing // (3 * workers)))
+    return max(1, missing // (BLOCKS_A_WORKER * workers))
 
 
 class Route(enum.StrEnum):
@@ -171,19 +176,22 @@ class _Block:
 
     Args:
       most: matches that it may have.
+      share: matches that are enough where they take long.
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, share: int) -> None:
         self.bouts: list[Bout] = []
-        self._most = most
+        self._most, self._share = most, share
         self._load: dict[str, int] = {}
         self._demand = NOTHING
 
     def fits(self, bout: Bout, demand: Demand) -> bool:
         """Whether a match that takes so much has room beside the others; the first has."""
         total = self._demand + demand
+        long = len(self.bouts) >= self._share and total.seconds > ENOUGH_SECONDS
         return not self.bouts or (
             len(self.bouts) < self._most
+            and not long
             and total.seconds <= BLOCK_DEMAND.seconds
             and total.mebibytes <= BLOCK_DEMAND.mebibytes
             and all(self._load.get(one, 0) < INSTANCES_PER_WORKER for one in bout.players)
@@ -202,11 +210,12 @@ class _Blocks:
 
     Args:
       most: matches of a block.
+      share: matches that are enough where they take long.
       demand: what a match takes.
     """
 
-    def __init__(self, most: int, demand: Callable[[Bout], Demand]) -> None:
-        self._most, self._demand = most, demand
+    def __init__(self, most: int, share: int, demand: Callable[[Bout], Demand]) -> None:
+        self._most, self._share, self._demand = most, share, demand
         self._group: dict[str, int] = {}
         self._open: dict[tuple[int, int], _Block] = {}
         self._waiting = 0
@@ -221,7 +230,7 @@ class _Blocks:
         if tile in self._open and not self._open[tile].fits(bout, demand):
             yield self._taken(tile)
         if tile not in self._open:
-            self._open[tile] = _Block(self._most)
+            self._open[tile] = _Block(self._most, self._share)
         self._open[tile].add(bout, demand)
         self._waiting += 1
         if self._waiting > MOST_WAITING:
@@ -246,7 +255,7 @@ def jobs(
     players: Mapping[str, Player],
     *,
     shared: bool = False,
-    block_matches: int = BLOCK_MATCHES,
+    share: int = BLOCK_MATCHES,
     demands: Demands | None = None,
 ) -> Iterator[Job]:
     """Cuts matches into jobs, lazily.
@@ -259,8 +268,8 @@ def jobs(
       bouts: what is to be played; all of that game.
       players: every policy that can sit down (members of mixtures included), by digest.
       shared: whether the matches of one Python policy may share a sealed worker.
-      block_matches: of a shared block, or in lockstep with somebody who is asked, at most; smaller
-        blocks share out among more workers.
+      share: matches of a block, or in lockstep with somebody who is asked; smaller blocks share
+        out among more workers.  Blocks of policies that are quick have `SMALLEST_BLOCK` even so.
       demands: what policies took for a match so far; may become better while jobs are cut.
     """
     known = demands or Demands()
@@ -273,13 +282,13 @@ def jobs(
         present = {digest: players[digest] for bout in bouts for digest in bout.players}
         return Job(route, game, tuple(bouts), present)
 
-    most = min(block_matches, BLOCK_MATCHES) if shared else ISOLATED_BATCH
-    blocks = _Blocks(most, demand)
+    shared_most = max(SMALLEST_BLOCK, min(share, BLOCK_MATCHES))
+    blocks = _Blocks(shared_most if shared else ISOLATED_BATCH, share, demand)
     sizes = {
         Route.NATIVE: NATIVE_BATCH,
         Route.INLINE: INLINE_BATCH,
         Route.LOCKSTEP: INLINE_BATCH,
-        Route.ASKED: min(block_matches, ASKED_MATCHES),
+        Route.ASKED: min(share, ASKED_MATCHES),
     }
     waiting: dict[Route, list[Bout]] = {route: [] for route in sizes}
     for bout in bouts:

@@ -23,7 +23,7 @@ from arena.executors import Executor, Workers, open_executor
 from arena.games.protocol import Game
 from arena.home import Home
 from arena.kinds.asked import Asked, refuse_unanswered
-from arena.plan import Bout, Job, Player, Route, block_size, bout_of, jobs, trial_job
+from arena.plan import Bout, Job, Player, Route, block_share, bout_of, jobs, trial_job
 from arena.players import members_of, resolver
 from arena.playing import announced
 from arena.schedule import Schedule
@@ -153,7 +153,7 @@ class Runner:
                 tally.within_budget(bouts),
                 players,
                 shared=request.shared,
-                block_matches=self._block_size(missing),
+                share=self._share_of(missing),
                 demands=self._demands,
             )
             few = missing <= SMALL
@@ -238,10 +238,10 @@ class Runner:
                 part.close()
         self._opened = self._here = None
 
-    def _block_size(self, missing: int) -> int:
+    def _share_of(self, missing: int) -> int:
         if self.asked is not None:
             return self.asked.matches
-        return block_size(missing, self.capacity)
+        return block_share(missing, self.capacity)
 
     def _schedules(self, request: Request) -> list[Schedule]:
         by_count: dict[int, list[tuple[str, str]]] = {}
@@ -285,6 +285,9 @@ class Runner:
             while (job := next_but_more() or next(stream, None)) is not None:
                 yield self._here.run(job)
             return
+        if self._here is not None:  # its box would hold a core of theirs, and memory
+            self._here.close()
+            self._here = None
         self._executor.grow(-(-matches // MATCHES_A_WORKER))
         yield from self._executor.run(stream, next_but_more, self.watch or _nobody)
 

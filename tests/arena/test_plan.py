@@ -4,6 +4,7 @@ from collections import Counter
 from datetime import UTC, datetime
 from itertools import combinations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,10 +13,13 @@ from arena.demand import Demand, Demands
 from arena.plan import (
     BLOCK_DEMAND,
     BLOCK_MATCHES,
+    BLOCKS_A_WORKER,
     INSTANCES_PER_WORKER,
     ISOLATED_BATCH,
+    SMALLEST_BLOCK,
     Player,
     Route,
+    block_share,
     bout_of,
     jobs,
     route_of,
@@ -70,7 +74,7 @@ def test_every_match_is_in_one_job_by_the_right_route(kinds, repetitions, shared
 
 def test_who_is_asked_is_asked_for_so_many_matches_at_once():
     players = players_of(["llm", "llm", "native", "tabular", "native"])
-    cut = list(jobs("rrps", round_robin(players, 2), players, block_matches=6))
+    cut = list(jobs("rrps", round_robin(players, 2), players, share=6))
     asked = [len(job.bouts) for job in cut if job.route is Route.ASKED]
     assert sum(asked) == 2 * 7 and max(asked) == 6
     assert route_of(("python", "llm")) is Route.BOX and route_of(("llm", "llm")) is Route.ASKED
@@ -125,6 +129,26 @@ def test_light_policies_play_in_wider_blocks_than_heavy_and_unknown_ones():
     widths = [max(len(job.bouts) for job in cut) for cut in (light, unknown, heavy)]
     assert widths == sorted(widths, reverse=True) and len(set(widths)) == 3
     assert widths[0] > 400 and widths[2] == 40
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_short_schedule_of_long_matches_gives_every_worker_several_blocks(shared):
+    players = players_of(["python", "python"])
+    for missing, workers in ((24, 2), (30, 2), (100, 4)):
+        share = block_share(missing, workers)
+
+        def widths(seconds, share=share, missing=missing):
+            known = Demands()
+            known.learn(dict.fromkeys(players, Demand(seconds, 1.0)))
+            bouts = round_robin(players, missing)
+            cut = jobs("rrps", bouts, players, shared=shared, share=share, demands=known)
+            return [len(job.bouts) for job in cut]
+
+        slow, quick = widths(0.7), widths(0.001)
+        assert sum(slow) == sum(quick) == missing
+        assert len(slow) >= BLOCKS_A_WORKER * workers
+        assert max(slow) == max(share, 3), "what takes 4 s is enough"
+        assert min(quick[:-1]) >= SMALLEST_BLOCK, "to start processes takes longer than to play"
 
 
 def test_what_the_engine_plays_itself_takes_no_room_in_a_block():
