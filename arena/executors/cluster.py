@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from arena.errors import ClusterUnavailable
+from arena.executors.local import LocalExecutor
 from arena.executors.protocol import TICK_SECONDS, Handler, JobQueue, Ticket
 from arena.executors.software import software
 from arena.extras import install_command
@@ -34,11 +35,15 @@ STILLBORN = 20
 
 
 class _Worker:
-    """Runs in a process of a node."""
+    """Runs in a process of a node, and plays in another one.
+
+    The engine's bots draw from libc's process-wide `random()`, and so do threads of Ray: when a
+    node was lost, a bot of another node threw something else than its seed says.  No thread but
+    ours is in the process that plays.
+    """
 
     def __init__(self, build: Callable[[], Handler]) -> None:
-        self._build = build
-        self._handler: Handler | None = None
+        self._playing = LocalExecutor(build, most=1)
 
     def introduce(self) -> tuple[str, str]:
         """Its machine and its software."""
@@ -47,16 +52,15 @@ class _Worker:
     def run(self, job: Any) -> tuple[bool, Any]:
         """Whether it went well, and the answer or the error."""
         try:
-            self._handler = self._handler or self._build()
-            return True, self._handler.run(job)
+            self._playing.grow(1)
+            (answer,) = self._playing.run(iter([job]))
+            return True, answer
         except Exception as error:  # noqa: BLE001 - handed to the driver, which raises it
             return False, error
 
     def close(self) -> None:
-        """Ends its sandboxes."""
-        if self._handler is not None:
-            self._handler.close()
-            self._handler = None
+        """Ends its process and the sandboxes of that."""
+        self._playing.close()
 
 
 @dataclass(slots=True, eq=False)

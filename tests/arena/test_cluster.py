@@ -19,6 +19,7 @@ from arena.errors import ClusterUnavailable
 from arena.executors import Workers, open_executor
 from arena.executors.software import software
 from sandbox.errors import SandboxRefused
+from tests.arena.neighbours import Neighbours
 from tests.arena.ray_cluster import kill, ray_cluster
 from tests.arena.test_play import CRASHES, RANDOM, registered, table_of
 
@@ -72,6 +73,14 @@ def test_a_node_that_dies_costs_nothing(cluster, new_arena, caplog):
     assert (report.played, report.left) == (360, 0)
     assert table_of(there) == table_of(here)
     assert len(list(there.matches("rrps", limit=None))) == 360
+
+
+def test_nothing_of_ray_is_in_the_process_that_plays(cluster):
+    """Its threads draw from the random stream of the process, which the engine's bots draw from."""
+    executor = open_executor(Workers(0, cluster.address), Neighbours)
+    executor.grow(2)
+    assert list(executor.run(iter(range(4)))) == [False] * 4
+    executor.close()
 
 
 def test_a_machine_without_a_wall_plays_nothing_that_needs_one(cluster, caplog):
