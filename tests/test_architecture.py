@@ -13,8 +13,9 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("arena", "dashboards", "oracle", "population", "registry", "sandbox")
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+TESTS = sorted((ROOT / "tests").rglob("*.py"))
 MAX_LINES = 400
-"""A module has fewer."""
+"""A module has fewer, and a file of tests."""
 NAMED = re.compile(r"(?<![\w/.])(?:\w+/)*\w+(?:\.(?:py|json|js)\b|/)")
 """Files and folders in ARCHITECTURE.md's tree, as far as they are written out."""
 
@@ -25,7 +26,7 @@ def test_imports_go_down_the_house():
     assert result.returncode == 0, result.stdout
 
 
-@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize("module", MODULES + TESTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_modules_stay_small_and_well_named(module):
     assert len(module.read_text().splitlines()) < MAX_LINES
     assert not re.fullmatch(r"(utils?|helpers?|managers?|common|misc|base_.*)", module.stem)
