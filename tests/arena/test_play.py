@@ -181,7 +181,7 @@ def test_a_budget_ends_a_request_and_another_goes_on(arena):
     slow = registered(
         arena,
         "me/slow",
-        "class Agent:\n    def act(self, observation):\n        sum(range(20_000))\n"
+        "class Agent:\n    def act(self, observation):\n        sum(range(6_000))\n"
         "        return 'ROCK'\n",
     )
     wanted = {(slow, bot): 12 for bot in digests(arena, BOTS)}
