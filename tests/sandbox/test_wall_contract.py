@@ -21,7 +21,7 @@ from sandbox.values import (
     SeatPlan,
 )
 from sandbox.wall import Wall
-from tests.sandbox.short_matches import ECHO, RANDOM, SHORT, match, play, play_against_echo
+from tests.sandbox.short_matches import ECHO, RANDOM, ROOM, match, play, play_against_echo
 
 GAMES = Path(__file__).parents[2] / "arena" / "games"
 
@@ -114,7 +114,7 @@ def test_company_changes_nothing(
     wall = walls.get("process-plain")  # type: ignore[attr-defined]
     together = play(wall, throws, HONEST, pairs, isolate=False)
     for number, pair in enumerate(pairs):
-        (alone,) = wall.play(Block(throws, HONEST, (match(number, *pair),), True, SHORT))
+        (alone,) = wall.play(Block(throws, HONEST, (match(number, *pair),), True, ROOM))
         assert alone.moves == together[number].moves
 
 
@@ -133,7 +133,7 @@ def test_seeds_decide(wall: Wall, throws: Rules) -> None:
         matches = tuple(
             BlockMatch(0, (SeatPlan(0, one), SeatPlan(0, other))) for one, other in seeds
         )
-        first, again, different = wall.play(Block(throws, (source,), matches, False, SHORT))
+        first, again, different = wall.play(Block(throws, (source,), matches, False, ROOM))
         assert first.moves == again.moves
         assert first.moves != different.moves
 
@@ -170,7 +170,7 @@ class Probe:
         assert np.random.default_rng(3).choice(5) >= 0
         return "ROCK"
 """
-    assert play_against_echo(wall, throws, source, replace(SHORT, memory_mib=512)).fault is None
+    assert play_against_echo(wall, throws, source, replace(ROOM, memory_mib=512)).fault is None
 
 
 def test_external_seats_are_played_by_the_host(wall: Wall, throws: Rules) -> None:
@@ -184,7 +184,7 @@ def test_external_seats_are_played_by_the_host(wall: Wall, throws: Rules) -> Non
             assert len(messages) == 22
             return bytes(253 if message == 254 else 2 for message in messages)
 
-        outcomes = wall.play(Block(throws, (ECHO,), matches, isolate, SHORT), answer)
+        outcomes = wall.play(Block(throws, (ECHO,), matches, isolate, ROOM), answer)
         assert all(outcome.fault is None for outcome in outcomes)
         assert outcomes[0].moves == bytes((2, 0)) + bytes((2, 2)) * 19
         assert outcomes[2].moves == bytes((0, 2)) + bytes((2, 2)) * 19
@@ -194,7 +194,7 @@ def test_external_seats_are_played_by_the_host(wall: Wall, throws: Rules) -> Non
 
 
 def test_a_block_may_be_external_alone(wall: Wall, throws: Rules) -> None:
-    block = Block(throws, (), (match(0, EXTERNAL, EXTERNAL),), False, SHORT)
+    block = Block(throws, (), (match(0, EXTERNAL, EXTERNAL),), False, ROOM)
     (outcome,) = wall.play(block, lambda messages: bytes((1, 2)))
     assert outcome.moves == bytes((1, 2)) * 20
 
@@ -206,7 +206,7 @@ def test_the_hosts_own_error_passes_through(walls: object, throws: Rules) -> Non
         raise ZeroDivisionError("ours")
 
     with pytest.raises(ZeroDivisionError, match="ours"):
-        wall.play(Block(throws, (ECHO,), (match(0, 0, EXTERNAL),), True, SHORT), answer)
+        wall.play(Block(throws, (ECHO,), (match(0, 0, EXTERNAL),), True, ROOM), answer)
     with pytest.raises(SandboxUnavailable):
         play_against_echo(wall, throws, ECHO)
     wall.close()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.values import FaultKind, Rules
+from sandbox.values import FaultKind, Limits, Rules
 from sandbox.wall import Wall
-from tests.sandbox.short_matches import ECHO, RANDOM, SHORT, play, play_against_echo
+from tests.sandbox.short_matches import ECHO, RANDOM, ROOM, SHORT, play, play_against_echo
 
 FAULTS = {
     "syntax": ("class Probe:\n  def act(self seen)\n", FaultKind.LOAD_FAILED, "line 2"),
@@ -29,7 +29,7 @@ FAULTS = {
         "",
     ),
     "no text": ("class Probe:\n def act(self, seen): return 1", FaultKind.MALFORMED_ACTION, "str"),
-    "loops": ("class Probe:\n def act(self, seen):\n  while 1: pass", FaultKind.TIMED_OUT, "0.2 s"),
+    "loops": ("class Probe:\n def act(self, seen):\n  while 1: pass", FaultKind.TIMED_OUT, "0.3 s"),
     "idles": (
         "from random import _os\nclass Probe:\n def act(self, seen): _os.read(3, 9)",
         FaultKind.STALLED,
@@ -53,10 +53,14 @@ FAULTS = {
 }
 
 
+def limits_for(name: str) -> Limits:
+    return SHORT if name in {"loops", "idles"} else ROOM
+
+
 @pytest.mark.parametrize("name", FAULTS)
 def test_faults(wall: Wall, throws: Rules, name: str) -> None:
     source, kind, text = FAULTS[name]
-    outcome = play_against_echo(wall, throws, source)
+    outcome = play_against_echo(wall, throws, source, limits_for(name))
     assert outcome.fault is not None
     assert (outcome.fault.seat, outcome.fault.kind) == (0, kind)
     assert text in outcome.fault.message
@@ -142,8 +146,8 @@ class Probe:
 @pytest.mark.parametrize("name", ["loops", "idles", "exits"])
 def test_a_workers_fault_settles_nothing_in_lockstep(wall: Wall, throws: Rules, name: str) -> None:
     source, kind, _ = FAULTS[name]
-    programs = (source, RANDOM, ECHO)
-    outcomes = play(wall, throws, programs, [(0, 1), (1, 2), (2, 0), (1, 1)], isolate=False)
+    programs, pairs = (source, RANDOM, ECHO), [(0, 1), (1, 2), (2, 0), (1, 1)]
+    outcomes = play(wall, throws, programs, pairs, isolate=False, limits=limits_for(name))
     assert [outcome.final for outcome in outcomes] == [False, True, False, True]
     assert [outcome.fault is None for outcome in outcomes] == [False, True, False, True]
     assert outcomes[0].fault is not None
@@ -161,7 +165,7 @@ def test_compiling_is_limited(wall: Wall, throws: Rules) -> None:
         lines += [f"{pad}try:", f"{pad} x = 1", f"{pad}finally:"]
     lines.append(" " * depth + "x = 2")
     bomb = "\n".join(lines) + "\nclass Probe:\n    def act(self, seen): return 'ROCK'\n"
-    outcome = play_against_echo(wall, throws, bomb)
+    outcome = play_against_echo(wall, throws, bomb, SHORT)
     assert outcome.fault is not None
     assert outcome.fault.kind in (
         FaultKind.LOAD_FAILED,
@@ -195,7 +199,7 @@ def test_long_texts_are_cut_in_the_middle(wall: Wall, throws: Rules) -> None:
     source = "class Probe:\n def act(self, seen): raise ValueError('begin' + 'x' * 10_000 + 'end')"
     fault = play_against_echo(wall, throws, source).fault
     assert fault is not None
-    assert len(fault.message) <= SHORT.message_chars
+    assert len(fault.message) <= ROOM.message_chars
     assert fault.message.startswith("Traceback")
     assert "ValueError: begin" in fault.message
     assert fault.message.endswith("xend")
