@@ -24,6 +24,8 @@ LIMITS = Limits(
     load_seconds=0.4,
     memory_mib=256,
 )
+"""For attacks on time; all others have `ROOM`, so that a busy machine ends none of them."""
+ROOM = Limits(act_seconds=2.0, match_wall_seconds=4.0, memory_mib=256)
 TOKEN = "other-seats-secret-90417-token"
 HONEST = f"""
 import random
@@ -43,6 +45,12 @@ class Attack:
     name: str
     source: str
     verdicts: frozenset[FaultKind | None]
+
+    @property
+    def limits(self) -> Limits:
+        """Short where it may end by them, or goes on for as long as it may."""
+        ends_so = self.verdicts & {FaultKind.TIMED_OUT, FaultKind.STALLED}
+        return LIMITS if ends_so or self.family == "time_wasting" else ROOM
 
 
 def _sections(path: Path) -> Iterator[Attack]:
@@ -166,32 +174,41 @@ class Played:
         return self._done[key][attack.name]
 
     def _play(self, wall: Wall, family: str, isolate: bool) -> dict[str, tuple[Outcome, int]]:
-        """Every attack meets the honest policy; two honest ones play between them."""
-        attacks = members(family, wall.name)
-        programs = [HONEST, *(self._canaries.fill_in(attack.source) for attack in attacks)]
-        matches = []
-        for number in range(1, len(programs)):
-            seats = (seat(number, 1000 + number), seat(0, number))
-            matches.append(BlockMatch(number, seats if number % 2 else seats[::-1]))
-            matches.append(BlockMatch(number, (seat(0, 500 + number), seat(0, 600 + number))))
         # A wall that has played nothing has no zygote of either kind yet; this brings the first.
         alone = (BlockMatch(0, (seat(0, 1), seat(0, 2))),)
-        wall.play(Block(self._rules, (HONEST,), alone, isolate, LIMITS))
+        wall.play(Block(self._rules, (HONEST,), alone, isolate, ROOM))
+        numbered = list(enumerate(members(family, wall.name), start=1))
+        played = {}
+        for limits in (LIMITS, ROOM):
+            chosen = [(number, attack) for number, attack in numbered if attack.limits == limits]
+            if chosen:
+                played.update(self._block(wall, chosen, limits, isolate))
+        return played
+
+    def _block(
+        self, wall: Wall, attacks: list[tuple[int, Attack]], limits: Limits, isolate: bool
+    ) -> dict[str, tuple[Outcome, int]]:
+        """Every attack meets the honest policy; two honest ones play between them."""
+        programs = [HONEST, *(self._canaries.fill_in(attack.source) for _, attack in attacks)]
+        matches = []
+        for program, (number, _) in enumerate(attacks, start=1):
+            seats = (seat(program, 1000 + number), seat(0, number))
+            matches.append(BlockMatch(number, seats if number % 2 else seats[::-1]))
+            matches.append(BlockMatch(number, (seat(0, 500 + number), seat(0, 600 + number))))
         before = _processes(wall)
-        block = Block(self._rules, tuple(programs), tuple(matches), isolate, LIMITS)
-        outcomes = wall.play(block)
+        outcomes = wall.play(Block(self._rules, tuple(programs), tuple(matches), isolate, limits))
         assert len(_processes(wall) - before) <= 1, "more than a second zygote was left behind"
         assert self._canaries.reached() == []
-        for number, outcome in enumerate(outcomes[1::2], start=1):
-            assert outcome.fault is None, "honest policies were disturbed"
-            assert outcome.final
-            assert outcome.moves[0::2] == honest_moves(500 + number)
-            assert outcome.moves[1::2] == honest_moves(600 + number)
-        hostile_seats = [0 if number % 2 else 1 for number in range(1, len(programs))]
-        return {
-            attack.name: (outcome, hostile)
-            for attack, outcome, hostile in zip(attacks, outcomes[0::2], hostile_seats, strict=True)
-        }
+        found = {}
+        for (number, attack), hostile, honest in zip(
+            attacks, outcomes[0::2], outcomes[1::2], strict=True
+        ):
+            assert honest.fault is None, "honest policies were disturbed"
+            assert honest.final
+            assert honest.moves[0::2] == honest_moves(500 + number)
+            assert honest.moves[1::2] == honest_moves(600 + number)
+            found[attack.name] = (hostile, 0 if number % 2 else 1)
+        return found
 
 
 def _processes(wall: Wall) -> set[str]:
