@@ -21,6 +21,11 @@ The registry and the sandbox have roots of their own (`RegistryError`, `SandboxE
 they do not know the arena; the command line shows all three the same way.
 """
 
+import enum
+from typing import TypeVar
+
+_Choice = TypeVar("_Choice", bound=enum.StrEnum)
+
 
 class ArenaError(Exception):
     """Root of the arena's errors."""
@@ -84,3 +89,15 @@ class VersionMismatch(ServerError):
 
 class ServerFault(ServerError):
     """The server failed in what it was asked; its log says how."""
+
+
+def one_of(choices: type[_Choice], name: str) -> _Choice:
+    """The choice of that name.
+
+    Raises:
+      UsageFault: there is none.
+    """
+    try:
+        return choices(name)
+    except ValueError:
+        raise UsageFault(f"there is no {name!r}; there are {', '.join(choices)}") from None

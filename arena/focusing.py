@@ -24,7 +24,7 @@ from arena.analysis.focus import (
 )
 from arena.analysis.stakes import Stakes, stakes_of
 from arena.analysis.stopping import floored
-from arena.errors import UsageFault
+from arena.errors import UsageFault, one_of
 from arena.home import Home
 from arena.mixing import Weights, through_members, with_mixtures
 from arena.payoffs import PayoffTable
@@ -40,17 +40,19 @@ _GROWTH = 0.1
 
 
 def check_focus(
-    focus: object, budget: int | None, *, only: Collection[str], precision: float | None
+    focus: str | None, budget: int | None, *, only: Collection[str], precision: float | None
 ) -> None:
     """Refuses what does not go with a focus, or with a budget.
 
     Raises:
-      UsageFault: one of the two is given without the other, or with what does not go with them.
+      UsageFault: one of the two is given without the other, or with what does not go with them,
+        or there is no such focus.
     """
     if focus is None and budget is None:
         return
     if focus is None or budget is None or only or precision is not None:
         raise UsageFault("a focus and a budget go together, for everybody, and without a precision")
+    one_of(Focus, focus)
 
 
 def play_with_focus(

@@ -214,6 +214,11 @@ def open_home(
             "update policy-arena, or point --home at another folder"
         )
     if marker is None and not create:
+        if (path / MATCHES).exists():
+            raise UsageFault(
+                f"{path} has matches, but its home.json is gone: put it back from a copy, or let a "
+                "command that plays or takes policies in make it anew"
+            )
         raise UsageFault(
             f"there is no home at {path}; commands that take policies in or play, such as `arena "
             "submit` and `arena play`, make one, and --home and ARENA_HOME name another"

@@ -20,6 +20,7 @@ from arena.analysis.rankings import NASH_RULE, RankBy
 from arena.analysis.ratings import MAX_MATCHES, Rating, repetitions_to_rate, true_skill
 from arena.analysis.stakes import stakes_of
 from arena.columns import column_of, numbers, whole
+from arena.errors import one_of
 from arena.figures.intervals import Line, intervals
 from arena.figures.text import interval, number
 from arena.games import game as game_named
@@ -368,12 +369,15 @@ def standings(
       home: whose registry and matches.
       game: which game.
       population: what PopReturn, PopExpl and AggScore are measured on.
-      by: one of `arena.analysis.leaderboard.RANKINGS`.
+      by: one of `arena.analysis.rankings.RankBy`.
       more: whether to compute Bradley-Terry, Nash mass and alpha-rank.
+
+    Raises:
+      UsageFault: nothing ranks by that.
     """
     versions = home.registry.find(game.name, status=Status.QUALIFIED)
     table = payoff_table(home, game, [*(v.digest for v in versions), *population.digests])
-    options = Options(RankBy(by), ratings(home, game, table), more, stakes_of(game))
+    options = Options(one_of(RankBy, by), ratings(home, game, table), more, stakes_of(game))
     rows = leaderboard(versions, table, population, options)
     lost = nash_exploitability(table, rows) if more else None
     return Leaderboard(game.name, game.unit, population.name, by, rows, lost)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 
-import numpy as np
-
-from arena.analysis.estimates import Estimate
+from arena.analysis.estimates import Estimate, over_programs
 from population.comparison import title_of
 from population.config import RunConfig
 from population.paper import PaperRow, methods
 from population.records import RunRecord
-from population.scores import Scores
+from population.scores import ERRS, Scores
 
 METRICS = {"AggScore": "agg_score", "PopReturn": "pop_return", "PopExpl": "pop_expl"}
 """Titles of the metrics, and what `Scores` and the paper's rows call them."""
@@ -41,22 +38,16 @@ def variants(records: Iterable[RunRecord]) -> dict[str, tuple[RunRecord, ...]]:
 
 
 def over_seeds(runs: Sequence[Scored], metric: str) -> Points:
-    """Mean of a metric over runs, with one standard error to each side.
+    """Mean of a metric over runs, with 95 % intervals; of one run, those of its matches.
 
     Only where all of the runs were measured: a mean over others at each place would jump.
-    The error is unknown for a single run.
     """
-    values = [{place: estimate.value for place, estimate in points_of(one, metric)} for one in runs]
+    values = [dict(points_of(one, metric)) for one in runs]
     shared = set.intersection(*(set(one) for one in values)) if values else set()
-    return [(place, _mean([one[place] for one in values])) for place in sorted(shared)]
-
-
-def _mean(values: Sequence[float]) -> Estimate:
-    mean = float(np.mean(values))
-    if len(values) < 2:
-        return Estimate(mean, math.nan, math.nan, math.nan)
-    error = float(np.std(values, ddof=1) / np.sqrt(len(values)))
-    return Estimate(mean, error, mean - error, mean + error)
+    errs = ERRS[METRICS[metric]]
+    return [
+        (place, over_programs([one[place] for one in values], errs)) for place in sorted(shared)
+    ]
 
 
 def published(game: str, metric: str) -> tuple[tuple[str, float], ...]:

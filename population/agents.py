@@ -178,7 +178,7 @@ def _row(game: Game, one: PolicyVersion, scores: Scores, published: PaperRow | N
     method = published.method if published else f"{TITLE} {model}"
     note = "words of our own, and a model that chats" if published else ""
     how, digests = f"{one.ref}, by {model}", (one.digest,)
-    return Row(method, published, over_seeds([scores]), how, note, digests)
+    return Row(method, published, over_seeds([scores], game), how, note, digests)
 
 
 def _not_run(game: Game, published: PaperRow, population: Population) -> Row:

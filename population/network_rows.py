@@ -30,7 +30,7 @@ def network_rows(game: Game, runs: Iterable[tuple[RunRecord, Measured]]) -> list
         Row(
             METHOD,
             published,
-            over_seeds([scores for _, scores in group]),
+            over_seeds([scores for _, scores in group], game),
             f"K {config.iterations}, {config.oracle.training}, "
             f"seeds {', '.join(str(seed) for seed, _ in group)}",
             "for how long the paper trained is not published",

@@ -11,9 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from arena.analysis.estimates import Estimate, around
+from arena.analysis.estimates import Estimate, over_programs
 from arena.games import game as game_named
 from arena.games.parts import Learner
 from arena.games.protocol import Game
@@ -28,7 +26,7 @@ from population.matches import Matches
 from population.members import AUTHOR
 from population.paper import PaperRow, methods, variants
 from population.records import RunRecord
-from population.scores import Measured, Scores, measure, measured
+from population.scores import ERRS, Measured, Scores, measure, measured
 
 ITERATIONS, REFINEMENTS = 20, 10
 """K and M of the paper."""
@@ -51,8 +49,8 @@ class Ours:
     """Figures of one method, measured here.
 
     Attributes:
-      pop_return: with its 95 % interval: over seeds by Student's distribution where there are two
-        or more, else over the matches.
+      pop_return: with its 95 % interval: over seeds where there are two or more
+        (`arena.analysis.estimates.over_programs`), else over the matches.
       pop_expl: likewise.
       agg_score: likewise.
       against: mean returns against each member of the population, in its order, likewise.
@@ -89,7 +87,7 @@ class Row:
     digests: tuple[str, ...] = ()
 
 
-def over_seeds(scores: Sequence[Scores]) -> Ours:
+def over_seeds(scores: Sequence[Scores], game: Game) -> Ours:
     """The figures of one method from those of its programs.
 
     Raises:
@@ -97,23 +95,19 @@ def over_seeds(scores: Sequence[Scores]) -> Ours:
     """
     if not scores:
         raise ValueError("no figures without a measured program")
+
+    def pooled(name: str) -> Estimate:
+        return over_programs([getattr(one, name) for one in scores], ERRS[name])
+
+    most, against = game.most, zip(*(one.against for one in scores), strict=True)
     return Ours(
-        _over_seeds([one.pop_return for one in scores]),
-        _over_seeds([one.pop_expl for one in scores]),
-        _over_seeds([one.agg_score for one in scores]),
-        tuple(map(_over_seeds, zip(*(one.against for one in scores), strict=True))),
+        pooled("pop_return").within(most),
+        pooled("pop_expl").within(most),
+        pooled("agg_score").within(2.0 * most),
+        tuple(over_programs(one).within(most) for one in against),
         seeds=len(scores),
         matches=min(one.matches for one in scores),
     )
-
-
-def _over_seeds(estimates: Sequence[Estimate]) -> Estimate:
-    """The mean of several programs' figures; of one, the figure itself."""
-    if len(estimates) == 1:
-        return estimates[0]
-    values = np.array([one.value for one in estimates])
-    error = values.std(ddof=1, keepdims=True) / np.sqrt(len(values))
-    return around(values.mean(keepdims=True), error, np.array([len(values) - 1.0]))[0]
 
 
 def enter_learner(matches: Matches, learner: Learner, seed: int) -> str:
@@ -148,7 +142,7 @@ def learner_row(
     return Row(
         learner.title,
         _published(matches.game, learner.beside or learner.title),
-        over_seeds(_complete(known, digests)),
+        over_seeds(_complete(known, digests), matches.game),
         f"{number}, trained here" if learner.trained else number,
         learner.note,
         tuple(digests),
@@ -163,7 +157,7 @@ def house_row(matches: Matches, published: PaperRow, count: int, population: Pop
     """
     version = matches.arena.policy(f"house/{published.method}", matches.game)
     known = measure(matches, {version.digest: count}, population)
-    scores = over_seeds(_complete(known, [version.digest]))
+    scores = over_seeds(_complete(known, [version.digest]), matches.game)
     return Row(published.method, published, scores, version.ref, digests=(version.digest,))
 
 
@@ -175,7 +169,7 @@ def brought_up_to_date(row: Row, arena: Tournament, game: Game, population: Popu
     if not row.digests:
         return row
     known = measured(arena, game, row.digests, population)
-    return replace(row, ours=over_seeds(_complete(known, row.digests)))
+    return replace(row, ours=over_seeds(_complete(known, row.digests), game))
 
 
 def _complete(known: Measured, digests: Sequence[str]) -> list[Scores]:
@@ -243,7 +237,7 @@ def variant_rows(
     for config, group in by_variant(filling).items():
         asking = str(config.oracle.asking)
         by = f"{config.oracle.model}, {asking}" if asking else config.oracle.model
-        ours = over_seeds([scores for _, scores in group])
+        ours = over_seeds([scores for _, scores in group], game)
         rows.append(Row(published.method, published, ours, f"by {by}, {_seeds(group)}"))
     if rows:
         return sorted(rows, key=lambda row: row.how)
@@ -299,7 +293,7 @@ def own_rows(game: Game, runs: Iterable[tuple[RunRecord, Measured]]) -> list[Row
         Row(
             f"CSRO {title_of(config)}, K {config.iterations}",
             None,
-            over_seeds([scores for _, scores in group]),
+            over_seeds([scores for _, scores in group], game),
             _seeds(group),
         )
         for config, group in by_variant(others).items()

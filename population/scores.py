@@ -43,6 +43,12 @@ class Scores:
     matches: int
 
 
+ERRS = {"pop_return": 0, "pop_expl": 1, "agg_score": -1}
+"""Figures of `Scores`, and to which side they err on average: the worst of noisy means looks worse.
+
+See `arena.analysis.estimates.over_programs`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Measured:
     """What is known about some policies against a population.

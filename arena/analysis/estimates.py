@@ -7,6 +7,7 @@ freedom of Welch and Satterthwaite (Satterthwaite 1946, doi:10.2307/3002019).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +30,11 @@ class Estimate:
     stderr: float
     low: float
     high: float
+
+    def within(self, most: float) -> Estimate:
+        """The same with an interval that does not leave [-most, most]; the value stays."""
+        low, high = np.maximum(self.low, -most), np.minimum(self.high, most)
+        return Estimate(self.value, self.stderr, float(low), float(high))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,6 +162,36 @@ def minimum_of(means: Floats, stderr: Floats, freedom: Floats) -> Estimates:
         high,
         np.take_along_axis(freedom, worst, axis=1)[:, 0],
     )
+
+
+def over_programs(parts: Sequence[Estimate], errs: int = 0) -> Estimate:
+    """The mean of one figure over several programs of one method, trained or found independently.
+
+    The interval is Student's over the programs: their spread holds how much they differ and the
+    noise of their matches.  It is never less than that noise alone, else two that agree by luck
+    would be certain.  A figure that errs to one side, as a minimum of noisy means does, errs so in
+    each program alike, and no number of them shows it.  On the other side the mean reach of the
+    programs' own intervals, which allow for that, is added (root of the sum of squares).
+
+    Args:
+      parts: of the programs, at least one; of one, it is the figure itself.
+      errs: 1 where every value is too large on average, -1 where it is too small, else 0.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    values = np.array([one.value for one in parts])
+    mean, error = float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(parts)))
+    reach = error * float(student(freedom_of(np.array(len(parts))), _TAIL))
+
+    def end(own: Floats, doubted: bool) -> float:
+        """How far one side reaches, from (n,) how far it does for each program."""
+        if doubted:
+            return float(np.hypot(reach, own.mean()))
+        return float(np.fmax(reach, np.sqrt(np.square(own).sum()) / len(parts)))
+
+    below = end(values - np.array([one.low for one in parts]), errs > 0)
+    above = end(np.array([one.high for one in parts]) - values, errs < 0)
+    return Estimate(mean, error, mean - below, mean + above)
 
 
 def surely_better(estimates: Estimates) -> NDArray[np.bool_]:

@@ -8,7 +8,8 @@ population itself meets itself with a payoff of 0, known exactly.
 PopExpl and AggScore take a minimum over noisy means, so as plain numbers they look worse than the
 truth (a policy that draws with all 43 bots shows a PopExpl of 15 at 16 matches a bot).  Their
 intervals allow for it (see `estimates.minimum_of`).  The cross-fitted PopExpl is free of it: one
-half of the deals names the worst opponent, the other half says what it won.
+half of the deals names the worst opponent, the other half says what it won, which is at most the
+true PopExpl on average.
 """
 
 from __future__ import annotations

@@ -156,7 +156,7 @@ def _compare(game: Game, found: Sequence[RunRecord]) -> None:
     _charts(game, lines)
     _configurations(picked)
     st.caption(
-        "Bars: one standard error of the mean over seeds, where there is more than one."
+        "Bars: 95 % intervals of the mean over seeds; of a single seed, of its matches."
         if how == SEEDS
         else "Bars: 95 % intervals, of the matches that were played; other seeds differ by more."
     )

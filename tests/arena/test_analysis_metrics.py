@@ -10,7 +10,14 @@ import numpy as np
 import pytest
 from scipy.stats import t as student_t
 
-from arena.analysis.estimates import Estimates, mean_of, minimum_of, surely_better
+from arena.analysis.estimates import (
+    Estimate,
+    Estimates,
+    mean_of,
+    minimum_of,
+    over_programs,
+    surely_better,
+)
 from arena.analysis.metrics import (
     agg_score,
     evaluate,
@@ -212,3 +219,28 @@ def test_a_round_robin_measures_the_true_metrics():
     np.testing.assert_allclose(metrics.pop_return.value, truth.mean(axis=1), atol=3.0)
     np.testing.assert_allclose(metrics.pop_expl.value, -truth.min(axis=1), atol=6.0)
     assert _coverage(metrics.pop_return, truth.mean(axis=1)) >= 0.75
+
+
+def test_intervals_over_programs_allow_for_what_errs_in_each_alike():
+    trials, covered = _Trials(TIED, 20, seed=9, trials=2000), np.zeros((2, 3))
+    for place, (metric, errs) in enumerate(((pop_return, 0), (pop_expl, 1), (agg_score, -1))):
+        estimates = metric(*trials.whole)
+        for start in range(0, 2000, 5):
+            parts = [estimates[row] for row in range(start, start + 5)]
+            alone, as_is = over_programs(parts), over_programs(parts, errs)
+            covered[:, place] += alone.low <= 0.0 <= alone.high, as_is.low <= 0.0 <= as_is.high
+    covered /= 400
+    assert covered[0, 0] == covered[1, 0]
+    assert 0.93 < covered[0, 0] < 0.99
+    assert (covered[0, 1:] < 0.3).all(), "Student's interval does not know of it"
+    assert (covered[1, 1:] > 0.95).all()
+
+
+def test_programs_that_agree_by_luck_are_no_certainty():
+    one = Estimate(10.0, 2.0, 6.0, 14.0)
+    both = over_programs([one, one])
+    assert (both.value, both.stderr) == (10.0, 0.0)
+    assert both.high - 10.0 == 10.0 - both.low == pytest.approx(4.0 / math.sqrt(2.0))
+    exact = Estimate(10.0, 0.0, 10.0, 10.0)
+    assert over_programs([exact, exact]) == exact
+    assert over_programs([one], errs=1) == one

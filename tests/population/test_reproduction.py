@@ -81,14 +81,14 @@ def test_other_rows_name_no_oracle() -> None:
 
 
 def test_figures_over_seeds_are_students() -> None:
-    ours = over_seeds([scores(10.0), scores(14.0), scores(12.0)])
+    ours = over_seeds([scores(10.0), scores(14.0), scores(12.0)], RRPS)
     reach = student_t.ppf(0.975, 2) * 2.0 / np.sqrt(3.0)
     assert ours.agg_score.value == pytest.approx(12.0)
     assert ours.agg_score.low == pytest.approx(12.0 - reach)
     assert (ours.seeds, ours.matches) == (3, 100)
-    assert over_seeds([scores(10.0)]).agg_score == Estimate(10.0, 1.0, 8.0, 12.0)
+    assert over_seeds([scores(10.0)], RRPS).agg_score == Estimate(10.0, 1.0, 8.0, 12.0)
     with pytest.raises(ValueError, match="no figures"):
-        over_seeds([])
+        over_seeds([], RRPS)
 
 
 def test_a_row_is_filled_by_its_runs_alone() -> None:
@@ -170,7 +170,7 @@ def test_drafts_are_counted() -> None:
 
 def test_returns_stand_opponent_by_opponent_beside_the_papers() -> None:
     """The paper prints those of its agents that are language models."""
-    row = Row("greenberg", None, over_seeds([scores(10.0), scores(14.0)]), "a bot")
+    row = Row("greenberg", None, over_seeds([scores(10.0), scores(14.0)], RRPS), "a bot")
     found = {(one.method, one.whose): one for one in drawn.returns_of([row], FIELD)}
     theirs = found["LLM agent Gemma 3 27B", "paper"]
     assert theirs.mean("rockbot") and set(theirs.against) == set(drawn.opponents(FIELD))
@@ -188,7 +188,12 @@ def test_returns_stand_opponent_by_opponent_beside_the_papers() -> None:
 def test_two_models_of_one_row_are_told_apart() -> None:
     published = next(row for row in methods("rrps") if row.method == "LLM agent Gemma 3 27B")
     rows = [
-        Row(published.method, published, over_seeds([scores(mean)]), f"csro/{name}@1, by {name}")
+        Row(
+            published.method,
+            published,
+            over_seeds([scores(mean)], RRPS),
+            f"csro/{name}@1, by {name}",
+        )
         for mean, name in ((10.0, "gemma3:27b"), (20.0, "gemma3:27b-it-q4"))
     ]
     lines = csv.DictReader(drawn.returns_table(rows, FIELD).splitlines())
@@ -213,7 +218,9 @@ def test_published_returns_are_of_the_whole_population_and_mean_what_the_tables_
 
 
 def test_what_is_filled_in_is_escaped() -> None:
-    hostile = Row("<script>alert(1)</script>", None, over_seeds([scores(1.0)]), "a | b", "<b>")
+    hostile = Row(
+        "<script>alert(1)</script>", None, over_seeds([scores(1.0)], RRPS), "a | b", "<b>"
+    )
     page = drawn.page(RRPS, FIELD, [hostile], [])
     assert "<script>" not in page and "<b>" not in page
     assert "a / b" in drawn.markdown([hostile])
