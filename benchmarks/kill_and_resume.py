@@ -19,9 +19,10 @@ import sys
 import tempfile
 import time
 from contextlib import suppress
+from itertools import combinations
 from pathlib import Path
 
-from arena import Arena
+from arena import Arena, game
 
 BOTS = 16
 """The first so many of the house, in alphabetical order."""
@@ -43,10 +44,10 @@ def stored(arena: Arena) -> list[str]:
 
 def table_of(arena: Arena) -> dict[str, tuple[object, ...]]:
     """Every stored match: id to returns, end and moves."""
-    table = {}
-    for match_id in stored(arena):
-        result = arena.match(match_id).result
-        table[match_id] = (result.returns, result.termination, result.moves)
+    table: dict[str, tuple[object, ...]] = {}
+    for pair in combinations(chosen(arena), 2):
+        for result in arena.home.store.meetings(game("rrps"), pair):
+            table[result.match.id] = (result.returns, result.termination, result.moves)
     return table
 
 
@@ -79,7 +80,7 @@ def kill_once(arena: Arena, matches: int, rng: random.Random, seen: set[str]) ->
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--kills", type=int, default=20)
-    parser.add_argument("--matches", type=int, default=200, help="a pair")
+    parser.add_argument("--matches", type=int, default=80, help="a pair")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     rng = random.Random(options.seed)
