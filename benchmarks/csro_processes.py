@@ -15,7 +15,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from arena.games import game as game_named
 from arena.store import MatchStore
 from population.records import RunState
 from population.runs import FILE, Runs
@@ -133,9 +132,10 @@ class Run:
         """Matches that are stored, or counted into the sums of a pair, more often than once."""
         rows = self.matches()
         twice = len(rows) - len({row[0] for row in rows})
-        game = game_named(self.game)
-        sums = MatchStore(self.home / "matches.duckdb").pair_stats(game.name, game.version)
-        return twice + abs(sum(sums.column("matches").to_pylist()) - len(rows))
+        with MatchStore(self.home / "matches.duckdb").reading() as connection:
+            # Of every stored match; what people read leaves out those that chose a candidate.
+            (summed,) = connection.execute("select sum(matches) from tallies").fetchall()[0]
+        return twice + abs(int(summed) - len(rows))
 
     @property
     def _runs(self) -> Runs:
