@@ -118,6 +118,9 @@ class AlphaEvolve:
                     number = _first(waves, sea)
                     with waves.pop(number) as wave:
                         self._play(task, evaluate, sea, wave, number, trials)
+        except BaseException as error:  # Ctrl-C too
+            trials.stop(error)
+            raise
         finally:  # where one raised (the budget may be spent), nobody starts another
             trials.stop()
             for wave in waves.values():

@@ -11,9 +11,10 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from arena.source_check import MAX_BYTES
 from oracle.values import Failure, Rejected
 
 _HEAD = re.compile(r"^[ \t]*<{5,9} ?SEARCH>?[ \t]*$")
@@ -67,7 +68,11 @@ def parse_edits(reply: str) -> tuple[Edit, ...] | Failure:
 
 
 def apply_edits(source: str, edits: tuple[Edit, ...]) -> str | Failure:
-    """The program after all edits, in order; a failure leaves it unused."""
+    """The program after all edits, in order; a failure leaves it unused.
+
+    No block may make it longer than a policy's source can be, whatever a later one would cut: each
+    of a few that repeat what they replace doubles the program.
+    """
     lines = source.replace("\r\n", "\n").split("\n")
     for number, edit in enumerate(edits, 1):
         changed = _apply(lines, edit, f"block {number}")
@@ -86,7 +91,7 @@ def _apply(lines: list[str], edit: Edit, name: str) -> list[str] | Failure:
     for same in (str.__eq__, _same_but_trailing_blanks):
         places = _places(lines, edit.search, same)
         if places:
-            return _replaced(lines, places, len(edit.search), edit.replace)
+            return _replaced(lines, places, edit, name)
     shifted = [
         (at, shift)
         for at in range(len(lines) - len(edit.search) + 1)
@@ -95,7 +100,7 @@ def _apply(lines: list[str], edit: Edit, name: str) -> list[str] | Failure:
     if len(shifted) == 1:
         at, shift = shifted[0]
         moved = tuple(_moved(line, shift) for line in edit.replace)
-        return _replaced(lines, [at], len(edit.search), moved)
+        return _replaced(lines, [at], Edit(edit.search, moved), name)
     if shifted:
         return _bad(
             f"{name}: its SEARCH part only matches with another indentation, in {len(shifted)} "
@@ -123,13 +128,28 @@ def _places(
     return found
 
 
-def _replaced(
-    lines: list[str], places: list[int], length: int, replace: tuple[str, ...]
-) -> list[str]:
-    result = list(lines)
-    for at in reversed(places):
-        result[at : at + length] = replace
-    return result
+def _replaced(lines: list[str], places: list[int], edit: Edit, name: str) -> list[str] | Failure:
+    """The lines with those at these places, which are in order, replaced."""
+    length = len(edit.search)
+    gone = sum(_size(lines[at : at + length]) for at in places)
+    size = _size(lines) - 1 - gone + len(places) * _size(edit.replace)
+    if size > MAX_BYTES and gone < len(places) * _size(edit.replace):
+        return _bad(
+            f"{name}: replaced in {len(places):,} places it makes a program of {size:,} bytes; "
+            f"the limit is {MAX_BYTES:,}"
+        )
+    result: list[str] = []
+    start = 0
+    for at in places:
+        result += lines[start:at]
+        result += edit.replace
+        start = at + length
+    return result + lines[start:]
+
+
+def _size(lines: Sequence[str]) -> int:
+    """Bytes of UTF-8, line feeds included; of what a model wrote, so it may be no valid text."""
+    return sum(len(line.encode(errors="surrogatepass")) + 1 for line in lines)
 
 
 def _indent(line: str) -> int:

@@ -12,9 +12,11 @@ from concurrent.futures import CancelledError
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from arena.patience import wanted_until
 from arena.source_check import normalised_digest
 from arena.submission import KIND, Source, as_source
 from oracle.insight import insight_of, told_about
+from oracle.models.errors import BudgetSpent
 from oracle.values import (
     Attempt,
     Candidate,
@@ -118,7 +120,8 @@ class Trials:
         self._workers = workers
         self._first_look = first_look
         self._slots = threading.Semaphore(workers)
-        self._stopped = threading.Event()
+        self._stopped, self._ended = threading.Event(), threading.Event()
+        self._errors: list[BaseException] = []
         self._insight = insight_of(evaluate)
         self._outcomes: dict[int, Outcome] = {}
         self._parents: dict[int, str] = {}
@@ -168,7 +171,7 @@ class Trials:
     def begun(self, drafts: Sequence[Draft], group: int = 0) -> Wave:
         """Drafts that begin to be written, all from the state of their group as it is."""
         informed = [self._informed(draft, group) for draft in drafts]
-        return Wave(informed, self._written, self._workers)
+        return Wave(informed, self._written, self._workers, self.stop)
 
     def tell_of(self, programs: Sequence[Outcome], group: int = 0) -> None:
         """Drafts of a group are told of these scored programs, wherever they come from."""
@@ -176,9 +179,17 @@ class Trials:
         keys = {one.draft.key for one in known}
         known += [one for one in programs if one.draft.key not in keys]
 
-    def stop(self) -> None:
-        """Drafts that wait for their turn are not written any more: nobody will take them."""
+    def stop(self, error: BaseException | None = None) -> None:
+        """Drafts that wait for their turn are not written any more: nobody will take them.
+
+        Args:
+          error: what ended the task, Ctrl-C included; then calls that wait for a busy server end
+            too, and nothing more is asked.  Calls under way are paid for, and end by themselves.
+            Where the budget is spent, what it admitted before is still asked.
+        """
         self._stopped.set()
+        if error is not None and not isinstance(error, BudgetSpent):
+            self._ended.set()
 
     def scores(
         self, wave: Wave, first: int, measure: Measure | None = None, group: int = 0
@@ -263,10 +274,27 @@ class Trials:
         return replace(draft, told=told_about(self._insight, draft, self._groups.get(group, [])))
 
     def _written(self, draft: Draft) -> Draft:
-        with self._slots:
+        with self._slots, wanted_until(self._ended):
             if self._stopped.is_set():
-                raise CancelledError
-            return self._writer.write(self.task, draft)
+                raise self._errors[0] if self._errors else CancelledError
+            try:
+                return self._writer.write(self.task, draft)
+            except BaseException as error:
+                self._failed(error)
+                raise
+
+    def _failed(self, error: BaseException) -> None:
+        """Ends the other drafts too; whichever of them is asked for first tells why it all ended.
+
+        Raises:
+          BaseException: another draft failed before.
+        """
+        if isinstance(error, BudgetSpent):
+            return
+        self._errors.append(error)
+        self.stop(error)
+        if self._errors[0] is not error:
+            raise self._errors[0]
 
     def _duplicate(self, written: Draft, group: int) -> Failure | None:
         """The writer's own failure, or that the program is known; notes a new one as known."""

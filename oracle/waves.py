@@ -26,16 +26,24 @@ class Wave:
       coming: what is being written, in the same order; empty with one worker.
     """
 
-    def __init__(self, drafts: Sequence[Draft], write: Write, workers: int = 1) -> None:
+    def __init__(
+        self,
+        drafts: Sequence[Draft],
+        write: Write,
+        workers: int = 1,
+        failed: Callable[[BaseException], None] = lambda error: None,
+    ) -> None:
         """Begins to write.
 
         Args:
           drafts: what is asked for.
           write: writes one of them.
           workers: how many are written at the same time.
+          failed: told of what ends the wave early, Ctrl-C included, before anything is waited for.
         """
         self.drafts = tuple(drafts)
         self._write = write
+        self._failed = failed
         self._pool: ThreadPoolExecutor | None = None
         self.coming: list[Future[Draft]] = []
         if workers > 1 and drafts:
@@ -51,12 +59,18 @@ class Wave:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        if error is not None:
+            self._failed(error)
         self.close()
 
     def close(self) -> None:
         """Begins no other draft, and waits for those that are being written."""
         if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
+            try:
+                self._pool.shutdown(cancel_futures=True)
+            except BaseException as error:  # Ctrl-C
+                self._failed(error)
+                raise
 
     @property
     def written(self) -> bool:

@@ -9,7 +9,7 @@ from arena.source_check import check_source
 from oracle.context import TOP_5, Filter, OpponentInput
 from oracle.describe import describe
 from oracle.edits import apply_edits, parse_edits
-from oracle.extract import extract_program
+from oracle.extract import MAX_REPLY_CHARS, extract_program
 from oracle.models.errors import PromptRefused
 from oracle.models.protocol import Finish, Model, Reply, Request
 from oracle.prompt import Prompt, View, compose, repair, reworded, wants_edits
@@ -171,6 +171,8 @@ def _whole(task: Task, reply: Reply) -> str | Failure:
 
 def _edited(task: Task, draft: Draft, reply: Reply) -> str | Failure:
     """The draft's program after the reply's edits; a whole program is as welcome."""
+    if len(reply.text) > MAX_REPLY_CHARS:
+        return _whole(task, reply)  # which refuses it: nobody looks for blocks in it
     edits = parse_edits(reply.text)
     if not isinstance(edits, Failure):
         return apply_edits(draft.source, edits)

@@ -16,6 +16,7 @@ from typing import Any
 from arena.errors import UsageFault
 from arena.games.protocol import Game
 from arena.kinds.protocol import PolicyFactory
+from arena.patience import wanted_until
 
 KIND = "llm"
 """Kind of the policies that a language model plays."""
@@ -53,17 +54,19 @@ class Asked:
 
         Raises:
           Exception: whatever one of them raised; those that had begun are over by then, and those
-            that had not are never made.
+            that had not are never made.  Ctrl-C ends their waits (`arena.patience`), and so does
+            who plays, where an error leaves nothing to wait for.
         """
         with self._lock:
             self._pool = self._pool or ThreadPoolExecutor(self.at_once, "asked")
-        failed = threading.Event()
+        failed, ended = threading.Event(), threading.Event()
 
         def unless_failed(call: Callable[[], int]) -> int:
             if failed.is_set():
                 return -1  # nobody reads it: the error is raised
             try:
-                return call()
+                with wanted_until(ended):
+                    return call()
             except BaseException:
                 failed.set()
                 raise
@@ -71,6 +74,10 @@ class Asked:
         waiting = [self._pool.submit(unless_failed, call) for call in calls]
         try:
             wait(waiting, return_when=FIRST_EXCEPTION)
+        except BaseException:
+            failed.set()
+            ended.set()
+            raise
         finally:  # also at Ctrl-C: what is under way is paid for, so its answer is kept
             for one in waiting:
                 one.cancel()

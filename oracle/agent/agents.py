@@ -9,11 +9,12 @@ from pathlib import Path
 
 from arena.games.protocol import Game
 from arena.kinds.asked import KIND
+from arena.patience import want_no_more
 from oracle.agent.answers import Answers, seat_name
 from oracle.agent.player import AgentPlayer
 from oracle.agent.settings import AgentSettings, settings_of, spoken
 from oracle.models.budget import Budget, Spent
-from oracle.models.errors import ModelRefuses, PromptRefused, TranscriptExhausted
+from oracle.models.errors import ModelError, ModelRefuses, PromptRefused, TranscriptExhausted
 from oracle.models.journal import JournaledModel
 from oracle.models.prices import FREE, Price
 from oracle.models.protocol import Model, Reply, Request
@@ -144,6 +145,9 @@ class Agents:
                 reply = agent.model.generate(request)
             except PromptRefused:  # no reply is kept: the note of the move stands for it
                 return None
+            except ModelError:  # not where the budget is spent: what it admitted is still asked
+                want_no_more()
+                raise
             return "" if reply.failure else reply.text
 
         def heard(move: int, named: bool) -> None:

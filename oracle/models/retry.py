@@ -17,6 +17,7 @@ from email.utils import parsedate_to_datetime
 from typing import Generic, TypeVar
 
 from arena.errors import UsageFault
+from arena.patience import is_wanted, pause
 from oracle.models.errors import CallRefused, ModelUnavailable
 
 RETRYABLE = frozenset({408, 429, 500, 502, 503, 504})
@@ -84,14 +85,17 @@ class Answered(Generic[T]):
 
 
 class Caller:
-    """Makes calls under a retry policy, a few at a time.  For use by many threads."""
+    """Makes calls under a retry policy, a few at a time.  For use by many threads.
+
+    A call that nobody wants any more (`arena.patience`) waits no longer and makes no other attempt.
+    """
 
     def __init__(
         self,
         policy: RetryPolicy,
         concurrency: int = 4,
         *,
-        sleep: Callable[[float], None] = time.sleep,
+        sleep: Callable[[float], None] = pause,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Sets the policy.
@@ -120,13 +124,15 @@ class Caller:
           ask: one attempt; raises `Transient` where another may succeed.
 
         Raises:
-          ModelUnavailable: no attempt succeeded, or the next would come too late.
+          ModelUnavailable: no attempt succeeded, or the next would come too late or is not wanted.
         """
         start, waited, attempt = self._clock(), 0.0, 0
         while True:
             attempt += 1
             try:
                 with self._slots:
+                    if not is_wanted():
+                        raise ModelUnavailable(f"{key}: nobody wants the answer any more")
                     value = ask()
             except Transient as error:
                 wait = self._policy.wait(key, attempt, error.delay)

@@ -125,7 +125,8 @@ def members_before(arena: Arena, runs: Runs, run: str, k: int) -> list[Member]:
 
 def _show(session: Session, prompt: Prompt, more: Mapping[str, Any]) -> None:
     document = {"system": prompt.system, "prompt": prompt.text, "digest": prompt.digest, **more}
-    session.answer(document, lambda out: click.echo(f"{prompt.system}\n\n{prompt.text}"))
+    # A repair quotes the model's reply: what steers a terminal must not reach one.
+    session.answer(document, lambda out: click.echo(shown(f"{prompt.system}\n\n{prompt.text}")))
 
 
 def _size(prompt: Prompt) -> str:

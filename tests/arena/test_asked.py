@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +17,7 @@ from arena.errors import ArenaError, UsageFault
 from arena.games import game as game_named
 from arena.kinds.asked import KIND, Asked
 from arena.kinds.mixture import payload_of
+from arena.patience import pause
 from registry.values import PolicyVersion, Submission
 from tests.conftest import SEED_KEY
 
@@ -157,4 +160,25 @@ def test_of_several_calls_that_fail_one_error_comes_and_the_rest_is_not_begun() 
     server.limit = None
     assert asked.together([lambda seat=seat: call(seat) for seat in seats]) == list(range(40))
     asked.close()
+    asked.close()
+
+
+def test_ctrl_c_ends_the_waits_and_begins_no_other_call() -> None:
+    asked, begun = Asked(Server().seat, 2), threading.Barrier(3, timeout=60.0)
+
+    def call() -> int:
+        begun.wait()
+        pause(500.0)
+        return 1
+
+    def interrupt() -> None:
+        begun.wait()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    start = time.monotonic()
+    threading.Thread(target=interrupt).start()
+    with pytest.raises(KeyboardInterrupt):
+        asked.together([call] * 6)
+    assert time.monotonic() - start < 60.0
+    assert asked.together([lambda: 2]) == [2]
     asked.close()

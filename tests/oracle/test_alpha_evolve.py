@@ -16,7 +16,8 @@ from oracle.early_stop import EarlyStop
 from oracle.ending import Ending
 from oracle.grammar_writer import GrammarWriter
 from oracle.islands import Island, signature
-from oracle.models.errors import BudgetSpent
+from oracle.models.errors import BudgetSpent, CallRefused
+from oracle.models.retry import Caller, RetryPolicy, Transient
 from oracle.trials import Outcome, digest_in
 from oracle.values import Draft, Failure, OracleExhausted, Rejected
 from tests.oracle.stated_returns import Evaluation, ScriptedWriter, a_task, program, score_of
@@ -50,6 +51,30 @@ def evolve(answers, task=None, **options):
     writer = ScriptedWriter(answers)
     oracle = AlphaEvolve(writer, Evolution(**options), early_stop, workers, ending)
     return oracle.respond(task, Evaluation(task)), writer
+
+
+@pytest.mark.parametrize("error", [CallRefused("key revoked"), KeyboardInterrupt()])
+def test_an_end_on_one_island_ends_the_waits_on_all(error):
+    task, calls, asked = a_task(), Caller(RetryPolicy(), concurrency=9), []
+
+    def attempt(key):
+        asked.append(key)
+        if generation_of(Draft(key)) == 0:
+            return program(float(key[1]), key)
+        if key.startswith("i0g01d1"):
+            while sum(generation_of(Draft(one)) for one in asked) < 6:  # all others wait by now
+                time.sleep(0.01)
+            raise error
+        raise Transient("slow down", 500.0)
+
+    def answer(draft):
+        return calls.call(draft.key, lambda: attempt(draft.key)).value
+
+    start = time.monotonic()
+    with pytest.raises(type(error)):
+        evolve(answer, task, workers=9, generations=2)
+    assert time.monotonic() - start < 60.0
+    assert len(set(asked)) == len(asked)
 
 
 def island_of(draft):

@@ -1,12 +1,15 @@
 """Best of N: independent drafts, scored together, the best one wins."""
 
 import threading
+import time
 
 import pytest
 
 from oracle.best_of_n import BestOfN
 from oracle.early_stop import EarlyStop
 from oracle.grammar_writer import GrammarWriter
+from oracle.models.errors import BudgetSpent, CallRefused
+from oracle.models.retry import Caller, RetryPolicy, Transient
 from oracle.values import Draft, Failure, OracleExhausted, Rejected
 from tests.oracle.stated_returns import Evaluation, ScriptedWriter, a_task, program, score_of
 
@@ -101,6 +104,89 @@ def test_what_a_writer_raises_passes_and_stops_the_others():
     with pytest.raises(Spent):
         BestOfN(writer, drafts=50, workers=2).respond(task, Evaluation(task))
     assert len(writer.asked) < 50
+
+
+class Busy:
+    """Asks as a client does, of a server that is busy for all drafts but some."""
+
+    def __init__(self, answers, drafts):
+        self.calls = Caller(RetryPolicy(), concurrency=drafts)
+        self.answers, self.asked = answers, []
+        self.all_asked = threading.Barrier(drafts, timeout=60.0)
+
+    def __call__(self, draft):
+        return self.calls.call(draft.key, lambda: self.attempt(draft.key)).value
+
+    def attempt(self, key):
+        self.asked.append(key)
+        self.all_asked.wait()
+        if key not in self.answers:
+            raise Transient("slow down", 500.0)
+        return self.answers[key]()
+
+
+def revoked():
+    raise CallRefused("key revoked")
+
+
+def late():
+    time.sleep(0.3)
+    return program(1.0)
+
+
+def test_an_error_in_one_draft_ends_the_waits_of_the_others():
+    task = a_task()
+    busy = Busy({"a02": revoked, "a03": late}, 4)
+    oracle = BestOfN(ScriptedWriter(busy), drafts=4, workers=4)
+    start = time.monotonic()
+    with pytest.raises(CallRefused, match="revoked"):  # and not what it made of the first draft
+        oracle.respond(task, Evaluation(task))
+    assert time.monotonic() - start < 60.0
+    assert sorted(busy.asked) == ["a00", "a01", "a02", "a03"]
+
+
+def test_ctrl_c_ends_the_waits_and_lets_calls_under_way_end():
+    task = a_task()
+    ended = []
+    busy = Busy({"a00": lambda: program(1.0), "a03": lambda: ended.append(late()) or "x"}, 4)
+
+    def evaluate(sources, *, effort=1.0):
+        raise KeyboardInterrupt
+
+    oracle = BestOfN(ScriptedWriter(busy), drafts=4, workers=4)
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        oracle.respond(task, evaluate)
+    assert time.monotonic() - start < 60.0
+    assert ended and sorted(busy.asked) == ["a00", "a01", "a02", "a03"]
+    # What ended one task is forgotten in the next.
+    known = Busy({f"a{number:02}": lambda: program(2.0) for number in range(4)}, 4)
+    again = BestOfN(ScriptedWriter(known), drafts=4, workers=4)
+    assert again.respond(task, Evaluation(task)).best.score.u == 2.0
+
+
+def test_where_the_budget_is_spent_what_it_admitted_is_still_asked():
+    task = a_task()
+    refused, asked = threading.Event(), []
+
+    def answer(draft):
+        if draft.key != "a01":
+            refused.set()
+            raise BudgetSpent("the limit of 1 call is reached")
+        assert refused.wait(30.0)
+        time.sleep(0.1)
+        calls = Caller(RetryPolicy(first_wait=0.1))
+        return calls.call(draft.key, attempt).value
+
+    def attempt():
+        asked.append(None)
+        if len(asked) == 1:
+            raise Transient("busy", 0.2)
+        return program(1.0)
+
+    with pytest.raises(BudgetSpent):
+        BestOfN(ScriptedWriter(answer), drafts=3, workers=3).respond(task, Evaluation(task))
+    assert len(asked) == 2
 
 
 def test_with_the_grammar():

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arena.source_check import MAX_BYTES
 from oracle.edits import Edit, apply_edits, parse_edits
 from oracle.values import Failure, Rejected
 
@@ -92,6 +93,29 @@ def test_what_is_not_there_is_refused_with_the_nearest_lines():
 )
 def test_malformed_blocks_are_refused_with_a_reason(reply, part):
     assert part in refused(reply)
+
+
+def test_blocks_that_repeat_what_they_replace_end_at_the_limit_of_a_source():
+    doubling = block("        return x", "        return x\n        return x")
+    assert len(edited(doubling * 5)) == len(SOURCE) + 31 * len("        return x\n")
+    reason = refused(doubling * 60)  # all of them would make 2 ** 60 lines
+    assert f"the limit is {MAX_BYTES:,}" in reason
+    assert "block 12:" in reason  # 2 ** 12 lines of 17 bytes: the first that are too many
+
+
+def test_one_block_with_many_places_is_refused_before_it_is_applied():
+    lines = "x\n" * 30_000
+    assert "in 30,000 places" in refused(block("x", "y" * 300_000), lines)  # it would make 9 GB
+
+
+def test_the_limit_counts_bytes_and_is_met_exactly():
+    room = MAX_BYTES - len("a\n\n")
+    assert len(edited(block("b", "é" * (room // 2)), "a\nb\n").encode()) in (
+        MAX_BYTES,
+        MAX_BYTES - 1,
+    )
+    assert "the limit is" in refused(block("b", "é" * (room // 2 + 1)), "a\nb\n")
+    assert "the limit is" in refused(block("b", "\ud800" * room), "a\nb\n")
 
 
 @given(

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.errors import UsageFault
+from arena.patience import wanted_until
 from oracle.models.errors import CallRefused, ModelUnavailable
 from oracle.models.retry import Caller, RetryPolicy, Transient, retry_after, retry_info
 
@@ -114,6 +115,34 @@ def test_a_call_that_waits_leaves_its_place_to_others():
     )
     assert calls.call("k", failing(Transient("busy"))).attempts == 2
     assert others == ["answer"]
+
+
+def test_a_wait_ends_when_nobody_wants_the_answer_any_more():
+    end, asked = threading.Event(), []
+
+    def ask():
+        asked.append(None)
+        raise Transient("busy", 500.0)
+
+    def call(key):
+        with wanted_until(end):
+            return calls.call(key, ask)
+
+    calls = Caller(RetryPolicy())
+    with ThreadPoolExecutor(3) as pool:
+        waiting = [pool.submit(call, str(number)) for number in range(3)]
+        while len(asked) < 3:
+            time.sleep(0.01)
+        start = time.monotonic()
+        end.set()
+        for one in waiting:
+            with pytest.raises(ModelUnavailable, match="nobody wants"):
+                one.result(60.0)
+    assert time.monotonic() - start < 30.0
+    with pytest.raises(ModelUnavailable, match="nobody wants"):
+        call("one that begins too late")
+    assert len(asked) == 3
+    assert calls.call("of others", lambda: "answer").value == "answer"
 
 
 @pytest.mark.parametrize("policy", [{"attempts": 0}, {"attempts": -1}])

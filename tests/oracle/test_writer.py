@@ -7,6 +7,7 @@ import pytest
 from oracle.alpha_evolve import AlphaEvolve, Evolution
 from oracle.context import Filter, OpponentInput
 from oracle.describe import FIELDS
+from oracle.extract import MAX_REPLY_CHARS
 from oracle.linear_refinement import LinearRefinement
 from oracle.models.budget import Budget
 from oracle.models.errors import BudgetSpent
@@ -120,6 +121,24 @@ def test_an_edit_that_does_not_fit_is_sent_back_with_the_nearest_lines():
     assert "return 'ROCK'" in model.requests[1].prompt
     written, _ = write([edit("nowhere", "x")] * 3, sound())
     assert written.failure.kind is Rejected.BAD_EDIT
+
+
+def test_a_reply_that_is_too_long_is_not_searched_for_blocks(monkeypatch):
+    looked = []
+    monkeypatch.setattr("oracle.writer.parse_edits", looked.append)
+    long = edit("        return 'ROCK'", "        return 'PAPER'") + "x" * MAX_REPLY_CHARS
+    written, _ = write([long] * 3, sound())
+    assert written.failure.kind is Rejected.NO_CODE
+    assert "be brief" in written.failure.reason
+    assert looked == []
+
+
+def test_blocks_that_double_the_program_are_sent_back():
+    doubling = edit("        return 'ROCK'", "        return 'ROCK'\n        return 'ROCK'")
+    answers = [doubling * 40, edit("        return 'ROCK'", "        return 'PAPER'")]
+    written, model = write(answers, sound())
+    assert "'PAPER'" in written.source
+    assert "the limit is" in model.requests[1].prompt
 
 
 def test_a_whole_program_is_as_good_as_an_edit():

@@ -187,6 +187,17 @@ def test_every_prompt_of_a_run_can_be_shown(server: LLMServer, home: Path) -> No
     assert "k01/a00/r1" in table
 
 
+def test_what_a_reply_says_to_a_terminal_does_not_reach_it(server: LLMServer, home: Path) -> None:
+    server.then(Step(text="no \x1b]0;OWNED\x07\x1b[2J\x00\tprogram, h\u00e9!"))
+    done = run(home, *OPENAI, "--oracle", "zero-shot")
+    assert done.exit_code == 0, done.stderr
+    human = csro(home, "prompt", "--run", "asked", "--call", "k01/a00/r1")
+    assert human.exit_code == 0, human.stderr
+    told = "no [U+001B]]0;OWNED[U+0007][U+001B][2J[U+0000]\tprogram, h\u00e9!"
+    assert told in human.stdout
+    assert "\x1b" not in human.stdout
+
+
 def test_a_shortened_prompt_is_shown_as_it_was_sent(server: LLMServer, home: Path) -> None:
     words = ("prompt", "--game", "rrps", *OPENAI[:2], "--oracle", "zero-shot", "--json")
     whole = answered(csro(home, *words))
