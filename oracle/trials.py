@@ -12,7 +12,7 @@ from concurrent.futures import CancelledError
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from arena.patience import wanted_until
+from arena.cancellation import wanted_until
 from arena.source_check import normalised_digest
 from arena.submission import KIND, Source, as_source
 from oracle.insight import insight_of, told_about

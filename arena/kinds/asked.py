@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import Any
 
+from arena.cancellation import wanted_until
 from arena.errors import UsageFault
 from arena.games.protocol import Game
 from arena.kinds.protocol import PolicyFactory
-from arena.patience import wanted_until
 
 KIND = "llm"
 """Kind of the policies that a language model plays."""
@@ -54,8 +54,8 @@ class Asked:
 
         Raises:
           Exception: whatever one of them raised; those that had begun are over by then, and those
-            that had not are never made.  Ctrl-C ends their waits (`arena.patience`), and so does
-            who plays, where an error leaves nothing to wait for.
+            that had not are never made.  Ctrl-C ends their waits (`arena.cancellation`), and so
+            does who plays, where an error leaves nothing to wait for.
         """
         with self._lock:
             self._pool = self._pool or ThreadPoolExecutor(self.at_once, "asked")

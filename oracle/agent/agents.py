@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from arena.cancellation import want_no_more
 from arena.games.protocol import Game
 from arena.kinds.asked import KIND
-from arena.patience import want_no_more
 from oracle.agent.answers import Answers, seat_name
 from oracle.agent.player import AgentPlayer
 from oracle.agent.settings import AgentSettings, settings_of, spoken

@@ -16,8 +16,8 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Generic, TypeVar
 
+from arena.cancellation import is_wanted, pause
 from arena.errors import UsageFault
-from arena.patience import is_wanted, pause
 from oracle.models.errors import CallRefused, ModelUnavailable
 
 RETRYABLE = frozenset({408, 429, 500, 502, 503, 504})
@@ -87,7 +87,8 @@ class Answered(Generic[T]):
 class Caller:
     """Makes calls under a retry policy, a few at a time.  For use by many threads.
 
-    A call that nobody wants any more (`arena.patience`) waits no longer and makes no other attempt.
+    A call that nobody wants any more (`arena.cancellation`) waits no longer and makes no other
+    attempt.
     """
 
     def __init__(

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from arena import Arena, Game
+from arena.cancellation import pause
 from arena.errors import ArenaError, UsageFault
 from arena.games import game as game_named
 from arena.kinds.asked import KIND, Asked
 from arena.kinds.mixture import payload_of
-from arena.patience import pause
 from registry.values import PolicyVersion, Submission
 from tests.conftest import SEED_KEY
 

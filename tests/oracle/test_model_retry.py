@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arena.cancellation import wanted_until
 from arena.errors import UsageFault
-from arena.patience import wanted_until
 from oracle.models.errors import CallRefused, ModelUnavailable
 from oracle.models.retry import Caller, RetryPolicy, Transient, retry_after, retry_info
 
