@@ -90,6 +90,7 @@ def extract_program(reply: str | None, class_name: str, *, cut_off: bool = False
         return Failure(Rejected.EMPTY, "the reply was empty; answer with one Python code block")
     if len(reply) > MAX_REPLY_CHARS:
         return Failure(Rejected.NO_CODE, f"the reply has {len(reply):,} characters; be brief")
+    reply = reply.replace("\ufeff", "")  # a byte order mark: invisible, and no Python
     blocks = code_blocks(reply)
     texts = _candidates(reply, blocks, class_name, cut_off)
     blamed = _blamed(blocks, class_name)

@@ -7,8 +7,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from oracle.models.protocol import Finish, Reply
+from oracle.models.protocol import Finish, Reply, valid_text
 from oracle.models.reasoning import answer_in
+from oracle.models.retry import Transient
 
 OPTIONAL: Mapping[str, tuple[str, ...]] = {
     "temperature": ("temperature",),
@@ -135,7 +136,8 @@ def read_refusal(status: int, body: object, message: str) -> Refusal:
     document = body if isinstance(body, Mapping) else {"message": body}
     inner = document.get("error")
     error: Mapping[Any, Any] = inner if isinstance(inner, Mapping) else document
-    words = (error.get("message"), inner, document.get("detail"), message)
+    detail = _complaints(document.get("detail"))
+    words = (error.get("message"), inner, detail, message)
     context = error.get("n_ctx")
     return Refusal(
         status=status,
@@ -145,6 +147,19 @@ def read_refusal(status: int, body: object, message: str) -> Refusal:
         message=next(one for one in words if isinstance(one, str))[:_LOOKED_AT],
         context=context if type(context) is int and context > 0 else None,
     )
+
+
+def _complaints(detail: object) -> object:
+    """A validator's list of complaints in words; anything else as it is."""
+    if not isinstance(detail, list):
+        return detail
+    found = []
+    for one in detail:
+        if isinstance(one, Mapping) and isinstance(one.get("msg"), str):
+            place = one.get("loc")
+            where = ".".join(map(str, place)) if isinstance(place, list) else ""
+            found.append(f"{where}: {one['msg']}" if where else one["msg"])
+    return "; ".join(found) or None
 
 
 def _word(value: object) -> str:
@@ -170,6 +185,7 @@ def read_answer(answer: Any) -> Reply:
 
     Raises:
       ValueError: it is none.
+      Transient: the model failed in the middle of its answer.
     """
     if not isinstance(answer, dict) or not isinstance(answer.get("choices"), list):
         raise ValueError("it is no chat completion")
@@ -178,6 +194,9 @@ def read_answer(answer: Any) -> Reply:
         return reply
     choice = answer["choices"][0]
     message = choice.get("message") if isinstance(choice, dict) else None
+    failed = _failed_choice(choice)
+    if failed:
+        raise Transient(f"the model failed in the middle of its answer: {failed}")
     if not isinstance(message, dict):
         raise ValueError("its first choice has no message")
     written, (finish, reason) = _text(message.get("content")), finish_of(choice)
@@ -200,7 +219,35 @@ def finish_of(choice: Mapping[str, Any]) -> tuple[Finish, str]:
     reason = _word(choice.get("finish_reason"))
     if reason == "content_filter":
         return Finish.BLOCKED, reason
-    return Finish.CUT_OFF if reason == "length" else Finish.STOPPED, reason
+    return Finish.CUT_OFF if reason in _CUT_OFF else Finish.STOPPED, reason
+
+
+_CUT_OFF = frozenset({"length", "model_length", "max_tokens"})
+_FAILED = frozenset({"error", "insufficient_system_resource"})
+
+
+def _failed_choice(choice: object) -> str:
+    """What a server says of an answer that a fault of its own ended; "" where none did."""
+    if not isinstance(choice, Mapping):
+        return ""
+    error, reason = choice.get("error"), _word(choice.get("finish_reason"))
+    if not error and reason not in _FAILED:
+        return ""
+    said = error.get("message") if isinstance(error, Mapping) else error
+    return said[:_LOOKED_AT] if isinstance(said, str) and said else reason or "no reason given"
+
+
+def error_in(answer: object) -> tuple[int, Mapping[str, Any]] | None:
+    """Status and body of an error that came in a document with status 200; None where it is none.
+
+    Gateways that began to answer before the model failed send it so; the status is 0 where they do
+    not tell it.
+    """
+    if not isinstance(answer, Mapping) or not answer.get("error") or "choices" in answer:
+        return None
+    inner = answer["error"]
+    code = inner.get("code") if isinstance(inner, Mapping) else None
+    return (code if type(code) is int and 100 <= code <= 599 else 0), answer
 
 
 _REASONING = ("reasoning_content", "reasoning", "reasoning_details", "thinking")
@@ -210,28 +257,35 @@ _REASONING = ("reasoning_content", "reasoning", "reasoning_details", "thinking")
 def _text(content: object) -> str:
     """The text of a message; of one in parts, those that are text."""
     if isinstance(content, str):
-        return content
+        return valid_text(content)
     parts = content if isinstance(content, list) else ()
     texts = [
         part.get("text")
         for part in parts
         if isinstance(part, dict) and part.get("type") in ("text", "output_text")
     ]
-    return "".join(text for text in texts if isinstance(text, str))
+    return valid_text("".join(text for text in texts if isinstance(text, str)))
 
 
 def _counts(usage: object) -> Reply:
-    """Tokens of a reply; reasoning is a part of the completion's tokens in this protocol."""
+    """Tokens of a reply; reasoning is a part of the completion's tokens in this protocol.
+
+    Some servers count it beside them, or in the total alone: what the total has more is reasoning.
+    """
     if not isinstance(usage, Mapping):
         return Reply("")
     details = usage.get("completion_tokens_details")
     thought = _count(details, "reasoning_tokens") or 0
-    written = _count(usage, "completion_tokens")
+    prompt, written = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
+    if prompt is None or written is None:
+        return Reply("", prompt_tokens=prompt, output_tokens=written, thought_tokens=thought)
+    beside = max(0, (_count(usage, "total_tokens") or 0) - prompt - written)
+    within = 0 if beside and beside >= thought else min(thought, written)
     return Reply(
         "",
-        prompt_tokens=_count(usage, "prompt_tokens"),
-        output_tokens=None if written is None else max(0, written - thought),
-        thought_tokens=thought,
+        prompt_tokens=prompt,
+        output_tokens=written - within,
+        thought_tokens=within + beside,
     )
 
 

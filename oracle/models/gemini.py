@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import re
 import sys
 import threading
@@ -13,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from oracle.models.alias import priced_by_who_answered
 from oracle.models.catalogue import context_of, default_model, price_of
-from oracle.models.chat_completions import REFUSES, read_refusal
+from oracle.models.chat_completions import REFUSES, error_in, read_refusal
+from oracle.models.complaint import Complaint
 from oracle.models.errors import CallRefused, MissingKey, ModelUnavailable, PromptRefused
 from oracle.models.options import LOOK_UP_SECONDS, ServerOptions, without_secrets
 from oracle.models.prices import Price
-from oracle.models.protocol import Finish, Reply, Request
+from oracle.models.protocol import Finish, Reply, Request, valid_text
+from oracle.models.reaching import key_in, reaching
 from oracle.models.reasoning import answer_in
 from oracle.models.retry import RETRYABLE, Caller, Transient, retry_after, retry_info
 from oracle.models.told import Told
@@ -46,6 +47,8 @@ _BLOCKED = frozenset(
     }
 )
 _CUT_OFF = frozenset({"MAX_TOKENS", "CONTINUATION"})
+_HOPELESS = frozenset({"UnsupportedProtocol", "InvalidURL", "TooManyRedirects"})
+"""Errors of an address that no other attempt mends."""
 _KEY_REFUSED = re.compile(r"\bAPI[ _]key\b", re.IGNORECASE)
 """A key that is not valid is answered with 400, as a bad request is."""
 
@@ -128,15 +131,26 @@ class GeminiModel:
             answer = client.models.generate_content(
                 model=self._model, contents=prompt, config=config
             )
-            body = answer.sdk_http_response.body if answer.sdk_http_response else None
-            return read_answer(json.loads(body or ""))
         except errors.APIError as error:
             raise _sorted_out(error) from None
         except _transport_errors() as error:
             raise _lost(error) from None
+        except UnicodeEncodeError as error:
+            raise PromptRefused(f"the question holds what cannot be sent: {error.reason}") from None
+        except (ValueError, RecursionError) as error:  # the SDK reads a part of it, too
+            raise _unreadable(error) from None
+        body = answer.sdk_http_response.body if answer.sdk_http_response else None
+        try:
+            document = json.loads((body or "").lstrip("\ufeff"))
+            failed = error_in(document)
+            if failed is None:
+                return read_answer(document)
         except (ValueError, RecursionError) as error:
-            said = without_secrets(str(error).partition("\n")[0][:200], KEYS)
-            raise Transient(f"the server's answer cannot be read: {said}") from None
+            raise _unreadable(error) from None
+        complaint = Complaint.of(*failed, KEYS)
+        if complaint.refusal.status in RETRYABLE:
+            raise Transient(complaint.reason)
+        raise CallRefused(f"{complaint.reason}; {complaint.advice}")
 
     def look_up(self) -> None:
         """Asks the server once whether it knows the key and the model; nothing is generated.
@@ -181,8 +195,8 @@ class GeminiModel:
             client.close()
 
     def _new_client(self) -> genai.Client:
-        key = next((os.environ[name] for name in KEYS if os.environ.get(name)), None)
-        if key is None:
+        key = key_in(KEYS)
+        if not key:
             raise MissingKey(
                 f"{self.name} needs a key: set GEMINI_API_KEY or GOOGLE_API_KEY, or use "
                 "--model grammar, which needs none"
@@ -190,14 +204,14 @@ class GeminiModel:
         from google import genai  # takes a second, and only those who use it need it
         from google.genai import types
 
-        return genai.Client(
-            vertexai=False,
-            api_key=key,
-            http_options=types.HttpOptions(
-                base_url=self._options.base_url or None,
-                timeout=max(1, round(self._options.timeout_seconds * 1000)),  # milliseconds
-            ),
-        )
+        milliseconds = max(1, round(self._options.timeout_seconds * 1000))
+        base_url = (self._options.base_url or "").strip() or None
+        with reaching(self.name, KEYS):
+            return genai.Client(
+                vertexai=False,
+                api_key=key,
+                http_options=types.HttpOptions(base_url=base_url, timeout=milliseconds),
+            )
 
 
 def _config(request: Request, token: bytes | None) -> types.GenerateContentConfig:
@@ -246,7 +260,7 @@ def read_answer(answer: Any) -> Part:
     blocked = _text(answer.get("promptFeedback"), "blockReason")
     if blocked:
         return Part(replace(counts, finish=Finish.BLOCKED, detail=blocked), None)
-    candidates = answer.get("candidates", [])
+    candidates = answer.get("candidates") or []
     if not isinstance(candidates, list) or not all(isinstance(one, dict) for one in candidates):
         raise ValueError("its candidates are no list of objects")
     if not candidates:
@@ -255,10 +269,12 @@ def read_answer(answer: Any) -> Part:
         return Part(counts, None)
     content = candidates[0].get("content")
     parts = content.get("parts") if isinstance(content, dict) else None
-    text = "".join(
-        _text(part, "text")
-        for part in (parts if isinstance(parts, list) else [])
-        if isinstance(part, dict) and not part.get("thought")
+    text = valid_text(
+        "".join(
+            _text(part, "text")
+            for part in (parts if isinstance(parts, list) else [])
+            if isinstance(part, dict) and not part.get("thought")
+        )
     )
     reason = _text(candidates[0], "finishReason")
     token = _text(candidates[0], "continuationToken") if reason in ("", "CONTINUATION") else ""
@@ -319,7 +335,7 @@ def _sorted_out(error: Exception) -> Exception:
     code = getattr(error, "code", None)
     said = f"{code} {getattr(error, 'status', None) or ''}".strip()
     message = getattr(error, "message", None)
-    text = without_secrets(str(message or "no message")[:500], KEYS)
+    text = without_secrets(str(message or "no message"), KEYS)[:500]
     reason = f"the server answered {said}: {text}"
     if code not in RETRYABLE:
         refusal = read_refusal(code or 0, getattr(error, "details", None), text)
@@ -335,14 +351,24 @@ def _sorted_out(error: Exception) -> Exception:
     )
 
 
+def _unreadable(error: Exception) -> Transient:
+    said = without_secrets(str(error).partition("\n")[0], KEYS)[:200]
+    return Transient(f"the server's answer cannot be read: {said}")
+
+
 def _lost(error: Exception) -> Exception:
     """An error of the connection as one of ours."""
     kind = type(error).__name__
-    reason = f"the server cannot be reached: {kind}: {without_secrets(str(error)[:200], KEYS)}"
-    return CallRefused(reason) if kind == "UnsupportedProtocol" else Transient(reason)
+    reason = f"the server cannot be reached: {kind}: {without_secrets(str(error), KEYS)[:200]}"
+    return CallRefused(reason) if kind in _HOPELESS else Transient(reason)
 
 
 def _transport_errors() -> tuple[type[Exception], ...]:
-    """Errors of connections, of whichever of its two HTTP libraries the SDK uses."""
+    """Errors of connections and addresses, of whichever of its two HTTP libraries the SDK uses."""
     libraries = (sys.modules.get(name) for name in ("httpx2", "httpx"))
-    return tuple(library.TransportError for library in libraries if library is not None)
+    return tuple(
+        kind
+        for library in libraries
+        if library is not None
+        for kind in (library.RequestError, library.InvalidURL)
+    )

@@ -17,11 +17,13 @@ from typing import TYPE_CHECKING, Any
 from arena.extras import install_command
 from oracle.models.alias import priced_by_who_answered
 from oracle.models.catalogue import context_of, price_of
-from oracle.models.chat_completions import REFUSES, Refusal, read_answer, read_refusal
+from oracle.models.chat_completions import REFUSES, error_in, read_answer
+from oracle.models.complaint import Complaint
 from oracle.models.errors import CallRefused, MissingKey, MissingPackage, PromptRefused
 from oracle.models.options import LOOK_UP_SECONDS, ServerOptions, without_secrets
 from oracle.models.prices import Price
 from oracle.models.protocol import Finish, Reply, Request
+from oracle.models.reaching import key_in, reaching
 from oracle.models.retry import RETRYABLE, Caller, Transient, retry_after
 from oracle.models.told import Told
 from oracle.models.window import PromptTooLong, Window, ask_in_forms
@@ -67,7 +69,7 @@ class OpenAIModel:
         self.name = f"{self.kind}:{model}"
         self._model = model
         self._options = options or ServerOptions()
-        self._url = self._options.base_url or os.environ.get(URL, "")
+        self._url = (self._options.base_url or os.environ.get(URL, "")).strip()
         # On a server of one's own a familiar name may stand for anything, at any price.
         listed = None if self._url else price_of(model)
         self.price: Price | None = self._options.price or listed
@@ -120,14 +122,22 @@ class OpenAIModel:
 
         try:
             # The text of the answer: servers differ, and the SDK's own reading checks nothing.
-            return self._read(json.loads(self._create(client, asked)))
+            text = self._create(client, asked)
         except openai.APIStatusError as error:
-            return _refused(error, asked)
+            return _refused(_complaint(error), asked)
         except openai.APIConnectionError as error:  # timeouts included
             raise _lost(error) from None
+        except UnicodeEncodeError as error:
+            raise PromptRefused(f"the question holds what cannot be sent: {error.reason}") from None
+        try:
+            answer = json.loads(text.lstrip("\ufeff"))
+            failed = error_in(answer)
+            if failed is None:
+                return self._read(answer)
         except (ValueError, RecursionError) as error:
-            said = without_secrets(str(error).partition("\n")[0][:200], (KEY,))
+            said = without_secrets(str(error).partition("\n")[0], (KEY,))[:200]
             raise Transient(f"the server's answer cannot be read: {said}") from None
+        return _refused(Complaint.of(*failed, (KEY,)), asked)
 
     def _create(self, client: openai.OpenAI, asked: dict[str, Any]) -> str:
         """The text of the server's document that answers what is asked."""
@@ -189,7 +199,7 @@ class OpenAIModel:
             client.models.with_raw_response.retrieve(self._model, timeout=LOOK_UP_SECONDS)
         except openai.APIStatusError as error:
             if error.status_code in (401, 403) or (error.status_code == 404 and not self._url):
-                raise _sorted_out(error) from None
+                raise _sorted_out(_complaint(error)) from None
             if error.status_code in (404, 405):
                 self._look_among(client)
         except openai.APIConnectionError as error:
@@ -208,7 +218,10 @@ class OpenAIModel:
             listed = _names(json.loads(answer.text))
         except (openai.OpenAIError, ValueError, RecursionError):
             return
-        if listed and self._model not in listed and not any("*" in name for name in listed):
+        # Gateways take a variant behind a name ("model:free"), and settings ("@preset/mine").
+        names = {self._model, self._model.rpartition(":")[0]} - {""}
+        known = self._model.startswith("@") or not names.isdisjoint(listed)
+        if listed and not known and not any("*" in name for name in listed):
             told = ", ".join(sorted(listed)[:10])
             raise CallRefused(f"the server has no model {self._model!r}; it has {told}")
 
@@ -238,17 +251,18 @@ class OpenAIModel:
             raise MissingPackage(
                 f"{self.name} needs the package openai: {install_command('openai')}"
             ) from error
-        key = os.environ.get(KEY) or (_NO_KEY if self._url else "")
+        key = key_in((KEY,)) or (_NO_KEY if self._url else "")
         if not key:
             raise MissingKey(
                 f"{self.name} needs a key: set {KEY}, or {URL} to reach a server of your own"
             )
-        return openai.OpenAI(
-            api_key=key,
-            base_url=self._url or None,
-            timeout=self._options.timeout_seconds,
-            max_retries=0,
-        )
+        with reaching(self.name, (KEY,)):
+            return openai.OpenAI(
+                api_key=key,
+                base_url=self._url or None,
+                timeout=self._options.timeout_seconds,
+                max_retries=0,
+            )
 
 
 def _format(schema: Any) -> dict[str, Any]:
@@ -263,10 +277,9 @@ def _names(answer: Any) -> list[str]:
     return [name for name in found if isinstance(name, str)]
 
 
-def _refused(error: openai.APIStatusError, asked: dict[str, Any]) -> Reply:
-    """What an error of the API means: a withheld reply, or else it is raised as one of ours."""
-    refusal = _read(error)
-    said = without_secrets(refusal.message[:200], (KEY,))
+def _refused(complaint: Complaint, asked: dict[str, Any]) -> Reply:
+    """What a server's error means: a withheld reply, or else it is raised as one of ours."""
+    refusal, said = complaint.refusal, complaint.said[:200]
     if refusal.too_long:
         if refusal.wants_shorter_answer and not _NEWER.keys().isdisjoint(asked):
             raise _FieldRefused(tuple(_NEWER), said) from None
@@ -274,29 +287,31 @@ def _refused(error: openai.APIStatusError, asked: dict[str, Any]) -> Reply:
     if fields := refusal.of(asked):
         raise _FieldRefused(fields, said) from None
     if refusal.by_policy:
-        word = refusal.code or str(error.status_code)
+        word = refusal.code or str(refusal.status)
         detail = f"{word}: {said}"
         return Reply("", Finish.BLOCKED, detail, prompt_tokens=0, output_tokens=0, cost=0.0)
-    raise _sorted_out(error) from None
+    raise _sorted_out(complaint) from None
 
 
-def _read(error: openai.APIStatusError) -> Refusal:
-    return read_refusal(error.status_code, error.body, str(error.message))
+def _complaint(error: openai.APIStatusError) -> Complaint:
+    delay = retry_after(error.response.headers.get("retry-after"))
+    body = error.body if error.body is not None else error.response.text
+    where = str(error.request.url)
+    return Complaint.of(error.status_code, body, (KEY,), delay=delay, address=where)
 
 
 def _lost(error: openai.APIConnectionError) -> Transient:
     """An error of the connection as one of ours."""
     said = str(error) + (f": {error.__cause__}" if error.__cause__ else "")
-    return Transient(f"the server cannot be reached: {without_secrets(said[:300], (KEY,))}")
+    return Transient(f"the server cannot be reached: {without_secrets(said, (KEY,))[:300]}")
 
 
-def _sorted_out(error: openai.APIStatusError) -> Exception:
-    """An error of the API as one of ours."""
-    said = without_secrets(str(error.message)[:500], (KEY,))
-    reason = f"the server answered {error.status_code}: {said}"
+def _sorted_out(complaint: Complaint) -> Exception:
+    """A server's error as one of ours."""
+    status = complaint.refusal.status
     # Out of credit is reported as 429 too; no waiting helps.
-    if error.status_code in RETRYABLE and error.code != "insufficient_quota":
-        return Transient(reason, retry_after(error.response.headers.get("retry-after")))
-    if error.status_code in REFUSES:
-        return PromptRefused(f"{reason}; check the request and the model's options")
-    return CallRefused(f"{reason}; check the key, the model's name and the request")
+    if status in RETRYABLE and complaint.refusal.code != "insufficient_quota":
+        return Transient(complaint.reason, complaint.delay)
+    if status in REFUSES:
+        return PromptRefused(f"{complaint.reason}; check the request and the model's options")
+    return CallRefused(f"{complaint.reason}; {complaint.advice}")

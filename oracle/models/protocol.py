@@ -172,8 +172,17 @@ class Reply:
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> Reply:
-        """The inverse of `to_document`."""
-        return cls(**{**document, "finish": Finish(document["finish"])})
+        """The inverse of `to_document`; a text that was kept as it came is made valid."""
+        text = valid_text(document["text"])
+        return cls(**{**document, "text": text, "finish": Finish(document["finish"])})
+
+
+def valid_text(text: str) -> str:
+    """Text that can be sent and stored: halves of a character are replaced, pairs of them joined.
+
+    JSON can hold a lone surrogate, and no encoding can.
+    """
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 class Model(Protocol):

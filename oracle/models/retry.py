@@ -20,8 +20,8 @@ from arena.cancellation import is_wanted, pause
 from arena.errors import UsageFault
 from oracle.models.errors import CallRefused, ModelUnavailable
 
-RETRYABLE = frozenset({408, 429, 500, 502, 503, 504})
-"""HTTP statuses after which the same call may succeed."""
+RETRYABLE = frozenset({408, 409, 425, 429, *range(500, 600)} - {501, 505})
+"""HTTP statuses after which the same call may succeed; from 520 on they are gateways'."""
 
 _LOG = logging.getLogger(__name__)
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)s")

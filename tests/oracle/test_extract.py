@@ -92,3 +92,8 @@ def test_blocks_know_their_language_and_whether_they_are_closed():
         CodeBlock("python", "x", True),
         CodeBlock("", "y", False),
     )
+
+
+def test_a_byte_order_mark_is_no_part_of_a_program():
+    program = "class Agent:\n    def act(self, observation):\n        return 'ROCK'\n"
+    assert extract_program(f"```python\n\ufeff{program}```", "Agent") == program

@@ -21,7 +21,7 @@ from oracle.models.scripted import ScriptedModel
 
 ASKED = Request("k01/a00", "write a policy", system="you play", temperature=0.7, seed=3)
 REPLY = Reply(
-    "text \u2028 \ud800", Finish.CUT_OFF, "MAX_TOKENS", 11, 22, 33, 0.0005, "m", 2, 1.5, "id"
+    "text \u2028 \U0001f600", Finish.CUT_OFF, "MAX_TOKENS", 11, 22, 33, 0.0005, "m", 2, 1.5, "id"
 )
 
 

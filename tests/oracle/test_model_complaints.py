@@ -1,0 +1,213 @@
+"""What servers and gateways really send when something is wrong, and what a user is told of it."""
+
+import json
+
+import pytest
+
+from arena.errors import UsageFault
+from oracle.models.choice import check_access
+from oracle.models.errors import CallRefused, ModelUnavailable
+from oracle.models.gemini import GeminiModel
+from oracle.models.openai_compatible import OpenAIModel
+from oracle.models.options import ServerOptions
+from oracle.models.protocol import Finish, Reply, Request
+from oracle.models.retry import Caller, RetryPolicy
+from tests.oracle.llm_server import LLMServer, Step, connected
+
+KEY = "a-secret-key-1234"
+ASKED = Request("k01/a00", "ping the server")
+KINDS = ("gemini", "openai")
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch):
+    for name in ("GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "OPENAI_BASE_URL", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("GEMINI_API_KEY", KEY)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+
+@pytest.fixture
+def server():
+    with LLMServer() as server:
+        yield server
+
+
+def model_at(kind, url, name="made-up", path="/v1"):
+    caller = Caller(RetryPolicy(attempts=2), sleep=lambda seconds: None)
+    if kind == "gemini":
+        return GeminiModel(name, ServerOptions(url), caller)
+    return OpenAIModel(name, ServerOptions(url + path), caller)
+
+
+def answered(server, kind, *steps, **where):
+    server.then(*steps)
+    with connected(model_at(kind, server.url, **where)) as model:
+        return model.generate(ASKED)
+
+
+def completion(choice, usage=None):
+    document = {"choices": [choice]} | ({"usage": usage} if usage else {})
+    return Step(raw=json.dumps(document).encode())
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "told"),
+    [
+        (404, b'{"error": "model \'m\' not found, try pulling it"}', "try pulling it"),
+        (401, b'{"detail": "Invalid API key"}', "Invalid API key"),
+        (404, b"404 page not found", "404 page not found"),
+        (
+            403,
+            b"<html><head><title>x</title></head><h1>Forbidden</h1> by <b>us</b></html>",
+            "403: Forbidden by us",
+        ),
+        (
+            422,
+            b'{"detail": [{"loc": ["body", "messages"], "msg": "field required"}]}',
+            "body.messages: field required",
+        ),
+        (402, b'{"error": {"message": "Insufficient Balance"}}', "the account has no credit"),
+    ],
+)
+def test_what_a_server_says_is_told(server, status, body, told):
+    with pytest.raises(CallRefused, match=told):
+        answered(server, "openai", Step(status=status, raw=body))
+
+
+def test_an_address_without_its_version_is_noticed(server):
+    lacking = Step(status=404, raw=b"404 page not found")
+    with pytest.raises(CallRefused, match=r"asked was http://127\S+/chat/\S+; does it lack /v1\?"):
+        answered(server, "openai", lacking, path="")
+    with pytest.raises(CallRefused) as refused:
+        answered(server, "openai", lacking)
+    assert "lack" not in str(refused.value)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_key_that_is_repeated_where_a_message_is_cut_is_struck_out_whole(server, kind):
+    said = "x" * 490 + KEY
+    body = json.dumps({"error": {"code": 403, "message": said, "status": "DENIED"}}).encode()
+    with pytest.raises(CallRefused) as refused:
+        answered(server, kind, Step(status=403, raw=body))
+    assert "a-secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("status", [409, 425, 520, 522, 524, 529])
+def test_gateways_that_are_overloaded_are_asked_again(server, kind, status):
+    assert answered(server, kind, Step(status=status), Step(text="pong")).text == "pong"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_error_in_an_answer_of_status_200_is_an_error(server, kind):
+    busy = json.dumps({"error": {"code": 502, "message": "provider is down"}}).encode()
+    assert answered(server, kind, Step(raw=busy), Step(text="pong")).text == "pong"
+    refused = b'{"error": "Unexpected endpoint or method. (POST /chat)"}'
+    with pytest.raises(CallRefused, match="Unexpected endpoint or method"):
+        answered(server, kind, Step(raw=refused))
+    spent = json.dumps({"error": {"code": 402, "message": "add credits"}}).encode()
+    with pytest.raises(CallRefused, match=r"402: add credits; the account has no credit"):
+        answered(server, kind, Step(raw=spent))
+
+
+def test_an_answer_that_failed_in_its_middle_is_not_taken_for_one(server):
+    message = {"role": "assistant", "content": "class Age"}
+    failed = {"message": message, "finish_reason": "error", "error": {"message": "lost a node"}}
+    assert answered(server, "openai", completion(failed), Step(text="pong")).text == "pong"
+    scarce = completion({"message": message, "finish_reason": "insufficient_system_resource"})
+    with pytest.raises(ModelUnavailable, match="insufficient_system_resource"):
+        answered(server, "openai", scarce, scarce)
+    long = completion({"message": message, "finish_reason": "model_length"})
+    assert answered(server, "openai", long).finish is Finish.CUT_OFF
+
+
+@pytest.mark.parametrize(
+    ("usage", "written", "thought"),
+    [
+        ((10, 30, 40, 20), 10, 20),  # a part of the completion, as OpenAI has it
+        ((37, 530, 800, 233), 530, 233),  # beside it
+        ((10, 10, 5000, 0), 10, 4980),  # in the total alone
+        ((10, 30, 0, 0), 30, 0),
+    ],
+)
+def test_thinking_is_counted_wherever_it_stands(server, usage, written, thought):
+    prompt, completed, total, reasoned = usage
+    counts = {"prompt_tokens": prompt, "completion_tokens": completed, "total_tokens": total}
+    counts["completion_tokens_details"] = {"reasoning_tokens": reasoned}
+    choice = {"message": {"content": "pong"}, "finish_reason": "stop"}
+    reply = answered(server, "openai", completion(choice, counts))
+    assert (reply.prompt_tokens, reply.output_tokens, reply.thought_tokens) == (
+        prompt,
+        written,
+        thought,
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_half_a_character_is_no_reason_to_end_a_run(server, kind):
+    reply = answered(server, kind, Step(text="pong \ud83d and \ud83d\ude00"))
+    assert reply.text == "pong � and 😀"
+    kept = Reply.from_document({**Reply("").to_document(), "text": "from before \ud83d"})
+    assert kept.text == "from before �"
+
+
+def test_a_question_that_cannot_be_encoded_is_not_asked_for_ever(server):
+    asked = Request("k", "half \ud83d")
+    with (
+        connected(model_at("openai", server.url)) as model,
+        pytest.raises(CallRefused, match="sent"),
+    ):
+        model.generate(asked)
+    assert server.asked == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_byte_order_mark_is_no_reason_to_ask_again(server, kind):
+    document = {
+        "choices": [{"message": {"content": "pong"}, "finish_reason": "stop"}],
+        "candidates": [{"content": {"parts": [{"text": "pong"}]}, "finishReason": "STOP"}],
+        "usageMetadata": {"promptTokenCount": 1},
+    }
+    body = "\ufeff".encode() + json.dumps(document).encode()
+    assert answered(server, kind, Step(raw=body)).text == "pong"
+
+
+def test_no_candidates_are_an_empty_answer(server):
+    document = {"candidates": None, "usageMetadata": {"promptTokenCount": 4}}
+    reply = answered(server, "gemini", Step(raw=json.dumps(document).encode()))
+    assert (reply.text, reply.prompt_tokens, reply.attempts) == ("", 4, 1)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("variable", "value", "told"),
+    [
+        ("KEY", "sk\u20131234", "holds a character that no key has"),
+        ("ALL_PROXY", "carrier-pigeon://localhost:1", "look at its address, at HTTP_PROXY"),
+    ],
+)
+def test_an_environment_that_cannot_work_is_said(server, monkeypatch, kind, variable, value, told):
+    own = {"gemini": "GEMINI_API_KEY", "openai": "OPENAI_API_KEY"}[kind]
+    monkeypatch.setenv(own if variable == "KEY" else variable, value)
+    with pytest.raises(UsageFault, match=told) as fault:
+        check_access(model_at(kind, server.url))
+    assert "1234" not in str(fault.value)
+
+
+def test_blanks_around_key_and_address_are_none_of_them(server, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", f" {KEY}\n")
+    server.then(Step(text="pong"))
+    with connected(OpenAIModel("m", ServerOptions(f"{server.url}/v1\n"))) as model:
+        assert model.generate(ASKED).text == "pong"
+    assert server.asked[0].headers["authorization"] == f"Bearer {KEY}"
+    with pytest.raises(UsageFault, match="look at its address"):
+        OpenAIModel("m", ServerOptions("http://localhost:11434:/v1")).connect()
+
+
+def test_a_variant_of_a_listed_model_may_be_asked(server):
+    server.models = ("maker/model", "one")
+    for name in ("maker/model:free", "@preset/mine"):
+        check_access(model_at("openai", server.url, name))
+    with pytest.raises(CallRefused, match="has no model 'other:free'"):
+        check_access(model_at("openai", server.url, "other:free"))
