@@ -122,7 +122,7 @@ def test_runs_are_compared(address: str, size: tuple[int, int], dark: bool) -> N
         browser.wait_for("By variant")
         unharmed(browser, "each run")
         browser.click("Mean over seeds")
-        browser.wait_for("standard error of the mean over seeds")
+        browser.wait_for("95 % intervals of the mean over seeds")
         unharmed(browser, "means over seeds")
         assert browser.run("return document.documentElement.scrollWidth") <= size[0]
 
