@@ -66,7 +66,7 @@ def compare(game: Game, bout: Bout, stored: Result, again: Result, *, last: bool
     machine = BUSY_MACHINE if last else FULL_MACHINE
     if _kind(stored) != _kind(again):
         return _said(Verdict.INCONCLUSIVE, again)
-    if move == shorter and _shorter(stored, again).termination in machine:
+    if move == shorter and any(one.termination in machine for one in _cut(stored, again)):
         return _said(Verdict.INCONCLUSIVE, again)
     return replace(
         _said(Verdict.DIFFERENT, again),
@@ -113,8 +113,17 @@ def _kind(result: Result) -> str:
     return result.wall.removesuffix(LOCKSTEP)
 
 
-def _shorter(stored: Result, again: Result) -> Result:
-    return min(stored, again, key=lambda result: len(result.moves))
+def _cut(stored: Result, again: Result) -> list[Result]:
+    """Of two records that agree as far as both go, those that a fault ended.
+
+    Where both end at one length, it is those with the lower seat at fault: where seats move at
+    once, a game names the lowest of several, so only that seat's part is known to differ.
+    """
+    length = min(len(stored.moves), len(again.moves))
+    at_fault = [one for one in (stored, again) if one.fault_seat is not None]
+    cut = [one for one in at_fault if len(one.moves) == length] or at_fault
+    lowest = min((one.fault_seat for one in cut if one.fault_seat is not None), default=None)
+    return [one for one in cut if one.fault_seat == lowest]
 
 
 def _told(game: Game, result: Result, move: int) -> str:
@@ -128,10 +137,9 @@ def _told(game: Game, result: Result, move: int) -> str:
 
 def _mover(game: Game, bout: Bout, stored: Result, again: Result, move: int) -> int:
     """The seat that made the move that differs, or ended one of the records before it."""
-    shorter = _shorter(stored, again)
+    shorter = min(stored, again, key=lambda result: len(result.moves))
     if move < len(shorter.moves):
         return game.movers(bout.deal_seed, shorter.moves, shorter.fault_seat)[move]
-    ended_it = stored if shorter.fault_seat is None else shorter
-    fault = again.fault_seat if ended_it.fault_seat is None else ended_it.fault_seat
+    fault = _cut(stored, again)[0].fault_seat
     assert fault is not None, "records of one length and without a fault cannot differ at their end"
     return fault

@@ -77,8 +77,8 @@ def normalised_digest(source: str, contract: AuthorContract) -> str:
 
     Returns:
       A version, a colon and 32 hexadecimal digits (see `arena/fingerprint.py`); "" where the source
-      cannot be compiled.  Digests that were stored without a colon are of version 1: they tell
-      names apart, and compare with each other only.
+      cannot be compiled.  Digests compare within one version only; those that were stored
+      without a colon are of version 1.
 
     Raises:
       SandboxUnavailable: as `read_program`.

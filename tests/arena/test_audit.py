@@ -263,6 +263,23 @@ def test_another_layout_does_not_lift_a_quarantine(arena, everything_is_audited)
     assert isinstance(arena.submit(HONEST, "rrps", "me/honest"), Enrolled)
 
 
+def test_an_attack_in_an_annotation_takes_nobody_along(arena, everything_is_audited):
+    """A program with another's code and a patch where Python runs what no digest once counted."""
+    framer = registered(
+        arena,
+        "mallory/framer",
+        HONEST.replace(
+            "observation",
+            "observation: setattr(random, 'choice', lambda throws: throws[id([]) // 64 % 3])",
+        ),
+    )
+    victim = registered(arena, "me/honest", HONEST)
+    (rock,) = digests(arena, "rockbot")
+    report = arena.play_pairs("rrps", {(framer, rock): 12, (victim, rock): 2}, shared=False)
+    assert report.quarantined == (framer,)
+    assert arena.policy(victim, "rrps").status is Status.QUALIFIED
+
+
 def test_every_version_of_the_code_is_quarantined_at_once(arena, everything_is_audited):
     first = registered(arena, "me/leaks", LEAKS)
     second = registered(arena, "me/twin", LEAKS + "\n\n# another file, the same code\n")
@@ -302,6 +319,24 @@ def test_an_own_error_in_the_second_playing_is_a_difference(bout, again, verdict
     assert (found.verdict, found.suspect) == (verdict, suspect)
     other = compare(RRPS, bout, again, stored)
     assert other.verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "suspect"),
+    [
+        # Seat 0 is looked at first: where seat 1 is named, seat 0 had answered.
+        ((Termination.CRASHED, 1), (Termination.CRASHED, 0), "aa"),
+        ((Termination.TIMED_OUT, 1), (Termination.ILLEGAL_ACTION, 0), "aa"),
+        ((Termination.CRASHED, 1), (Termination.TIMED_OUT, 0), None),
+        ((Termination.CRASHED, 1), (Termination.ILLEGAL_ACTION, 1), "bb"),
+        ((Termination.CRASHED, 1), (Termination.DIED, 1), None),
+    ],
+)
+def test_who_errs_in_the_same_throw_is_not_blamed_for_the_other(bout, first, second, suspect):
+    verdict = Verdict.DIFFERENT if suspect else Verdict.INCONCLUSIVE
+    one, other = (result([0, 1] * 10, *ended) for ended in (first, second))
+    for found in (compare(RRPS, bout, one, other), compare(RRPS, bout, other, one)):
+        assert (found.verdict, found.suspect) == (verdict, suspect)
 
 
 def test_a_process_that_dies_every_time_did_not_die_of_a_full_machine(bout):

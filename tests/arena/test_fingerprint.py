@@ -175,4 +175,66 @@ def test_a_long_chain_is_no_trouble():
     chain = "if x == 0:\n    pass\n" + "".join(
         f"elif x == {n}:\n    y = {n}\n" for n in range(1, 2000)
     )
-    assert digest("x = 1\n" + chain).startswith("2:")
+    assert digest("x = 1\n" + chain).startswith("3:")
+
+
+@pytest.mark.parametrize(
+    "annotations",
+    [
+        "(a: int, *b: str, c: 'whatever' = 1, **d: list[int]) -> None",
+        "(a: dict[str, list[float]], *b, c: int | None = 1, **d) -> tuple[int, ...]",
+        "(a: None | int | str, *b, c: tuple[()] = 1, **d) -> type[object]",
+    ],
+)
+def test_annotations_that_compute_nothing_do_not_count(annotations):
+    plain = "def f(a, *b, c=1, **d):\n    return a"
+    for kind in ("", "async "):
+        annotated = f"{kind}def f{annotations}:\n    return a"
+        assert digest(annotated) == digest(kind + plain)
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [
+        "print()", "lambda: 1", "random", "math.pi", "dict[print()]", "int | print()", "[int]",
+        "None | None", "int['x']", "'x' | int", "list[int | print()]", "f'{print()}'", "(x := 1)",
+        "int & str", "1", " | ".join(["int"] * 100),
+    ],
+)  # fmt: skip
+def test_an_annotation_that_python_runs_counts(annotation):
+    plain = "def f(a, *b, c=1, **d):\n    return a"
+    for where in ("a", "*b", "c", "**d"):
+        assert digest(plain.replace(where, f"{where}: {annotation}", 1)) != digest(plain)
+    assert digest(plain.replace(":", f" -> {annotation}:")) != digest(plain)
+    postponed = "from __future__ import annotations\n"
+    annotated = plain.replace(":", f" -> {annotation}:")
+    assert digest(postponed + annotated) == digest(postponed + plain)
+
+
+@pytest.mark.parametrize(
+    "before",
+    ["int = print", "import print as int", "from os import *", "class int: pass",
+     "import builtins\nbuiltins.int = print", "for int in (): pass", "def g(int): pass"],
+)  # fmt: skip
+def test_a_built_in_that_may_be_another_is_no_type(before):
+    function = "def f(a):\n    return a\n"
+    annotated = function.replace("a)", "a: int)")
+    assert digest(annotated) == digest(function)
+    assert digest(f"{before}\n{annotated}") != digest(f"{before}\n{function}")
+
+
+@pytest.mark.parametrize(
+    "look",
+    ["f.__doc__", "f.__annotations__", "__doc__", "vars()", "__import__('inspect')",
+     "typing.get_type_hints(f)"],
+)  # fmt: skip
+def test_a_program_that_looks_at_itself_has_its_words_counted(look):
+    function = "def f(a):\n    return a\n"
+    for other in ("def f(a: int):\n    return a\n", "def f(a):\n    'x'\n    return a\n"):
+        assert digest(function) == digest(other)
+        assert digest(function + look) != digest(other + look)
+
+
+def test_a_program_that_can_be_run_as_well_is_recognised():
+    program = POLICY + "\nif __name__ == '__main__':\n    Agent()\n"
+    assert digest(program) == digest(renamed(program, "weighed", "zz_weighed"))
