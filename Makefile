@@ -54,8 +54,10 @@ $(VENV)/.rl-ready: $(VENV)/.dev-ready requirements-rl.txt
 	touch $@
 
 # Pins every dependency with its hashes.  The lock names no index: pip uses the one it is set up for.
+# Extras stay in it: of a package that another asks for with an extra, pip 23 (Python 3.11's own) would
+# else look at the newest release first, and refuse it for want of a hash, from the day it comes out.
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
-	--no-annotate --no-emit-index-url --extra openai --extra oidc pyproject.toml
+	--no-annotate --no-strip-extras --no-emit-index-url --extra openai --extra oidc pyproject.toml
 
 lock:
 	$(LOCK) -o requirements.lock
