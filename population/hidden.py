@@ -122,9 +122,17 @@ def _behaving(
             if not met:
                 continue
             below = first + min(_BEHAVIOUR_MATCHES, met[0].matches)
-            views = retold(matches.arena, game, digest, met[0].digest, first, below)
-            choices = [view.stored.decisions(digest) for view in views]
-            yield digest, score.u, behaviour(choices, len(game.actions))
+            yield digest, score.u, _behaved(matches, digest, met[0].digest, first, below)
+
+
+def _behaved(matches: Matches, digest: str, against: str, first: int, below: int) -> Behaviour:
+    """How a program behaves in these repetitions against another."""
+    asked = (digest, against, first, below)
+    if asked not in matches.behaved:
+        views = retold(matches.arena, matches.game, *asked)
+        choices = [view.stored.decisions(digest) for view in views]
+        matches.behaved[asked] = behaviour(choices, len(matches.game.actions))
+    return matches.behaved[asked]
 
 
 def _mutants(task: Task, matches: Matches, run: str, rng: random.Random) -> list[Opponent]:

@@ -13,6 +13,7 @@ from arena.payoffs import PayoffTable
 from arena.rejection import Rejection
 from arena.seam import Tournament
 from arena.tally import Pair, Progress, silent
+from population.archive import Behaviour
 from registry.values import Submission
 
 
@@ -43,6 +44,8 @@ class Matches:
       shared: somebody vouches for the run's programs: matches of one may share a process.
       progress: told how a request goes on.
       spent: adds up.
+      behaved: how a program behaved against another, from one repetition to before another.  Stored
+        matches never change, and each iteration looks at the programs of all iterations before.
     """
 
     arena: Tournament
@@ -50,6 +53,7 @@ class Matches:
     shared: bool = False
     progress: Progress = silent
     spent: Spent = field(default_factory=Spent)
+    behaved: dict[tuple[str, str, int, int], Behaviour] = field(default_factory=dict)
 
     def payoffs(
         self, digests: Sequence[str], wanted: Mapping[Pair, int], first: int = 0

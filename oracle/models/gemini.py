@@ -14,6 +14,7 @@ from oracle.models.alias import priced_by_who_answered
 from oracle.models.catalogue import context_of, default_model, price_of
 from oracle.models.chat_completions import REFUSES, error_in, read_refusal
 from oracle.models.complaint import Complaint
+from oracle.models.deadline import Attempt, bound
 from oracle.models.errors import CallRefused, MissingKey, ModelUnavailable, PromptRefused
 from oracle.models.options import LOOK_UP_SECONDS, ServerOptions, without_secrets
 from oracle.models.prices import Price
@@ -127,14 +128,16 @@ class GeminiModel:
         from google.genai import errors
 
         client = self.connect()
+        attempt = Attempt(self._options.timeout_seconds)
         try:
-            answer = client.models.generate_content(
-                model=self._model, contents=prompt, config=config
-            )
+            with attempt.under_way():
+                answer = client.models.generate_content(
+                    model=self._model, contents=prompt, config=config
+                )
         except errors.APIError as error:
             raise _sorted_out(error) from None
         except _transport_errors() as error:
-            raise _lost(error) from None
+            raise attempt.ran_out() or _lost(error) from None
         except UnicodeEncodeError as error:
             raise PromptRefused(f"the question holds what cannot be sent: {error.reason}") from None
         except (ValueError, RecursionError) as error:  # the SDK reads a part of it, too
@@ -164,15 +167,18 @@ class GeminiModel:
         from google.genai import errors, types
 
         patience = types.HttpOptions(timeout=round(LOOK_UP_SECONDS * 1000))  # milliseconds
+        config = types.GetModelConfig(http_options=patience)
+        attempt = Attempt(LOOK_UP_SECONDS, option="")
         try:
-            client.models.get(model=self._model, config=types.GetModelConfig(http_options=patience))
+            with attempt.under_way():
+                client.models.get(model=self._model, config=config)
         except errors.APIError as error:
             # Other servers that speak the protocol need not tell about models at all.
             unknown = error.code == 404 and error.status == "NOT_FOUND"
             if unknown or error.code in (400, 401, 403):
                 raise _sorted_out(error) from None
         except _transport_errors() as error:
-            raise _lost(error) from None
+            raise attempt.ran_out() or _lost(error) from None
         except (ValueError, RecursionError):
             pass  # it is there, whatever it says
 
@@ -207,11 +213,13 @@ class GeminiModel:
         milliseconds = max(1, round(self._options.timeout_seconds * 1000))
         base_url = (self._options.base_url or "").strip() or None
         with reaching(self.name, KEYS):
-            return genai.Client(
+            client = genai.Client(
                 vertexai=False,
                 api_key=key,
                 http_options=types.HttpOptions(base_url=base_url, timeout=milliseconds),
             )
+        bound(lambda: client._api_client._httpx_client)
+        return client
 
 
 def _config(request: Request, token: bytes | None) -> types.GenerateContentConfig:

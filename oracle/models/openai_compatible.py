@@ -19,6 +19,7 @@ from oracle.models.alias import priced_by_who_answered
 from oracle.models.catalogue import context_of, price_of
 from oracle.models.chat_completions import REFUSES, error_in, read_answer
 from oracle.models.complaint import Complaint
+from oracle.models.deadline import Attempt, bound
 from oracle.models.errors import CallRefused, MissingKey, MissingPackage, PromptRefused
 from oracle.models.options import LOOK_UP_SECONDS, ServerOptions, without_secrets
 from oracle.models.prices import Price
@@ -120,13 +121,15 @@ class OpenAIModel:
     def _attempt(self, client: openai.OpenAI, asked: dict[str, Any]) -> Reply:
         import openai
 
+        attempt = Attempt(self._options.timeout_seconds)
         try:
             # The text of the answer: servers differ, and the SDK's own reading checks nothing.
-            text = self._create(client, asked)
+            with attempt.under_way():
+                text = self._create(client, asked)
         except openai.APIStatusError as error:
             return _refused(_complaint(error), asked)
         except openai.APIConnectionError as error:  # timeouts included
-            raise _lost(error) from None
+            raise attempt.ran_out() or _lost(error) from None
         except UnicodeEncodeError as error:
             raise PromptRefused(f"the question holds what cannot be sent: {error.reason}") from None
         try:
@@ -195,15 +198,17 @@ class OpenAIModel:
         client = self.connect()
         import openai
 
+        attempt = Attempt(LOOK_UP_SECONDS, option="")
         try:
-            client.models.with_raw_response.retrieve(self._model, timeout=LOOK_UP_SECONDS)
+            with attempt.under_way():
+                client.models.with_raw_response.retrieve(self._model, timeout=LOOK_UP_SECONDS)
         except openai.APIStatusError as error:
             if error.status_code in (401, 403) or (error.status_code == 404 and not self._url):
                 raise _sorted_out(_complaint(error)) from None
             if error.status_code in (404, 405):
                 self._look_among(client)
         except openai.APIConnectionError as error:
-            raise _lost(error) from None
+            raise attempt.ran_out() or _lost(error) from None
 
     def _look_among(self, client: openai.OpenAI) -> None:
         """Looks through the models that a server lists, where it tells nothing about one alone.
@@ -214,7 +219,8 @@ class OpenAIModel:
         import openai
 
         try:
-            answer = client.models.with_raw_response.list(timeout=LOOK_UP_SECONDS)
+            with Attempt(LOOK_UP_SECONDS).under_way():
+                answer = client.models.with_raw_response.list(timeout=LOOK_UP_SECONDS)
             listed = _names(json.loads(answer.text))
         except (openai.OpenAIError, ValueError, RecursionError):
             return
@@ -257,12 +263,14 @@ class OpenAIModel:
                 f"{self.name} needs a key: set {KEY}, or {URL} to reach a server of your own"
             )
         with reaching(self.name, (KEY,)):
-            return openai.OpenAI(
+            client = openai.OpenAI(
                 api_key=key,
                 base_url=self._url or None,
                 timeout=self._options.timeout_seconds,
                 max_retries=0,
             )
+        bound(lambda: client._client)
+        return client
 
 
 def _format(schema: Any) -> dict[str, Any]:

@@ -31,7 +31,7 @@ class Asking:
       temperature: None leaves it to the provider.
       max_output_tokens: of an answer, thinking included; None leaves it to the provider.
       thinking: one of `THINKING`; None leaves it to the provider.
-      timeout_seconds: for one attempt.
+      timeout_seconds: for one attempt, whole answer included.
       parallel: calls under way at once.
       context_tokens: of the server, prompt and answer together, where it is known.
     """
@@ -73,7 +73,7 @@ class ServerOptions:
 
     Attributes:
       base_url: address of the server; "" for the provider's own (or the SDK's variable for it).
-      timeout_seconds: for one attempt.
+      timeout_seconds: for one attempt, whole answer included.
       price: what the model costs; None for the list price, where there is one.
       concurrency: attempts under way at once.
       context_tokens: that the server reads and writes in one call, where that is known.

@@ -15,11 +15,13 @@ from __future__ import annotations
 
 import json
 import socket
+import ssl
 import struct
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, TypeVar
 
@@ -38,9 +40,27 @@ from tests.oracle.llm_documents import (
     too_long,
 )
 
-__all__ = ["Asked", "Charged", "LLMServer", "Step", "connected"]
+__all__ = ["Asked", "Charged", "LLMServer", "Step", "Trickle", "connected"]
 
 T = TypeVar("T", GeminiModel, OpenAIModel)
+
+
+@dataclass(frozen=True)
+class Trickle(Step):
+    """An answer before which blanks are sent, one at a time, for as long as the step's `seconds`.
+
+    Attributes:
+      part: of the answer that they stand in, "headers" or "body".
+      pace: seconds from one to the next.
+    """
+
+    part: str = "body"
+    pace: float = 0.02
+
+    @property
+    def blanks(self) -> int:
+        """How many are sent."""
+        return round(self.seconds / self.pace)
 
 
 class LLMServer(ThreadingHTTPServer):
@@ -59,6 +79,7 @@ class LLMServer(ThreadingHTTPServer):
       overflow: what it does with a longer one: "cut", as Ollama does, to half its context; or it
         is refused, as "vllm" or "llama" does.
       most: the largest number of calls that were being answered at the same time.
+      left: answers whose asker closed the connection while they were sent.
     """
 
     daemon_threads = True
@@ -77,6 +98,7 @@ class LLMServer(ThreadingHTTPServer):
         self.context: int | None = None
         self.overflow = "cut"
         self.most = 0
+        self.left = 0
         self._now = 0
         self.answering = threading.local()
         self.closing = threading.Event()
@@ -120,7 +142,8 @@ class LLMServer(ThreadingHTTPServer):
             return len(self.charged) - 1
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        if not isinstance(sys.exception(), ConnectionError):  # the client had enough of waiting
+        # The client had enough of waiting.
+        if not isinstance(sys.exception(), ConnectionError | ssl.SSLError):
             super().handle_error(request, client_address)
 
     def __enter__(self) -> LLMServer:
@@ -182,7 +205,7 @@ class _Handler(BaseHTTPRequestHandler):
         step = self.server.take(asked)
         self.server.busy(1)
         try:
-            if step.seconds:
+            if step.seconds and not isinstance(step, Trickle):
                 self.server.closing.wait(step.seconds)
             self._step(asked, step, gemini)
         finally:
@@ -231,11 +254,28 @@ class _Handler(BaseHTTPRequestHandler):
         body = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
         self.send_response(status)
         self.send_header("content-type", step.content_type)
-        self.send_header("content-length", str(len(body)))
+        blanks = step.blanks if isinstance(step, Trickle) and step.part == "body" else 0
+        self.send_header("content-length", str(len(body) + blanks))
         if step.retry_after:
             self.send_header("retry-after", step.retry_after)
+        if isinstance(step, Trickle) and step.part == "headers":
+            self.flush_headers()
+            self.wfile.write(b"x-wait: ")
+            self._trickle(step)
+            self.wfile.write(b"over\r\n")
         self.end_headers()
+        if isinstance(step, Trickle) and step.part == "body":
+            self._trickle(step)
         self.wfile.write(body)
+
+    def _trickle(self, step: Trickle) -> None:
+        try:
+            for _ in range(step.blanks):
+                self.wfile.write(b" ")
+                self.server.closing.wait(step.pace)
+        except (ConnectionError, ssl.SSLError):
+            self.server.left += 1
+            raise
 
     def _drop(self, *, reset: bool) -> None:
         if reset:  # closing without lingering sends a reset instead of an orderly end

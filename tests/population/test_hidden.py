@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import shutil
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from arena.enrol import Enrolled
 from arena.errors import UsageFault
 from arena.games import GAMES
 from arena.games.parts import Decision
+from arena.replay import Stored
 from arena.submission import Rejection, prepare
 from arena.values import SELECTING
 from oracle.grammar.genome import MARK, read_source
@@ -53,11 +55,25 @@ def run(arena: Arena, name: str, iterations: int = 3) -> RunConfig:
 
 
 @pytest.fixture(scope="module")
-def hidden_run(house: Path, tmp_path_factory: pytest.TempPathFactory):
+def retold() -> Counter[str]:
+    """How often the run of `hidden_run` had each match retold."""
+    return Counter()
+
+
+@pytest.fixture(scope="module")
+def hidden_run(house: Path, tmp_path_factory: pytest.TempPathFactory, retold: Counter[str]):
     """An arena with one finished run, "h"."""
     home = shutil.copytree(house, tmp_path_factory.mktemp("hidden") / "home")
     with Arena(home, sandbox="process", workers=1) as arena:
-        run(arena, "h")
+        retell = arena.match
+
+        def counted(match_id: str) -> Stored:
+            retold[match_id] += 1
+            return retell(match_id)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(arena, "match", counted)
+            run(arena, "h")
         yield arena
 
 
@@ -107,6 +123,21 @@ def test_hidden_opponents_are_of_all_kinds_and_none_joins(hidden_run: Arena) -> 
     assert last & strangers
     assert len(last & credulous) == CREDULOUS
     assert not accepted & {one.digest for one in hidden}
+
+
+def test_each_match_is_retold_once(hidden_run: Arena, retold: Counter[str]) -> None:
+    """Programs of the first iteration are looked at in the second and in the third."""
+    (first, second, _) = Runs(hidden_run.home.path).iterations("h")
+    tried = {
+        one.digest
+        for iteration in (first, second)
+        for one in iteration.attempts
+        if one.score is not None
+    } - {first.accepted, second.accepted}
+    assert tried
+    seats = {seat for one in retold for seat in hidden_run.match(one).result.match.seats}
+    assert tried <= seats
+    assert set(retold.values()) == {1}
 
 
 def test_a_hidden_member_cannot_join_again(hidden_run: Arena) -> None:

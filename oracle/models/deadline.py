@@ -1,0 +1,173 @@
+"""Ends an attempt when its time is over, however busily its server sends.
+
+The time-outs of an HTTP client bound each wait by itself: for a connection, for the next byte.  A
+server that sends a byte a second is never late for any of them, and a host with several addresses
+may be waited for once at each.  So each wait gets what is left of the whole attempt, in the network
+streams of httpx and httpx2, on which both SDKs stand.  Only the system's look-up of a host's name
+is not bounded: it ends by the system's own rules.
+"""
+
+from __future__ import annotations
+
+import logging
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from oracle.models.retry import Transient
+
+_LOG = logging.getLogger(__name__)
+_PIECE = 4096
+"""Bytes to write at once: so few that a socket's buffer with room for any takes them all."""
+
+
+class Attempt:
+    """One attempt to get an answer, and the time that it has."""
+
+    def __init__(self, seconds: float, option: str = "--timeout") -> None:
+        """Starts the clock.
+
+        Args:
+          seconds: that it has.
+          option: with which users set them; "" where none does.
+        """
+        self._seconds = seconds
+        self._option = option
+        self._end = time.monotonic() + seconds
+
+    @contextmanager
+    def under_way(self) -> Iterator[None]:
+        """Whatever this thread does in here with bounded clients belongs to this attempt."""
+        token = _ATTEMPT.set(self)
+        try:
+            yield
+        finally:
+            _ATTEMPT.reset(token)
+
+    @property
+    def left(self) -> float:
+        """Seconds until its end, negative behind it."""
+        return self._end - time.monotonic()
+
+    def ran_out(self) -> Transient | None:
+        """What to say of a connection that failed, where the time was over; None where it was not.
+
+        The system gives up on connections, too, and earlier than many a time-out of ours.
+        """
+        if self.left > 0:
+            return None
+        told = f" ({self._option})" if self._option else ""
+        return Transient(f"the attempt timed out: no whole answer after {self._seconds:g} s{told}")
+
+
+_ATTEMPT: ContextVar[Attempt | None] = ContextVar("attempt", default=None)
+
+
+def bound(inside: Callable[[], Any]) -> None:
+    """Makes an HTTP client keep to the attempt of whichever thread uses it.
+
+    Neither library takes network streams from outside.  Where a version is made otherwise inside,
+    its own time-outs are all there is, and that is logged.
+
+    Args:
+      inside: finds a `Client` of httpx or httpx2, which has not been used yet, in an SDK's client.
+    """
+    try:
+        client = inside()
+        # A proxy that some hosts are exempt from is a transport of None.
+        transports = [one for one in (client._transport, *client._mounts.values()) if one]
+        for pool in [transport._pool for transport in transports]:
+            pool._network_backend = _Network(pool._network_backend)
+    except AttributeError as error:
+        _LOG.warning("--timeout bounds each silence of a server, and no whole attempt: %s", error)
+
+
+class _Network:
+    """A network backend of httpcore or httpcore2 whose waits end with the attempt."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+        # Each of the libraries knows its own errors alone.
+        self._errors = sys.modules[type(inner).__module__.partition(".")[0]]
+
+    def connect_tcp(self, host: str, port: int, timeout: float | None = None, **rest: Any) -> Any:
+        """Connects to the first address that answers; each has its share of the time left."""
+        addresses = self._addresses(host, port)
+        while True:
+            patience = _patience(timeout)
+            if patience == 0:
+                raise self._errors.ConnectTimeout("timed out")
+            share = None if patience is None else patience / len(addresses)
+            address = addresses.pop(0)
+            try:
+                stream = self._inner.connect_tcp(address, port, timeout=share, **rest)
+            except (self._errors.ConnectError, self._errors.ConnectTimeout):
+                if not addresses:
+                    raise
+            else:
+                return _Stream(stream, self._errors)
+
+    def _addresses(self, host: str, port: int) -> list[str]:
+        """Addresses of a host in the system's order; one of a link says which link."""
+        try:
+            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        except OSError as error:
+            raise self._errors.ConnectError(error) from error
+        return [
+            f"{address[0]}%{address[3]}" if len(address) > 3 and address[3] else str(address[0])
+            for *_, address in found
+        ]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+
+class _Stream:
+    """A network stream of theirs whose waits end with the attempt."""
+
+    def __init__(self, inner: Any, errors: Any) -> None:
+        self._inner = inner
+        self._errors = errors
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> Any:
+        return self._inner.read(max_bytes, self._until(timeout, self._errors.ReadTimeout))
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        """Writes it in pieces: theirs waits as long for each part that its socket takes."""
+        for start in range(0, len(buffer), _PIECE):
+            patience = self._until(timeout, self._errors.WriteTimeout)
+            self._inner.write(buffer[start : start + _PIECE], patience)
+
+    def start_tls(
+        self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None
+    ) -> _Stream:
+        patience = self._until(timeout, self._errors.ConnectTimeout)
+        return _Stream(self._inner.start_tls(ssl_context, server_hostname, patience), self._errors)
+
+    def _until(self, timeout: float | None, over: type[Exception]) -> float | None:
+        """Seconds that a wait may take.
+
+        Raises:
+          over: none; the connection is closed, as not all who use a stream do that.
+        """
+        patience = _patience(timeout)
+        if patience == 0:
+            self._inner.close()
+            raise over("timed out")
+        return patience
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+
+def _patience(timeout: float | None) -> float | None:
+    """Seconds that a wait may take in this thread's attempt, 0 behind its end; None for any."""
+    attempt = _ATTEMPT.get()
+    if attempt is None:
+        return timeout
+    left = max(0.0, attempt.left)
+    return left if timeout is None else min(timeout, left)
