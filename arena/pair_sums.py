@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from arena.columns import numbers
-from arena.square import Floats
+from arena.square import Counts, Floats
 
 Places = NDArray[np.integer[Any]]
 
@@ -35,43 +35,72 @@ SUMS: Mapping[str, type[np.generic]] = {
 """What is kept of each half of a pair's deals; see `MatchStore.pair_stats`."""
 _BLOCK = 1 << 15
 """Pairs that are computed together."""
+_MEASURED = ("mean", "stderr")
+_SEEN = ("wins", "draws", "forfeits_low", "forfeits_high")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scored:
-    """What k pairs got: arrays (k,), as the low policy of each sees them; counts are whole.
+class PairScores:
+    """What p pairs of policies got, each pair once, as the low policy of each sees it.
 
     Attributes:
-      mean: of all matches; NaN where there is none.
-      stderr: cluster-robust, of the mean; NaN where there are fewer than two deals.
-      count: matches.
-      deals: clusters.
+      digests: of the policies.
+      low: (p,) place of the smaller digest of each pair.
+      high: (p,) of the larger.
+      values: by name; (p,), or (2, p) over deals of even and of odd number where the name begins
+        with "half": `mean` and `half_mean` of all matches, NaN where there is none; `stderr` and
+        `half_stderr`, cluster-robust, NaN where there are fewer than two deals; `half_count`
+        (matches) and `half_deals` (clusters); `wins` (matches that low won), `draws`,
+        `forfeits_low` and `forfeits_high`.
     """
 
-    mean: Floats
-    stderr: Floats
-    count: Floats
-    deals: Floats
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Block:
-    """Some of the pairs.
-
-    Attributes:
-      low: (k,) place of the smaller digest of each.
-      high: (k,) of the larger.
-      halves: what they got in the deals of even and in those of odd number.
-      whole: what they got altogether.
-      seen: numbers of matches (k,) by name: wins, draws, losses (as low sees them),
-        forfeits_low, forfeits_high.
-    """
-
+    digests: tuple[str, ...]
     low: Places
     high: Places
-    halves: tuple[Scored, Scored]
-    whole: Scored
-    seen: Mapping[str, Floats]
+    values: Mapping[str, NDArray[Any]]
+
+    def both(self, name: str) -> Counts:
+        """(p,) over all deals: "count" or "deals"."""
+        even, odd = self.values[f"half_{name}"]
+        found: Counts = even + odd
+        return found
+
+    def parts(self) -> Iterator[slice]:
+        """All pairs, in parts of a size that is quick to compute with."""
+        for start in range(0, len(self.low), _BLOCK):
+            yield slice(start, start + _BLOCK)
+
+    def some(self, places: Places) -> PairScores:
+        """Those of some of the pairs."""
+        values = {name: value[..., places] for name, value in self.values.items()}
+        return PairScores(self.digests, self.low[places], self.high[places], values)
+
+    def renewed(
+        self,
+        digests: Sequence[str],
+        low: Places,
+        high: Places,
+        places: Places,
+        values: Mapping[str, NDArray[Any]],
+    ) -> PairScores:
+        """A copy with other values of some pairs, and with pairs that were not there before.
+
+        Args:
+          digests: of the policies then.
+          low: (q,) of the pairs then, of which the first p are these.
+          high: (q,).
+          places: (k,) among the q, of those whose values are given.
+          values: (k,) or (2, k), by name.
+        """
+        copies = {}
+        for name, known in self.values.items():
+            copy = np.empty((*known.shape[:-1], len(low)), known.dtype)
+            copy[..., : len(self.low)] = known
+            # A pair that is new and not given has played nothing that counts.
+            copy[..., len(self.low) :] = np.nan if known.dtype.kind == "f" else 0
+            copy[..., places] = values[name]
+            copies[name] = copy
+        return PairScores(tuple(digests), low, high, copies)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,20 +119,25 @@ class PairSums:
     high: Places
     sums: Mapping[str, NDArray[Any]]
 
-    def blocks(self) -> Iterator[Block]:
-        """All pairs, in parts of a size that is quick to compute with."""
-        for start in range(0, len(self.low), _BLOCK):
-            part = slice(start, start + _BLOCK)
+    def scored(self) -> PairScores:
+        """Means and errors of the same pairs."""
+        pairs = len(self.low)
+        values: dict[str, NDArray[Any]] = {name: np.empty(pairs) for name in _MEASURED}
+        values |= {f"half_{name}": np.empty((2, pairs)) for name in _MEASURED}
+        values |= {
+            "half_count": self.sums["matches"].copy(),
+            "half_deals": self.sums["deals"].copy(),
+        }
+        values |= {name: self.sums[name].sum(axis=0, dtype=np.int32) for name in _SEEN}
+        scores = PairScores(self.digests, self.low, self.high, values)
+        for part in scores.parts():
             halves = {name: sums[:, part].astype(np.float64) for name, sums in self.sums.items()}
-            even, odd = ({name: sums[half] for name, sums in halves.items()} for half in (0, 1))
-            whole = {name: even[name] + odd[name] for name in SUMS}
-            yield Block(
-                self.low[part],
-                self.high[part],
-                (_scored(even), _scored(odd)),
-                _scored(whole),
-                whole | {"losses": whole["matches"] - whole["wins"] - whole["draws"]},
-            )
+            whole = {name: even + odd for name, (even, odd) in halves.items()}
+            for name, found in zip(_MEASURED, _measured(whole), strict=True):
+                values[name][part] = found
+            for name, found in zip(_MEASURED, _measured(halves), strict=True):
+                values[f"half_{name}"][:, part] = found
+        return scores
 
     @classmethod
     def of_table(cls, pair_stats: pa.Table) -> PairSums:
@@ -156,7 +190,7 @@ class PairSums:
         return cls(tuple(digests), low, high, sums)
 
 
-def _scored(sums: Mapping[str, Floats]) -> Scored:
+def _measured(sums: Mapping[str, Floats]) -> tuple[Floats, Floats]:
     """Mean of all matches, and its standard error with deals as clusters.
 
     With s_d the sum over the m_d matches of deal d and r the mean, the residual of a deal is
@@ -170,7 +204,7 @@ def _scored(sums: Mapping[str, Floats]) -> Scored:
         )
         variance = np.maximum(residuals, 0.0) * deals / (deals - 1.0) / matches**2
         stderr = np.where(deals >= 2, np.sqrt(variance), np.nan)
-    return Scored(mean, stderr, matches, deals)
+    return mean, stderr
 
 
 def _encoded(column: pa.ChunkedArray) -> list[pa.DictionaryArray]:

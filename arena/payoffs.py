@@ -18,9 +18,9 @@ import pyarrow.csv
 from numpy.typing import NDArray
 
 from arena.figures.text import number
-from arena.pair_sums import PairSums, Scored
+from arena.pair_sums import PairScores, PairSums
 from arena.printed import WIDTH, Cell, Printed, Sheet, Side
-from arena.square import Cells, Counts, Floats, none, reorder, unknown
+from arena.square import Cells, Counts, Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,22 +43,13 @@ class Scatter:
         return cls(float(squares.sum()), float(freedom.sum()))
 
     @classmethod
-    def of_pairs(cls, sums: PairSums) -> Scatter:
-        """From all that `MatchStore.pair_sums` returned, both halves of a pair together."""
-        parts = []
-        for block in sums.blocks():
-            met = block.low != block.high
-            parts.append(cls.of(block.whole.stderr[met], block.whole.deals[met]))
+    def of_pairs(cls, scores: PairScores) -> Scatter:
+        """From all that `MatchStore.pair_scores` returned, both halves of a pair together."""
+        parts, stderr, deals = [], scores.values["stderr"], scores.both("deals")
+        for part in scores.parts():
+            met = scores.low[part] != scores.high[part]
+            parts.append(cls.of(stderr[part][met], deals[part][met]))
         return cls(math.fsum(one.squares for one in parts), math.fsum(one.freedom for one in parts))
-
-
-_SCORED = ("mean", "stderr", "count", "deals")
-_SEEN = (
-    ("wins", "wins", "losses"),
-    ("draws", "draws", "draws"),
-    ("forfeits", "forfeits_low", "forfeits_high"),
-)
-"""Arrays, with the columns that low and high see them in."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -179,42 +170,37 @@ class PayoffTable(Printed):
 
     @classmethod
     def from_pair_stats(cls, pair_stats: pa.Table, digests: Sequence[str]) -> PayoffTable:
-        """The same as `from_pair_sums` from what `MatchStore.pair_stats` returned."""
-        return cls.from_pair_sums(PairSums.of_table(pair_stats), digests)
+        """The same as `from_pair_scores` from what `MatchStore.pair_stats` returned."""
+        return cls.from_pair_scores(PairSums.of_table(pair_stats).scored(), digests)
 
     @classmethod
-    def from_pair_sums(cls, sums: PairSums, digests: Sequence[str]) -> PayoffTable:
+    def from_pair_scores(cls, scores: PairScores, digests: Sequence[str]) -> PayoffTable:
         """Builds the table of some policies.
 
         Args:
-          sums: of their pairs.  Self-play and pairs with anybody else are left out.
+          scores: of their pairs.  Self-play and pairs with anybody else are left out.
           digests: the policies, in the order wanted; those who never played have no means.
 
         Returns:
           A table of len(digests) policies.
         """
-        n = len(digests)
-        number = {digest: place for place, digest in enumerate(sums.digests)}
-        # Pairs are stored more or less in the order of the policies' numbers.  Written in that
-        # order, neighbours stay neighbours, and memory is as quick as it can be.
-        order = sorted(range(n), key=lambda one: number.get(digests[one], len(number)))
-        place = np.full(len(number), -1, dtype=np.intp)
-        for at, one in enumerate(order):
-            if digests[one] in number:
-                place[number[digests[one]]] = at
-        arrays = _unplayed(n)
-        for block in sums.blocks():
-            low, high = place[block.low], place[block.high]
-            inside = (low >= 0) & (high >= 0) & (low != high)
-            cells = Cells(n, low[inside], high[inside])
-            for half, scored in enumerate(block.halves):
-                halves = {name: arrays[f"half_{name}"][half] for name in _SCORED}
-                _put(cells, halves, scored, inside)
-            _put(cells, arrays, block.whole, inside)
-            for name, low_saw, high_saw in _SEEN:
-                cells.put(arrays[name], *(block.seen[view][inside] for view in (low_saw, high_saw)))
-        for matrices in arrays.values():
-            reorder(matrices, np.argsort(order))
+        index = {digest: place for place, digest in enumerate(digests)}
+        place = np.array([index.get(digest, -1) for digest in scores.digests], dtype=np.int32)
+        low, high = place[scores.low], place[scores.high]
+        inside = (low >= 0) & (high >= 0) & (low != high)
+        if not inside.all():
+            chosen = np.flatnonzero(inside)
+            low, high, scores = low[chosen], high[chosen], scores.some(chosen)
+        cells, arrays, values = Cells(len(digests), low, high), _room(len(digests)), scores.values
+        for name in ("mean", "half_mean"):
+            cells.fill(arrays[name], values[name], 0.0 - values[name])
+        for name in ("stderr", "half_stderr", "half_count", "half_deals", "draws"):
+            cells.fill(arrays[name], values[name])
+        for name in ("count", "deals"):
+            cells.fill(arrays[name], scores.both(name))
+        lost = scores.both("count") - values["wins"] - values["draws"]
+        cells.fill(arrays["wins"], values["wins"], lost)
+        cells.fill(arrays["forfeits"], values["forfeits_low"], values["forfeits_high"])
         return cls(tuple(digests), **arrays)
 
     def picture(self) -> str:
@@ -275,12 +261,10 @@ class PayoffTable(Printed):
             if len(rows) != table.num_rows or policy != [digests[row] for row in rows]:
                 raise ValueError("its rows are not the unordered pairs of its policies")
             apart = rows != columns  # the diagonal is zero, whatever somebody wrote there
-            cells, arrays = (
-                Cells(len(digests), rows[apart], columns[apart]),
-                _unplayed(len(digests)),
-            )
+            cells = Cells(len(digests), rows[apart], columns[apart])
+            arrays = _room(len(digests))
             for name, matrices in arrays.items():
-                cells.put(matrices, *(view[..., apart] for view in _read_views(table, name)))
+                cells.fill(matrices, *(view[..., apart] for view in _read_views(table, name)))
             return cls(digests, **arrays, names=_read_names(table))
         except (KeyError, pa.ArrowInvalid, ValueError) as error:
             raise ValueError(f"{path} is not a payoff table written by to_csv: {error}") from error
@@ -294,23 +278,14 @@ _HALVES = ("even", "odd")
 _ARRAYS = _FLOATS + _COUNTS
 
 
-def _unplayed(n: int) -> dict[str, Any]:
-    """The arrays of a table of n policies that met nobody, by name."""
-
-    def shape(name: str) -> tuple[int, ...]:
-        return (2, n, n) if name.startswith("half") else (n, n)
-
-    floats: dict[str, Any] = {name: unknown(*shape(name)) for name in _FLOATS}
-    return floats | {name: none(*shape(name)) for name in _COUNTS}
-
-
-def _put(
-    cells: Cells, matrices: Mapping[str, Any], scored: Scored, inside: NDArray[np.bool_]
-) -> None:
-    """Writes what some of the pairs got into the matrices of a table."""
-    for name in _SCORED:
-        values = getattr(scored, name)[inside]
-        cells.put(matrices[name], values, 0.0 - values if name == "mean" else values)
+def _room(n: int) -> dict[str, Any]:
+    """The arrays of a table of n policies by name, for somebody to write them."""
+    kinds: dict[str, type[Any]] = dict.fromkeys(_FLOATS, np.float64)
+    kinds |= dict.fromkeys(_COUNTS, np.int32)
+    return {
+        name: np.empty((2, n, n) if name.startswith("half") else (n, n), kind)
+        for name, kind in kinds.items()
+    }
 
 
 _OTHER_VIEW = {"wins": "losses", "forfeits": "opponent_forfeits"}

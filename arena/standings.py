@@ -17,7 +17,13 @@ from arena.analysis.leaderboard import (
     nash_exploitability,
 )
 from arena.analysis.rankings import NASH_RULE, RankBy
-from arena.analysis.ratings import MAX_MATCHES, Rating, repetitions_to_rate, true_skill
+from arena.analysis.ratings import (
+    MAX_MATCHES,
+    Rating,
+    repetitions_to_rate,
+    share_to_rate,
+    true_skill,
+)
 from arena.analysis.stakes import stakes_of
 from arena.columns import column_of, numbers, whole
 from arena.errors import one_of
@@ -52,9 +58,9 @@ def payoff_table(home: Home, game: Game, digests: Sequence[str]) -> PayoffTable:
     """
     chosen = tuple(dict.fromkeys(digests))
     mixtures, everybody = mixtures_among(home.registry, game.name, chosen)
-    sums = home.store.pair_sums(game.name, game.version)
-    table = PayoffTable.from_pair_sums(sums, everybody)
-    table = replace(table, around=Scatter.of_pairs(sums))
+    scores = home.store.pair_scores(game.name, game.version)
+    table = PayoffTable.from_pair_scores(scores, everybody)
+    table = replace(table, around=Scatter.of_pairs(scores))
     return with_mixtures(table, mixtures).restrict(chosen)
 
 
@@ -87,8 +93,12 @@ def ratings(home: Home, game: Game, table: PayoffTable) -> dict[str, Rating]:
     table = table.restrict([digest for digest in table.digests if digest not in mixtures])
     repetitions = repetitions_to_rate(table.count)
     last = None if repetitions is None else repetitions - 1
-    returns = home.store.returns_in_id_order(game.name, game.version, last)
-    return true_skill(_among(returns, table.digests).slice(0, MAX_MATCHES))
+    for share in (share_to_rate(table.count, repetitions), 1.0):
+        returns = home.store.returns_in_id_order(game.name, game.version, last, share)
+        found = _among(returns, table.digests)
+        if share == 1.0 or found.num_rows >= MAX_MATCHES:
+            break
+    return true_skill(found.slice(0, MAX_MATCHES))
 
 
 def _among(returns: pa.Table, digests: Sequence[str]) -> pa.Table:

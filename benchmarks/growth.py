@@ -6,9 +6,9 @@
 
 `home` writes what the store would hold after so many matches of every pair (2,000 policies and 50
 matches a pair are 100 million), without moves, and prints the seconds of what people ask for: at
-first, again, and after another match was played.  Seconds of processor time stand behind in
-brackets: on a machine that others use too they tell more.  Each is measured in a process of its
-own, with its peak of memory.
+first, again, after another two matches of one pair were played, and after a newcomer met everybody.
+Seconds of processor time stand behind in brackets: on a machine that others use too they tell more.
+Each is measured in a process of its own, with its peak of memory.
 """
 
 from __future__ import annotations
@@ -33,8 +33,11 @@ from registry import Registry
 from registry.values import Submission
 
 GAME = "rrps"
-STEPS = ("at first", "again", "after one more")
-"""When something is asked: of a home that was just opened, once more, and after a match."""
+STEPS = ("at first", "again", "after one more", "after a newcomer")
+"""When something is asked: of a home that was just opened, once more, after matches of one pair,
+and after those of a new policy against all others."""
+NEWCOMER_MATCHES = 8
+"""Of a newcomer against each other policy."""
 SPREAD = 220.0
 """Standard deviation of a match's return, in throws; the differences in skill are as large."""
 
@@ -135,6 +138,29 @@ def make(folder: Path, policies: int, matches: int) -> None:
     fill(path, digests, pairs, matches)
 
 
+def play_on(arena: Arena) -> None:
+    """Plays two more matches of the pair that really met."""
+    pair = [one.ref for one in arena.policies(GAME, kind="native")[:2]]
+    before = len(arena.matches(GAME, pair[0], against=pair[1], limit=None))
+    arena.play(GAME, before + 2, only=pair)
+
+
+def take_in(arena: Arena) -> None:
+    """One more made-up policy, which met everybody."""
+    known = [one.digest for one in arena.policies(GAME)]
+    (newcomer,) = arena.home.registry.submit_many([entrant(len(known))])
+    digests = sorted({*known, newcomer.version.digest})
+    own = digests.index(newcomer.version.digest)
+    pairs = [(min(own, one), max(own, one)) for one in range(len(digests)) if one != own]
+    fill(arena.home.store.path, digests, pairs, NEWCOMER_MATCHES)
+
+
+BEFORE: dict[str, Callable[[Arena], None]] = {
+    "after one more": play_on,
+    "after a newcomer": take_in,
+}
+"""What happens before a step."""
+
 TASKS: dict[str, Callable[[Arena], object]] = {
     "leaderboard": lambda arena: arena.leaderboard(GAME),
     "leaderboard, all columns": lambda arena: arena.leaderboard(GAME, more=True),
@@ -184,8 +210,8 @@ def one(folder: Path, task: str) -> None:
     spent = []
     with Arena(folder) as arena:
         for step in STEPS:
-            if step == "after one more":
-                arena.play(GAME, 2, only=["house/rockbot", "house/randbot"])
+            if step in BEFORE:
+                BEFORE[step](arena)
             started, processor = time.perf_counter(), time.process_time()
             TASKS[task](arena)
             spent.append((time.perf_counter() - started, time.process_time() - processor))

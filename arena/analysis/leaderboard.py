@@ -232,8 +232,8 @@ class _AgainstAll:
         index = table.index()
         places = np.array([index.get(digest, -1) for digest in digests], dtype=np.intp)
         rows = places[places >= 0]
-        self.matches = self._spread(places, table.count[rows].sum(axis=1), 0)
-        self.forfeits = self._spread(places, table.forfeits[rows].sum(axis=1), 0)
+        self.matches = self._spread(places, table.count.sum(axis=1)[rows], 0)
+        self.forfeits = self._spread(places, table.forfeits.sum(axis=1)[rows], 0)
         # Of thousands of policies a few rows at a time, or the passing arrays are as large as
         # the table.
         scatter = table.scatter

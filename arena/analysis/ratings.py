@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
@@ -25,6 +26,8 @@ MAX_MATCHES = 500_000
 _FARTHEST = 30.0
 """Beyond so many standard deviations the normal distribution is out of reach of a float."""
 _NORMAL = NormalDist()
+_ROWS = 64
+"""Of a matrix, looked at together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +68,48 @@ def repetitions_to_rate(counts: NDArray[np.integer], max_matches: int = MAX_MATC
       match a pair is too many (more than 1,000 policies), rate the first of them by id: a sample
       in which each policy has hundreds.
     """
-    pairs = np.triu(counts, k=1)
-    if int(pairs.sum()) <= max_matches:
+    found = _pairs_by_matches(counts)
+    low, high = 1, len(found) - 1
+    if _rated(found, high) <= max_matches:
         return None
-    low, high = 1, int(pairs.max())
     while low < high:
         middle = (low + high + 1) // 2
-        if int(np.minimum(pairs, middle).sum()) <= max_matches:
+        if _rated(found, middle) <= max_matches:
             low = middle
         else:
             high = middle - 1
     return low
+
+
+def share_to_rate(
+    counts: NDArray[np.integer], repetitions: int | None, max_matches: int = MAX_MATCHES
+) -> float:
+    """Which share of the matches has `max_matches` of them almost surely, where there are more.
+
+    Ids are hashes, so that of N matches a share s has N s with a variance below that: six standard
+    deviations more than wanted are asked for.
+
+    Args:
+      counts: as for `repetitions_to_rate`.
+      repetitions: of each pair; None for all.
+      max_matches: the bound.
+    """
+    found = _pairs_by_matches(counts)
+    played = _rated(found, len(found) if repetitions is None else repetitions)
+    return min((max_matches + 6.0 * math.sqrt(max_matches)) / max(played, 1), 1.0)
+
+
+def _pairs_by_matches(counts: NDArray[np.integer]) -> NDArray[np.integer]:
+    """How many pairs played 0, 1, 2, ... matches, each pair once; but 0 is of no use."""
+    found = np.zeros(int(counts.max(initial=0)) + 1, np.int64)
+    for start in range(0, len(counts), _ROWS):
+        found += np.bincount(counts[start : start + _ROWS].ravel(), minlength=len(found))
+    return found // 2
+
+
+def _rated(pairs: NDArray[np.integer], repetitions: int) -> int:
+    """Matches that so many repetitions of each pair are."""
+    return int(pairs @ np.minimum(np.arange(len(pairs)), repetitions))
 
 
 def true_skill(returns: pa.Table, *, draw_margin: float = 0.0) -> dict[str, Rating]:
@@ -101,9 +135,10 @@ def true_skill(returns: pa.Table, *, draw_margin: float = 0.0) -> dict[str, Rati
     places = numbers(encoded.indices)
     first, second = np.split(places, 2)
     margins = numbers(returns.column("return_low"))
-    outcomes = np.where(np.abs(margins) <= draw_margin, 0, np.sign(margins)).astype(np.int8)
+    outcomes = np.where(np.abs(margins) <= draw_margin, 0, np.sign(margins))
     met = first != second
-    mu, sigma = _fold(first[met], second[met], outcomes[met], len(digests))
+    columns = (column[met].astype(np.int32) for column in (first, second, outcomes))
+    mu, sigma = _folded(*(column.tobytes() for column in columns), len(digests))
     # A dictionary may name some who are in no row.
     return {digests[place]: Rating(mu[place], sigma[place]) for place in np.unique(places).tolist()}
 
@@ -135,10 +170,22 @@ def _pdf(x: float) -> float:
     return math.exp(-0.5 * x * x) / math.sqrt(2.0 * math.pi)
 
 
+@lru_cache(maxsize=4)
+def _folded(
+    first: bytes, second: bytes, outcomes: bytes, n: int
+) -> tuple[list[float], list[float]]:
+    """`_fold` of columns of 32-bit numbers, kept for those who ask again.
+
+    The key is all that the answer follows from, at most 6 MB.
+    """
+    one, other, outcome = (np.frombuffer(part, np.int32) for part in (first, second, outcomes))
+    return _fold(one, other, outcome, n)
+
+
 def _fold(
     first: NDArray[np.integer],
     second: NDArray[np.integer],
-    outcomes: NDArray[np.int8],
+    outcomes: NDArray[np.integer],
     n: int,
 ) -> tuple[list[float], list[float]]:
     """Folds matches into ratings, one after the other.

@@ -12,7 +12,7 @@ import pyarrow as pa
 from arena.errors import UnknownGame
 from arena.games import game as game_of_name
 from arena.games.protocol import Game
-from arena.pair_sums import PairSums
+from arena.pair_sums import PairScores
 from arena.store import append as appending
 from arena.store import audits as auditing
 from arena.store import exact, queries, rows
@@ -21,6 +21,7 @@ from arena.store import meetings as meeting
 from arena.store import sums as summing
 from arena.store.catalog import Connection
 from arena.store.database import Database
+from arena.store.kept import KeptPairs
 from arena.store.values import (
     Audit,
     AuditCount,
@@ -60,6 +61,7 @@ class MatchStore:
         """
         self.path = path
         self._database = Database(path, timeout)
+        self._pairs = KeptPairs()
         self._game_named = game_named
 
     def reading(self) -> AbstractContextManager[Connection]:
@@ -209,10 +211,10 @@ class MatchStore:
         with self.reading() as connection:
             return summing.pair_stats(connection, game, version, self._span(game), among)
 
-    def pair_sums(self, game: str, version: int) -> PairSums:
-        """What payoffs take of `pair_stats`, of all pairs and as arrays: quicker to read."""
+    def pair_scores(self, game: str, version: int) -> PairScores:
+        """What payoffs take of `pair_stats`, of all pairs; kept, and only brought up to date."""
         with self.reading() as connection:
-            return summing.pair_sums(connection, game, version, self._span(game))
+            return self._pairs.scores(connection, game, version, self._span(game))
 
     def exact_pair_stats(
         self, game: Game, wanted: Mapping[tuple[str, str], int], first: int = 0
@@ -239,7 +241,7 @@ class MatchStore:
             return 2
 
     def returns_in_id_order(
-        self, game: str, version: int, max_repetition: int | None = None
+        self, game: str, version: int, max_repetition: int | None = None, share: float = 1.0
     ) -> pa.Table:
         """Every return that counts, by match ids: no order of play can influence a rating.
 
@@ -248,13 +250,15 @@ class MatchStore:
           version: of its rules.
           max_repetition: only repetitions up to this one, inclusive; by default all but those that
             chose among candidates (`arena.values.SELECTING`).
+          share: only the first of all ids that there can be, and so about of the matches.
 
         Returns:
           Columns `low`, `high` (digests, dictionary-encoded) and `return_low`.
         """
         last = SELECTING - 1 if max_repetition is None else max_repetition
         with self.reading() as connection:
-            return summing.returns_in_id_order(connection, game, version, last)
+            listed = self._pairs.listed(connection, game, version)
+            return summing.returns_in_id_order(connection, listed, last, share)
 
     def repetitions(
         self, game: str, version: int, digests: Collection[str], count: int, first: int = 0
@@ -269,10 +273,7 @@ class MatchStore:
             return queries.counts(connection)
 
     def fingerprint(self, game: str, version: int) -> str:
-        """A word that changes exactly when a match of this game is stored; a key for caches.
-
-        It differs between stores, also if they have as many matches.
-        """
+        """A key for caches: it changes exactly when a match is stored; no two stores share it."""
         with self.reading() as connection:
             return queries.fingerprint(connection, game, version)
 

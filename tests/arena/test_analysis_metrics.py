@@ -16,6 +16,7 @@ from arena.analysis.estimates import (
     mean_of,
     minimum_of,
     over_programs,
+    student,
     surely_better,
 )
 from arena.analysis.metrics import (
@@ -244,3 +245,9 @@ def test_programs_that_agree_by_luck_are_no_certainty():
     exact = Estimate(10.0, 0.0, 10.0, 10.0)
     assert over_programs([exact, exact]) == exact
     assert over_programs([one], errs=1) == one
+
+
+def test_quantiles_of_many_are_those_of_each():
+    freedom = np.random.default_rng(8).choice([np.nan, 0.5, 1.0, 7.0, 1e12, np.inf], (60, 50))
+    each = [[student(one, 0.975) for one in row] for row in freedom]
+    np.testing.assert_array_equal(student(freedom, 0.975), np.array(each))

@@ -12,7 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.analysis.bradley_terry import ELO, bradley_terry
-from arena.analysis.ratings import MAX_MATCHES, environment, repetitions_to_rate, true_skill
+from arena.analysis.ratings import (
+    MAX_MATCHES,
+    environment,
+    repetitions_to_rate,
+    share_to_rate,
+    true_skill,
+)
 
 
 def _returns(matches: list[tuple[str, str, float]], *, encode: bool = True) -> pa.Table:
@@ -104,6 +110,15 @@ def test_bound_on_rated_repetitions_is_tight(counts, most):
     assert rated[0] <= most or found == 1
     assert rated[1] > most
     assert repetitions_to_rate(square, MAX_MATCHES) is None
+
+
+def test_a_share_of_the_matches_is_read_where_there_are_too_many():
+    counts = 30 * (1 - np.eye(4, dtype=np.int32))
+    assert share_to_rate(counts, None, 400) == 1.0
+    assert share_to_rate(counts, 20, 100) == 1.0  # of 120: chance could leave too few in less
+    many = 10_000 * (1 - np.eye(4, dtype=np.int32)).astype(np.int32)
+    assert share_to_rate(many, 5_000, 10_000) == pytest.approx(10_600 / 30_000)
+    assert share_to_rate(np.zeros((0, 0), np.int32), None) == 1.0
 
 
 @given(st.integers(2, 8), st.integers(0, 2**32 - 1))

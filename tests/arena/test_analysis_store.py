@@ -5,10 +5,12 @@ from __future__ import annotations
 import itertools
 import math
 import statistics
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from arena import standings
 from arena.analysis.metrics import evaluate
 from arena.analysis.ratings import repetitions_to_rate, true_skill
 from arena.games.rrps.game import RRPS
@@ -84,3 +86,18 @@ def test_bounded_ratings_use_the_first_repetitions_of_every_pair(played, store):
     returns = store.returns_in_id_order(game.name, game.version, repetitions - 1)
     assert returns.num_rows == 12
     assert set(true_skill(returns)) == set(POLICIES)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+def test_the_first_matches_by_id_are_rated_whatever_share_is_read_at_first(
+    played, store, monkeypatch, share
+):
+    game, _ = played
+    monkeypatch.setattr(standings, "MAX_MATCHES", 7)
+    monkeypatch.setattr(standings, "share_to_rate", lambda *_: share)
+    table = PayoffTable.from_pair_stats(store.pair_stats(game.name, game.version), POLICIES)
+    home = SimpleNamespace(store=store, registry=SimpleNamespace(find=lambda *_, **__: []))
+    returns = store.returns_in_id_order(game.name, game.version)
+    assert standings.ratings(home, game, table) == true_skill(returns.slice(0, 7))
+    part = store.returns_in_id_order(game.name, game.version, share=share)
+    assert part.equals(returns.slice(0, part.num_rows))

@@ -118,7 +118,7 @@ def test_errors_of_mixtures_are_those_that_repetition_shows() -> None:
 def test_the_spread_of_deals_is_of_all_that_is_stored() -> None:
     rng = np.random.default_rng(6)
     stats = pair_stats(round_robin((A, B, C, D), np.zeros((4, 4)), 10.0, 20, rng))
-    whole = Scatter.of_pairs(PairSums.of_table(stats))
+    whole = Scatter.of_pairs(PairSums.of_table(stats).scored())
     assert whole.freedom == 6 * 19
     assert np.sqrt(whole.squares / whole.freedom) == pytest.approx(10.0, rel=0.2)
     table = PayoffTable.from_pair_stats(stats, (A, B, C, D))

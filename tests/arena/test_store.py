@@ -122,8 +122,9 @@ def test_versions_of_the_rules_are_kept_apart(store: MatchStore) -> None:
     store.append(new, [result(match(0, 1, 0, new), 2.0)])
     totals = [store.pair_stats("pennies", v).column("total").to_pylist() for v in (1, 2)]
     assert totals == [[1.0], [2.0]]
-    assert [store.pair_sums("pennies", v).sums["total"].sum() for v in (1, 2)] == [1.0, 2.0]
-    assert store.pair_sums("pennies", 3).digests == ()
+    means = [store.pair_scores("pennies", v).values["mean"].tolist() for v in (1, 2)]
+    assert means == totals
+    assert store.pair_scores("pennies", 3).digests == ()
     returns = [store.returns_in_id_order("pennies", v) for v in (1, 2)]
     assert [one.column("return_low").to_pylist() for one in returns] == totals
     store.append(old, [result(match(1, 2, 0, old), 3.0)])  # the other version's pair lies between

@@ -90,9 +90,9 @@ def test_any_batches_leave_exactly_their_first_results_and_exact_tallies(
 
     counting = [one for one in kept.values() if one.match.repetition < SELECTING]
     assert stored_tallies(shared, played) == recomputed(has_deals, counting)
-    quick, plain = shared.pair_sums(played.name, 1), shared.pair_stats(played.name, 1)
+    quick, plain = shared.pair_scores(played.name, 1), shared.pair_stats(played.name, 1)
     same_table(
-        PayoffTable.from_pair_sums(quick, POLICIES), PayoffTable.from_pair_stats(plain, POLICIES)
+        PayoffTable.from_pair_scores(quick, POLICIES), PayoffTable.from_pair_stats(plain, POLICIES)
     )
     assert shared.returns_in_id_order(played.name, 1).num_rows == len(counting)
     assert shared.sharing(played.name, 1) == recomputed_sharing(kept.values())
