@@ -27,7 +27,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from arena.errors import BackupUnusable, UsageFault
-from arena.home import CERTIFICATE, FINALS, MATCHES, REGISTRY, Home, mark, open_home
+from arena.home import CERTIFICATE, FINALS, REGISTRY, Home, mark, open_home
+from arena.home_marker import MATCHES
 from arena.registry_address import without_secrets
 from arena.store import MatchStore
 from registry import Registry

@@ -80,7 +80,7 @@ def enrol(
     tried = try_out(runner, game, wanted, opponents, judge)
     passed = [one for digest, one in wanted.items() if not isinstance(tried[digest], Rejection)]
     registry.submit_many(passed, reserved=ours)
-    runner.home.store.append(
+    runner.home.keep(
         game, [result for found in tried.values() if isinstance(found, tuple) for result in found]
     )
     outcomes = {**known, **tried}

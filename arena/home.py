@@ -3,6 +3,7 @@
 home.json          format of the folder, and where its registry is
 registry.sqlite    who takes part (or a PostgreSQL server, by URL)
 matches.duckdb     what was played
+matches.mark       says that matches were stored, so that their loss is noticed
 """
 
 from __future__ import annotations
@@ -10,29 +11,34 @@ from __future__ import annotations
 import getpass
 import json
 import os
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.errors import HomeTooNew, HomeUnusable, UsageFault
+from arena.home_marker import FORMAT, MATCHES, Marker, marker_of, no_home
 from arena.house import house_submissions
 from arena.registry_address import absolute, file_of, same_registry, without_secrets
 from arena.seeds import Seeds
 from registry import Registry, digest_of
 
 if TYPE_CHECKING:
+    from arena.games.protocol import Game
     from arena.store import MatchStore
+    from arena.values import Result
 
 HOUSE = "house"
 """Author name of the built-in entrants."""
-REGISTRY, MATCHES = "registry.sqlite", "matches.duckdb"
+REGISTRY, MARK = "registry.sqlite", "matches.mark"
 FINALS = "finals"
 """Folder of the finals of tournaments, each with matches of its own."""
 CERTIFICATE = "certificate.json"
 """Of a final, beside its matches; without sources."""
-FORMAT = 1
-"""Rises when an older arena could not read a newer home."""
+_GLANCE_SECONDS = 0.2
+"""For which a command waits to learn whether there are matches, which it did not ask."""
 
 
 @dataclass(frozen=True)
@@ -68,48 +74,29 @@ class Home:
     @cached_property
     def store(self) -> MatchStore:
         """What was played."""
-        from arena.store import MatchStore  # much to load, and many commands read no match
+        from arena.store import MatchStore, StoreError  # much to load; many commands read no match
 
-        return MatchStore(self.path / MATCHES)
+        store = MatchStore(self.path / MATCHES)
+        if self.writable and store.path.exists() and not (self.path / MARK).exists():
+            # Homes of older arenas have matches and no mark.  What is wrong with a store is told
+            # to who asks it for something, and one that is busy is asked the next time.
+            with suppress(StoreError):
+                if MatchStore(store.path, timeout=_GLANCE_SECONDS).counts():
+                    self._remember_matches()
+        return store
 
+    def keep(self, game: Game, results: Iterable[Result]) -> int:
+        """Stores results as `MatchStore.append` does, and that this home has matches."""
+        added = self.store.append(game, results)
+        if added:
+            self._remember_matches()
+        return added
 
-@dataclass(frozen=True, slots=True)
-class _Marker:
-    """What home.json says.
-
-    Attributes:
-      format: of the folder.
-      registry: address of its registry without any password; None for the file in the folder,
-        and "" in homes from before it was kept.
-    """
-
-    format: int
-    registry: str | None
-
-
-def _marker_of(path: Path) -> _Marker | None:
-    """What the home at `path` says of itself; None where there is none."""
-    marker = path / "home.json"
-    try:
-        said = json.loads(marker.read_text())
-        return _Marker(int(said["format"]), said.get("registry", ""))
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise HomeUnusable(f"{marker} cannot be read: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise HomeUnusable(
-            f"{marker} is not a home's marker ({error}); point --home at a home or a new folder"
-        ) from error
-
-
-def has_home(path: Path) -> bool:
-    """Whether there is a home.
-
-    Raises:
-      HomeUnusable: there is something in its place.
-    """
-    return _marker_of(path) is not None
+    def _remember_matches(self) -> None:
+        """Notes beside the store that there is something in it to be lost."""
+        if not (self.path / MARK).exists():
+            with suppress(OSError):  # the matches are stored, and the next ones try again
+                (self.path / MARK).touch()
 
 
 def _make(path: Path) -> None:
@@ -137,7 +124,7 @@ def _cannot_create(path: Path, error: OSError) -> HomeUnusable:
     )
 
 
-def _registry_target(path: Path, marker: _Marker | None, given: str | None) -> Path | str:
+def _registry_target(path: Path, marker: Marker | None, given: str | None) -> Path | str:
     """Where the registry of a home is.
 
     Raises:
@@ -165,20 +152,29 @@ def _registry_target(path: Path, marker: _Marker | None, given: str | None) -> P
 
 
 def _must_be_there(path: Path, target: Path | str) -> None:
-    """The matches of a home mean nothing without the registry that names their policies.
+    """A home in use has both its matches and the registry that names their policies.
 
     Raises:
-      HomeUnusable: there are matches, and the file of their registry is gone or empty.
+      HomeUnusable: there are matches, and the file of their registry is gone or empty, or there
+        were some, and their own file is.
     """
     file = target if isinstance(target, Path) else file_of(target)
-    if file is None or (file.exists() and file.stat().st_size):
-        return
-    if (path / MATCHES).exists():
+    if file is not None and _is_lost(file) and (path / MATCHES).exists():
         raise HomeUnusable(
             f"{path / MATCHES} holds matches, but {file}, which says whose they are, is gone or "
             "empty: put it back from a copy, name the registry's server with --registry if that "
             "is where it is, or move the folder away to begin anew"
         )
+    if (path / MARK).exists() and _is_lost(path / MATCHES):
+        raise HomeUnusable(
+            f"there were matches in this home, but {path / MATCHES} is gone or empty: put it back "
+            "from a copy (`arena restore` makes a home from a backup), or delete "
+            f"{path / MARK} to begin anew with the policies that are registered"
+        )
+
+
+def _is_lost(file: Path) -> bool:
+    return not (file.exists() and file.stat().st_size)
 
 
 def open_home(
@@ -203,26 +199,17 @@ def open_home(
     Raises:
       UsageFault: there is none and none is to be made, or the registry is not this home's.
       HomeTooNew: a newer version of the arena wrote it; nothing is touched.
-      HomeUnusable: it cannot be created or read, or its registry is gone while its matches are
-        there.
+      HomeUnusable: it cannot be created or read, or of its registry and its matches one is gone.
       RegistryError: the registry cannot be opened, or has another key.
     """
-    marker = _marker_of(path)
+    marker = marker_of(path)
     if marker is not None and marker.format > FORMAT:
         raise HomeTooNew(
             f"the home {path} has format {marker.format}, this arena reads up to {FORMAT}: "
             "update policy-arena, or point --home at another folder"
         )
     if marker is None and not create:
-        if (path / MATCHES).exists():
-            raise UsageFault(
-                f"{path} has matches, but its home.json is gone: put it back from a copy, or let a "
-                "command that plays or takes policies in make it anew"
-            )
-        raise UsageFault(
-            f"there is no home at {path}; commands that take policies in or play, such as `arena "
-            "submit` and `arena play`, make one, and --home and ARENA_HOME name another"
-        )
+        raise no_home(path)
     target = _registry_target(path, marker, registry_url)
     _must_be_there(path, target)
     if marker is None:

@@ -27,6 +27,11 @@ def also(refs: Sequence[str]) -> str:
     return f"also {', '.join(refs[:_OTHERS])}" + (f" and {more} more" if more > 0 else "")
 
 
+def _beginning(text: str) -> str:
+    """As much of a description as a sheet shows; what is left out leaves dots."""
+    return text if len(text) <= _DESCRIPTION else f"{text[: _DESCRIPTION - 2].rstrip()} …"
+
+
 class Policies(tuple[PolicyVersion, ...], Printed):
     """Versions of the registry."""
 
@@ -39,7 +44,7 @@ class Policies(tuple[PolicyVersion, ...], Printed):
                 one.kind,
                 one.status.value,
                 one.digest[:12],
-                one.description.partition("\n")[0][:_DESCRIPTION],
+                _beginning(one.description.partition("\n")[0]),
             )
             for one in self
         ]

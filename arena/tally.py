@@ -248,7 +248,7 @@ class Tally:
 
     def _commit(self) -> None:
         if self._pending:
-            self._played += self._home.store.append(self._request.game, self._pending)
+            self._played += self._home.keep(self._request.game, self._pending)
             for result in self._pending:
                 self._forfeits += result.fault_seat is not None
                 self._twice += result.playings > 1

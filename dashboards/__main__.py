@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from arena.cli.session import Session, notice, session_options
+from arena.home_marker import has_home, no_home
 from dashboards.budgets import PlayingTime
 from dashboards.server import ADDRESS, serve
 from dashboards.settings import Settings, Submitting
@@ -108,7 +109,10 @@ def main(
         session.seed_key,
         by_invitation,
     )
-    notice(f"opening {settings.home} ...")
+    known = has_home(settings.home)
+    if not known and settings.submitting is Submitting.OFF:
+        raise no_home(settings.home)
+    notice(f"opening {settings.home}{'' if known else ', a new home'} ...")
     serve(settings, port, address=address)
 
 

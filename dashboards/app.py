@@ -11,6 +11,7 @@ from arena.games import game as game_named
 from arena.games.protocol import Game
 from dashboards import data, navigate, theme
 from dashboards.errors import told
+from dashboards.text import in_markdown
 from dashboards.views import (
     about,
     account,
@@ -71,6 +72,7 @@ def _chosen_game() -> Game:
 def _of_a_game(title: str, draw: Callable[[Game], None]) -> Callable[[], None]:
     def page() -> None:
         with told():
+            asked = navigate.asked("game")
             with st.container(
                 horizontal=True,
                 vertical_alignment="center",
@@ -78,6 +80,8 @@ def _of_a_game(title: str, draw: Callable[[Game], None]) -> Callable[[], None]:
             ):
                 st.title(title, anchor=False, width="content")
                 game = _chosen_game()
+            if asked and asked not in GAMES:
+                st.warning(f"There is no game {in_markdown(asked)} here.")
             st.set_page_config(page_title=_title(title, game.short_title))
             draw(game)
 

@@ -9,10 +9,14 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from dashboards.text import in_markdown
+
 if TYPE_CHECKING:
     from registry.values import PolicyVersion
 
 _PAGES = "_pages"
+_ON = "1"
+"""What the address says of a switch."""
 _STEPS = st.components.v2.component(
     "steps", js=Path(__file__).with_name("steps.js").read_text(encoding="utf-8")
 )
@@ -51,13 +55,14 @@ def asked(name: str) -> str:
     return str(st.query_params.get(name, ""))
 
 
-def follow(name: str, key: str, options: Collection[str] | None = None) -> None:
+def follow(name: str, key: str, options: Collection[str] | None = None, what: str = "") -> None:
     """Before a widget is drawn: what the address says it shows, where a link or Back led there.
 
     Args:
       name: parameter of the address.
       key: of the widget.
       options: what it can show; None for any text.
+      what: the options are, to say so where the address names none of them.
     """
     said, kept = asked(name), st.session_state.get(f"_kept_{key}", "")
     # A visit to another page forgets what widgets showed; Back from there has the address alone.
@@ -67,6 +72,8 @@ def follow(name: str, key: str, options: Collection[str] | None = None) -> None:
         st.session_state.pop(key, None)  # Back to where it was as usual
     elif options is None or said in options:
         st.session_state[key] = said
+    elif what:
+        st.warning(f"There is no {what} {in_markdown(said)} here.")
 
 
 def keep(name: str, key: str, shown: str | None, usual: str = "") -> None:
@@ -79,9 +86,13 @@ def keep(name: str, key: str, shown: str | None, usual: str = "") -> None:
         del st.query_params[name]
 
 
-def follow_all(name: str, key: str, options: Collection[str]) -> None:
+def follow_all(name: str, key: str, options: Collection[str], what: str = "") -> None:
     """As `follow`, for a widget that shows some of its options: the address names each of them."""
-    said = [one for one in st.query_params.get_all(name) if one in options]
+    named = st.query_params.get_all(name)
+    said = [one for one in named if one in options]
+    strange = [in_markdown(one) for one in named if one not in options]
+    if strange and what:
+        st.warning(f"There is no {what} {', '.join(strange)} here.")
     forgotten = said and key not in st.session_state
     if forgotten or said != st.session_state.get(f"_kept_{key}", []):
         st.session_state[key] = said
@@ -94,3 +105,24 @@ def keep_all(name: str, key: str, shown: Sequence[str]) -> None:
         st.query_params[name] = list(shown)
     elif not shown and name in st.query_params:
         del st.query_params[name]
+
+
+def selected(
+    label: str, options: Sequence[str], name: str, key: str, what: str, help: str | None = None
+) -> str:
+    """A choice that the address keeps, unless it is the first of its options."""
+    follow(name, key, options, what)
+    if st.session_state.get(key) not in options:
+        st.session_state[key] = options[0]
+    chosen = str(st.selectbox(label, options, key=key, help=help))
+    keep(name, key, chosen, options[0])
+    return chosen
+
+
+def switched(label: str, name: str, key: str, help: str | None = None) -> bool:
+    """A switch that the address keeps."""
+    follow_all(name, key, [_ON])
+    st.session_state[key] = bool(st.session_state.get(key))
+    on = st.toggle(label, key=key, help=help)
+    keep_all(name, key, [_ON] if on else [])
+    return on

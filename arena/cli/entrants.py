@@ -274,8 +274,6 @@ def list_(
 @session_options
 def show(session: Session, ref: str, game: Game | None, source: bool) -> None:
     """Shows a policy: who wrote it, when, from what, and where it stands."""
-    from arena.conduct import in_words
-
     arena = session.arena()
     version = arena.policy(ref, game)
     conduct = arena.conduct(version.digest, version.game)
@@ -302,6 +300,8 @@ def show(session: Session, ref: str, game: Game | None, source: bool) -> None:
                 text = readable(version) if version.kind == NEURAL else version.payload
                 click.echo(text, nl=not text.endswith("\n"))
             return
+        from arena.conduct import in_words
+
         for key, value in (*_facts(version), *in_words(conduct).items()):
             out.print(f"[bold]{key:12}[/] {plain(value)}")
 

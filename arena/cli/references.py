@@ -56,7 +56,8 @@ class RefType(click.ParamType[str]):
 def _refs(folder: Path, registry_url: str | None, game: str | None) -> list[str]:
     """All references and aliases of a home, sorted."""
     # Loaded when a shell asks, and not with every command.
-    from arena.home import has_home, open_home
+    from arena.home import open_home
+    from arena.home_marker import has_home
 
     if registry_url is None and not has_home(folder):
         return []

@@ -22,6 +22,7 @@ from arena.cli.lazy import stop, was_interrupted
 from arena.errors import ArenaError, UsageFault
 from arena.games import GAMES
 from arena.games import game as game_named
+from arena.home_marker import has_home, no_home
 from arena.logins import is_address
 from registry.display import shown
 from registry.errors import AmbiguousRef, MalformedName, RegistryError, UnknownPolicy
@@ -110,6 +111,8 @@ class Session:
         """
         if self.server is not None and asked is None:
             return self._behind_address()
+        if not new:
+            self._need_home()
         # Half of what there is to load: commands that read no home do without.
         from arena.local import Arena
 
@@ -131,6 +134,7 @@ class Session:
         """
         if self.server is not None:
             return self._behind_address()
+        self._need_home()
         from arena.home import open_home
         from arena.roster import Roster
 
@@ -162,8 +166,6 @@ class Session:
 
         Where there is none, a passing one has the house's entrants; no home is made.
         """
-        from arena.home import has_home
-
         if self.server or self.registry_url is not None or has_home(self.home_path):
             with self.arena(wall, workers) as arena:
                 yield arena
@@ -181,6 +183,11 @@ class Session:
         else:
             same = self.home_path.absolute() == Path(known).absolute()
         return words if same else f"{words} --home {shlex.quote(str(self.home))}"
+
+    def _need_home(self) -> None:
+        """A home that is not there is told of before what opens one is loaded."""
+        if not has_home(self.home_path):
+            raise no_home(self.home_path)
 
     def _behind_address(self) -> Arena:
         """The arena of a server.

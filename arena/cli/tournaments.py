@@ -252,7 +252,7 @@ def _issued(session: Session, name: str, sources: bool) -> dict[str, Any]:
 def _at_home(session: Session, document: dict[str, Any]) -> list[Finding]:
     """Whether the home knows the certificate, where there is one with that tournament."""
     from arena.contest.verification import Finding
-    from arena.home import has_home
+    from arena.home_marker import has_home
     from registry import UnknownTournament
 
     if session.server is None and not has_home(session.home_path):
@@ -269,7 +269,7 @@ def _at_home(session: Session, document: dict[str, Any]) -> list[Finding]:
 
 
 def _sources_at_home(session: Session, game: str, digests: Sequence[str]) -> dict[str, str]:
-    from arena.home import has_home
+    from arena.home_marker import has_home
 
     if session.server is None and not has_home(session.home_path):
         return {}

@@ -177,7 +177,12 @@ _MEASURED = "container-type:inline-size"
 
 def _from_width(n: int, pixels: int) -> str:
     """A font size that is nothing where a column is narrower; within what is `_MEASURED`."""
-    return f"font-size:clamp(0px,calc((100cqw/{n} - {pixels}px)*99),.68rem)"
+    return f"font-size:{_where_wide(n, pixels, 0.68)}"
+
+
+def _where_wide(n: int, pixels: int, rem: float) -> str:
+    """A length that is nothing where one of n columns is narrower than so many pixels."""
+    return f"clamp(0px,calc((100cqw/{n} - {pixels}px)*99),{rem:.2f}rem)"
 
 
 def _row_names(labels: Sequence[str]) -> str:
@@ -190,20 +195,21 @@ def _row_names(labels: Sequence[str]) -> str:
 
 
 def _column_names(labels: Sequence[str]) -> str:
-    """Slanted; what leans over the right border is cut off there, or the page would be wider."""
+    """Slanted, each ending at its column: they lean over the names of rows, where there is room."""
     longest = min(max((len(label) for label in labels), default=0), 26)
     size = _from_width(len(labels), _LABEL_PIXELS)
     return (
-        f'<div style="position:relative;overflow-x:clip;{_MEASURED};'
-        f'height:{longest * 0.32 + 0.6:.2f}rem">'
+        f'<div style="{_MEASURED}"><div style="position:relative;'
+        f'height:{_where_wide(len(labels), _LABEL_PIXELS, longest * 0.32 + 0.6)}">'
         + "".join(
             f'<div style="{_SMALL};{size};position:absolute;bottom:0;'
-            f"left:{100.0 * (place + 0.5) / len(labels):.2f}%;transform-origin:left bottom;"
-            f'transform:rotate(-50deg);max-width:10rem;overflow:hidden;text-overflow:ellipsis">'
+            f"right:{100.0 - 100.0 * (place + 0.5) / len(labels):.2f}%;"
+            "transform-origin:right bottom;"
+            f'transform:rotate(50deg);max-width:10rem;overflow:hidden;text-overflow:ellipsis">'
             f"{in_html(label)}</div>"
             for place, label in enumerate(labels)
         )
-        + "</div>"
+        + "</div></div>"
     )
 
 

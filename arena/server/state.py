@@ -9,7 +9,8 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from arena.home import MATCHES, Home
+from arena.home import Home
+from arena.home_marker import MATCHES
 from arena.store import files
 
 _POSTGRES = sa.text("select pg_current_wal_insert_lsn()::text")

@@ -10,7 +10,7 @@ import streamlit as st
 
 from arena.games import GAMES
 from arena.games.protocol import Game
-from dashboards import data
+from dashboards import data, navigate
 from dashboards.commands import typed
 from dashboards.text import demoted, in_code, in_markdown
 from registry import shown
@@ -26,12 +26,18 @@ def show(game: Game) -> None:
         "Rules": lambda: st.markdown(demoted(game.rules)),
         "This arena": _machine,
     }
-    # Only the open one is drawn: tables and code would load what the first one does without.
-    tabs = st.tabs(list(parts), key="about_part", on_change="rerun")
-    for tab, draw in zip(tabs, parts.values(), strict=True):
-        if tab.open:
-            with tab:
-                draw()
+    first = next(iter(parts))
+    navigate.follow("part", "about_part", parts, "part")
+    part = st.segmented_control(
+        "Part",
+        list(parts),
+        default=None if "about_part" in st.session_state else first,
+        required=True,
+        key="about_part",
+        label_visibility="collapsed",
+    )
+    navigate.keep("part", "about_part", part, first)
+    parts[part or first]()
 
 
 def _measures(game: Game) -> None:

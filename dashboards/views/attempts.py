@@ -97,7 +97,7 @@ def _tree(facts: RunFacts, iterations: Sequence[Iteration]) -> None:
         "Number of the attempt, and its u; a line leads from what it was made from. Click one to "
         f"see its program, what changed, and what it took.{left}"
     )
-    navigate.follow("attempt", "run_attempt", names)
+    navigate.follow("attempt", "run_attempt", names, "attempt")
     if st.session_state.get("run_attempt") not in names:
         st.session_state.run_attempt = names[0]
     name = st.selectbox("Attempt", names, key="run_attempt")
@@ -121,7 +121,7 @@ def _attempt(facts: RunFacts, tried: Tried) -> None:
             "Repairs": str(attempt.repairs),
             "Cost": "none" if call is None else "unknown" if cost is None else f"{cost:.4f} USD",
         },
-        {"u": f"± {number(score.stderr)}"} if score else {},
+        {"u": f"standard error {number(score.stderr)}"} if score else {},
     )
     if attempt.failure:
         st.markdown(f"**Rejected**: {in_markdown(attempt.failure.kind.value)}")

@@ -65,7 +65,7 @@ def draw(game: Game, ordered: str, rows: Sequence[Row], besides: Besides) -> Non
         selection_mode="single-row",
         key=f"board_{game.name}",
         height=min(38 + 35 * len(rows), 38 + 35 * 12),
-        column_config=_columns(frame),
+        column_config=_columns(frame, rows),
     )
     chosen = event.selection.rows
     if chosen:
@@ -169,9 +169,13 @@ _WIDTHS = {
     "Trend": 76,
 }
 """Pixels: in 390 the score stands beside the policy, in 1366 all but the last few do."""
+_LETTER, _WIDEST = 6.6, 260
+"""Of the column of policies: pixels for a letter of the longest name, whose end tells programs of
+one run apart, and most of them."""
 
 
-def _columns(frame: pa.Table) -> dict[str, Any]:
+def _columns(frame: pa.Table, rows: Sequence[Row]) -> dict[str, Any]:
+    longest = _LETTER * max((len(row.ref) for row in rows), default=0)
     decimals = {_capital(title): f"%.{digits}f" for title, (_, digits) in MORE.items()}
     columns: dict[str, Any] = {
         name: st.column_config.NumberColumn(
@@ -194,7 +198,9 @@ def _columns(frame: pa.Table) -> dict[str, Any]:
     }
     return columns | {
         "Rank": st.column_config.NumberColumn(pinned=True, width=_WIDTHS["Rank"]),
-        "Policy": links.column(pinned=True, width=_WIDTHS["Policy"]),
+        "Policy": links.column(
+            pinned=True, width=min(max(round(longest), _WIDTHS["Policy"]), _WIDEST)
+        ),
         "Worst opponent": links.column(width=_WIDTHS["Worst opponent"]),
         "Band": st.column_config.NumberColumn(help=_HELP["Band"], width=_WIDTHS["Band"]),
         "Trend": st.column_config.LineChartColumn(help=_HELP["Trend"], width=_WIDTHS["Trend"]),

@@ -92,7 +92,7 @@ def _controls(game: Game) -> tuple[RankBy, bool, set[str]]:
         "Search", placeholder="Name, description, author …", key="board_search"
     )
     navigate.keep("search", "board_search", words)
-    navigate.follow("by", "board_by", [one.value for one in ORDERS])
+    navigate.follow("by", "board_by", [one.value for one in ORDERS], "order")
     by = RankBy(
         order.selectbox(
             "Ranked by",
@@ -108,7 +108,7 @@ def _controls(game: Game) -> tuple[RankBy, bool, set[str]]:
         kinds = _some_of("Kind", {v.kind for v in versions})
         labels = _some_of("Label", {label for v in versions for label in _labels(v)})
         runs = _some_of("Run", {run for v in versions if (run := run_of(v))})
-        more = _switched("more", "Bradley-Terry, Nash mass and alpha-rank")
+        more = navigate.switched("Bradley-Terry, Nash mass and alpha-rank", "more", "board_more")
     wanted = words.lower().split()
     shown = {
         version.digest
@@ -129,19 +129,6 @@ def _some_of(title: str, options: Collection[str]) -> list[str]:
     chosen = st.multiselect(title, sorted(options), key=key)
     navigate.keep_all(name, key, chosen)
     return chosen
-
-
-def _switched(name: str, label: str) -> bool:
-    """A switch that the address keeps."""
-    key = f"board_{name}"
-    navigate.follow_all(name, key, [_ON])
-    st.session_state[key] = bool(st.session_state.get(key))
-    on = st.toggle(label, key=key)
-    navigate.keep_all(name, key, [_ON] if on else [])
-    return on
-
-
-_ON = "1"
 
 
 def _names(version: PolicyVersion) -> tuple[str, ...]:

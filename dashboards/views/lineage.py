@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 import pyarrow as pa
 import streamlit as st
 
@@ -32,7 +34,7 @@ def show(game: Game, version: PolicyVersion) -> None:
                 )
     else:
         st.info("No parents or children are registered: it was written from scratch.")
-    facts = {key: str(value) for key, value in sorted(version.provenance.items())}
+    facts = dict(_spread(version.provenance))
     facts["digest"] = version.digest
     facts |= in_words(conduct_of(data.home(), version, game.version))
     clones: tuple[PolicyVersion, ...] = ()
@@ -45,3 +47,13 @@ def show(game: Game, version: PolicyVersion) -> None:
         pa.table({"What": list(facts), "Value": [shown(text) for text in facts.values()]}),
         hide_index=True,
     )
+
+
+def _spread(document: Mapping[str, object], inside: str = "") -> Iterator[tuple[str, str]]:
+    """What a document says, a line each: also what documents within it say."""
+    for key, value in sorted(document.items()):
+        name = f"{inside}{key}"
+        if isinstance(value, Mapping):
+            yield from _spread(value, f"{name} ")
+        else:
+            yield name, str(value)

@@ -15,7 +15,7 @@ from arena.figures.text import number, short_ref, signed
 from arena.games.protocol import Game
 from arena.mixing import mixtures_of
 from arena.store.values import MatchRow
-from dashboards import data, known, links
+from dashboards import data, known, links, navigate
 from dashboards.charts.pointing import pointed
 from dashboards.commands import typed
 from dashboards.text import in_code, in_markdown
@@ -33,7 +33,9 @@ READ = 1_000
 
 def results(game: Game, version: PolicyVersion) -> None:
     """Draws the worst opponents, the mean return against each, and one of them head to head."""
-    everybody = st.toggle("Everybody, not only the evaluation population", key="policy_everybody")
+    everybody = navigate.switched(
+        "Everybody, not only the evaluation population", "everybody", "policy_everybody"
+    )
     result = data.evaluated(game, version.digest, everybody=everybody)
     met = [one for one in result.per_opponent if one.payoff is not None and not one.itself]
     if not met:

@@ -41,7 +41,7 @@ def show(game: Game) -> None:
         st.info(f"Nobody has met yet. Play a round robin:  {command}")
         return
     order, most, download = st.columns([4, 3, 2], vertical_alignment="bottom")
-    navigate.follow("by", "payoffs_by", ORDERS)
+    navigate.follow("by", "payoffs_by", ORDERS, "order")
     by = order.segmented_control(
         "Ordered by",
         ORDERS,
@@ -57,7 +57,9 @@ def show(game: Game) -> None:
     navigate.follow("most", key, [str(size) for size in sizes])
     if st.session_state.get(key) not in [str(size) for size in sizes]:
         st.session_state[key] = str(usual)
-    count = int(most.select_slider("Policies", [str(size) for size in sizes], key=key))
+    count = len(rows)
+    if len(sizes) > 1:
+        count = int(most.select_slider("Policies", [str(size) for size in sizes], key=key))
     navigate.keep("most", key, str(count), str(usual))
     best = [row.digest for row in rows[:count]]
     whole, refs = data.payoffs(game), data.field(game).refs
@@ -84,7 +86,7 @@ def show(game: Game) -> None:
 def _chosen(game: Game, refs: Sequence[str]) -> list[str]:
     """The policies that the page is narrowed to; empty for all."""
     key = f"payoffs_only_{game.name}"
-    navigate.follow_all("only", key, refs)
+    navigate.follow_all("only", key, refs, "policy")
     chosen = st.multiselect(
         "Only these policies", refs, key=key, placeholder="All; choose two or more to narrow down"
     )
@@ -175,11 +177,11 @@ def _map_and_pair(
         return
     st.caption("Click a cell above, or choose by name.")
     left, right = st.columns(2)
-    navigate.follow("policy", keys[0], names)
+    navigate.follow("policy", keys[0], names, "policy")
     one = left.selectbox("Policy", names, key=keys[0])
     others = [name for name in names if name != one]
     met = [name for name in others if table.count[names.index(one), names.index(name)]]
-    navigate.follow("against", keys[1], others)
+    navigate.follow("against", keys[1], others, "opponent")
     if st.session_state.get(keys[1]) not in others:
         st.session_state[keys[1]] = (met or others)[0]
     other = right.selectbox("Against", others, key=keys[1])

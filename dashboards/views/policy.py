@@ -48,7 +48,7 @@ def show(game: Game) -> None:
     if version is None:
         return
     _heading(game, version)
-    navigate.follow("part", "policy_part", PARTS)
+    navigate.follow("part", "policy_part", PARTS, "part")
     part = st.segmented_control(
         "Part",
         PARTS,

@@ -31,6 +31,7 @@ NEIGHBOURS = 2_000
 SPEEDS = {"slow": 0.5, "normal": 1.0, "fast": 2.5}
 """Moves a second: faster than a page is drawn would only look faster."""
 USUAL_SPEED = "normal"
+_ANYBODY = "anybody"
 _PUNCTUAL = 0.8
 """Share of the pause after which a turn of the clock counts; clocks of browsers are not exact."""
 
@@ -72,16 +73,20 @@ def _choose(game: Game) -> None:
     names = data.field(game).refs
     left, middle, right = st.columns([3, 3, 2], vertical_alignment="bottom")
     refs = sorted(names.values())
-    of = left.selectbox("Of", ["anybody", *refs], key=f"replay_of_{game.name}")
-    against = middle.selectbox("Against", ["anybody", *refs], key=f"replay_against_{game.name}")
-    faults = right.toggle("Only forfeits", key="replay_faults")
+    with left:
+        of = navigate.selected("Of", [_ANYBODY, *refs], "of", f"replay_of_{game.name}", "policy")
+    with middle:
+        key = f"replay_against_{game.name}"
+        against = navigate.selected("Against", [_ANYBODY, *refs], "against", key, "policy")
+    with right:
+        faults = navigate.switched("Only forfeits", "forfeits", "replay_faults")
     digests = {ref: digest for digest, ref in names.items()}
     found = data.home().store.matches(
         game.name,
         game.version,
         selecting=False,
-        of=digests.get(of or ""),
-        against=digests.get(against or ""),
+        of=digests.get(of),
+        against=digests.get(against),
         faults_only=faults,
         newest_first=True,
         limit=LISTED,

@@ -13,7 +13,7 @@ from arena.analysis.estimates import Estimate, around
 from arena.figures.heatmap import payoff_heatmap
 from arena.figures.text import interval, number
 from arena.games.protocol import Game
-from dashboards import data, links, navigate, run_data, theme
+from dashboards import data, known, links, navigate, run_data, theme
 from dashboards.charts.pointing import pointed
 from dashboards.commands import typed
 from dashboards.comparing import METRICS, points_of
@@ -43,7 +43,7 @@ _ICONS = {
 
 def show(game: Game, record: RunRecord) -> None:
     """Draws one run; looks again every few seconds while somebody works on it."""
-    navigate.follow("part", "run_part", PARTS)
+    navigate.follow("part", "run_part", PARTS, "part")
     part = st.segmented_control(
         "Part",
         PARTS,
@@ -223,19 +223,26 @@ def _against_population(facts: RunFacts) -> None:
         "more matches with each opponent. Grey: AggScores as published."
     )
     if facts.scores:
-        returns = [one.value for one in facts.scores.against]
-        against = sorted(zip(returns, facts.measured.bots, strict=True))
+        called = known.names(facts.measured.against, facts.game)
+        against = sorted(
+            zip(facts.scores.against, facts.measured.against, strict=True),
+            key=lambda one: one[0].value,
+        )
         mean = "Mean return of the meta-strategy"
         st.dataframe(
             pa.table(
                 {
-                    "Opponent": [bot for _, bot in against],
-                    mean: [value for value, _ in against],
+                    "Opponent": links.policies(facts.game, [called[one] for _, one in against]),
+                    mean: [estimate.value for estimate, _ in against],
+                    "95 %": [interval(estimate) for estimate, _ in against],
                 }
             ),
             hide_index=True,
             placeholder="-",
-            column_config={mean: st.column_config.NumberColumn(format="%+.1f")},
+            column_config={
+                "Opponent": links.column(),
+                mean: st.column_config.NumberColumn(format="%+.1f"),
+            },
         )
 
 

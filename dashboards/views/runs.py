@@ -9,6 +9,8 @@ from typing import Any
 import pyarrow as pa
 import streamlit as st
 
+from arena.analysis.estimates import Estimate
+from arena.figures.text import interval
 from arena.games.protocol import Game
 from dashboards import links, navigate, run_data
 from dashboards.charts.pointing import pointed
@@ -114,9 +116,9 @@ def _line(record: RunRecord) -> dict[str, object]:
         "Oracle": record.config.variant,
         "Seed": record.config.seed,
         "Iterations": f"{done} of {record.config.iterations}",
-        "AggScore": scores.agg_score.value if scores else None,
-        "PopReturn": scores.pop_return.value if scores else None,
-        "PopExpl": scores.pop_expl.value if scores else None,
+        **_scored("AggScore", scores.agg_score if scores else None),
+        **_scored("PopReturn", scores.pop_return if scores else None),
+        **_scored("PopExpl", scores.pop_expl if scores else None),
         "Minutes": course.minutes,
         "Rejected": f"{course.rejected} of {course.attempts}",
         "Model calls": spent.calls,
@@ -126,21 +128,31 @@ def _line(record: RunRecord) -> dict[str, object]:
     }
 
 
+def _scored(metric: str, estimate: Estimate | None) -> dict[str, object]:
+    """A score, and its own interval in the column after it."""
+    told = None if estimate is None else interval(estimate)
+    return {metric: None if estimate is None else estimate.value, f"{metric} 95 %": told}
+
+
 def _compare(game: Game, found: Sequence[RunRecord]) -> None:
     """AggScore, PopReturn and PopExpl over iterations, side by side."""
     st.header("Compared", anchor=False)
     left, right = st.columns([3, 1], vertical_alignment="bottom")
-    measured = [record.name for record in found if run_data.scored(record)]
-    chosen = left.multiselect(
-        "Runs",
-        [record.name for record in found],
-        default=measured[:COMPARED],
-        max_selections=COMPARED,
-        key=f"compared_{game.name}",
-    )
+    names, key = [record.name for record in found], f"compared_{game.name}"
+    measured = [record.name for record in found if run_data.scored(record)][:COMPARED]
+    navigate.follow_all("compared", key, names, "run")
+    st.session_state[key] = st.session_state.get(key, [])[:COMPARED] or measured
+    chosen = left.multiselect("Runs", names, max_selections=COMPARED, key=key)
+    navigate.keep_all("compared", key, [] if chosen == measured else chosen)
+    navigate.follow("lines", "compared_how", (EACH, SEEDS))
     how = right.segmented_control(
-        "Lines", (EACH, SEEDS), default=EACH, required=True, key="compared_how"
+        "Lines",
+        (EACH, SEEDS),
+        default=None if "compared_how" in st.session_state else EACH,
+        required=True,
+        key="compared_how",
     )
+    navigate.keep("lines", "compared_how", how, EACH)
     picked = [record for record in found if record.name in chosen]
     scored = {record.name: run_data.scored(record) for record in picked}
     if not any(scored.values()):

@@ -34,7 +34,12 @@ def played(arena):
 def test_what_comes_back_is_what_was_there(played, tmp_path):
     archive = tmp_path / "copy.tar"
     made = back_up(played.home, archive)
-    assert {one.name for one in made.files} == {"registry.sqlite", "matches.duckdb", "runs.sqlite"}
+    assert {one.name for one in made.files} == {
+        "registry.sqlite",
+        "matches.duckdb",
+        "matches.mark",
+        "runs.sqlite",
+    }
     assert stat.S_IMODE(archive.stat().st_mode) == 0o600
     assert restore(archive, tmp_path / "again") == made
     with closing(sqlite3.connect(tmp_path / "again" / "runs.sqlite")) as runs:

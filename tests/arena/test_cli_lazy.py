@@ -34,11 +34,13 @@ def test_the_table_of_commands_is_that_of_the_modules(group):
     assert group.main.get_command(context, "nothing") is None
 
 
-def loaded_by(*words, group="arena"):
+def loaded_by(*commands, group="arena"):
+    """What commands load that run one after the other: what none of them loads is not there."""
     code = (
         f"import sys\nfrom {group}.cli import main\n"
-        f"try: main({list(words)!r})\n"
-        "except SystemExit: pass\n"
+        f"for words in {[list(words) for words in commands]!r}:\n"
+        "    try: main(words)\n"
+        "    except SystemExit: pass\n"
         "print(*sorted({name.partition('.')[0] for name in sys.modules}), file=sys.stderr)\n"
     )
     done = subprocess.run(
@@ -48,27 +50,31 @@ def loaded_by(*words, group="arena"):
 
 
 def test_light_commands_load_little(home):
-    assert not {"numpy", "sqlalchemy", "duckdb", "rich", "pyspiel"} & loaded_by("--help")
     heavy = {"sqlalchemy", "duckdb", "scipy", "pyarrow"}
-    assert not heavy & loaded_by("games")
-    assert not heavy & loaded_by("rules", "leduc")
-    for command in ("list", "submit", "try", "play", "replay", "leaderboard", "evaluate", "show"):
-        assert not {*heavy, "numpy", "pyspiel", "rich"} & loaded_by(command, "--help")
+    told = ("list", "submit", "try", "play", "replay", "leaderboard", "evaluate", "show")
+    helped = loaded_by(["--help"], *([command, "--help"] for command in told))
+    assert not {*heavy, "numpy", "pyspiel", "rich"} & helped
+    assert not heavy & loaded_by(["games"], ["rules", "leduc"])
+    # A mistyped home is told of at once.
+    mistyped = (["list"], ["leaderboard", "--game", "leduc"], ["show", "ada/one"], ["yank", "x"])
+    nowhere = ("--home", f"{home}-nowhere")
+    assert not {*heavy, "rich"} & loaded_by(*([*words, *nowhere] for words in mistyped))
+    at = ("--home", str(home))
     # Who takes part says the registry alone.
-    for words in (["list"], ["history", "house/CFR+", "--game", "leduc"], ["accounts", "list"]):
-        assert not {"duckdb", "scipy", "pyarrow"} & loaded_by(*words, "--home", str(home))
-    assert "numpy" not in loaded_by("list", "--home", str(home))
-    assert "rich" not in loaded_by("list", "--home", str(home), "--json")
+    registered = (["list"], ["history", "house/CFR+", "--game", "leduc"], ["accounts", "list"])
+    told_of = loaded_by(*([*words, *at] for words in registered))
+    assert "sqlalchemy" in told_of and not {"duckdb", "scipy", "pyarrow"} & told_of
+    assert "numpy" not in loaded_by(["list", *at])
+    assert "rich" not in loaded_by(["list", *at, "--json"])
     # Arrow's own ways to numbers would load pandas, which takes longer than all the rest.
-    for words in (["leaderboard"], ["payoffs"], ["matches"], ["show", "house/CFR+"]):
-        assert "pandas" not in loaded_by(*words, "--game", "leduc", "--home", str(home))
+    played = (["leaderboard"], ["payoffs"], ["matches"], ["show", "house/CFR+"])
+    read = loaded_by(*([*words, "--game", "leduc", *at] for words in played))
+    assert "duckdb" in read and "pandas" not in read
 
 
-@pytest.mark.parametrize(
-    "words", [["run"], ["list"], ["report"], ["table"], ["agent", "play"], ["agent", "price"]]
-)
-def test_help_of_csro_loads_nothing_that_runs(words):
-    loaded = loaded_by(*words, "--help", group="population")
+def test_help_of_csro_loads_nothing_that_runs():
+    commands = (["run"], ["list"], ["report"], ["table"], ["agent", "play"], ["agent", "price"])
+    loaded = loaded_by(*([*words, "--help"] for words in commands), group="population")
     assert not {"sqlalchemy", "duckdb", "scipy", "pyarrow", "pyspiel", "rich"} & loaded
 
 

@@ -2,14 +2,18 @@
 
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
 
 from arena import Arena
+from arena.backup import back_up, restore
 from arena.cli import main
 from arena.errors import HomeUnusable, UsageFault
-from arena.home import MATCHES, REGISTRY, open_home
+from arena.games import game
+from arena.home import MARK, REGISTRY, open_home
+from arena.home_marker import MATCHES
 from arena.registry_address import absolute, same_registry, without_secrets
 from registry import RegistryError
 
@@ -163,3 +167,73 @@ def test_an_address_of_a_registry_is_a_url(tmp_path, text):
     assert refused.exit_code == 2, refused.output
     assert "is no address of a registry" in refused.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def played(home):
+    """A home in which matches were played, and what its store held."""
+    with Arena(home, sandbox="process", workers=1) as arena:
+        arena.play("leduc", 2)
+    return home
+
+
+@pytest.mark.parametrize("how", ["gone", "empty"])
+def test_a_home_that_lost_its_matches_is_no_new_home(played, tmp_path, how):
+    kept = shutil.move(played / MATCHES, tmp_path / "kept")
+    if how == "empty":
+        (played / MATCHES).touch()
+    for words in (("leaderboard", "--game", "leduc"), ("list",), ("play", "--game", "leduc")):
+        refused = run(played, *words)
+        assert refused.exit_code == 1, refused.output
+        assert "there were matches in this home" in refused.stderr
+        assert str(played / MARK) in refused.stderr
+    assert (played / MATCHES).exists() == (how == "empty")
+    shutil.move(kept, played / MATCHES)
+    assert open_home(played).store.counts()
+
+
+def test_a_home_that_lost_its_matches_can_begin_anew(played):
+    (played / MATCHES).unlink()
+    (played / MARK).unlink()
+    assert not open_home(played).store.counts()
+    with Arena(played, sandbox="process", workers=1) as arena:
+        assert arena.play("leduc", 2).played
+    assert (played / MARK).exists()
+
+
+def test_a_home_that_never_played_has_no_matches_to_lose(home):
+    assert not open_home(home).store.counts()  # makes the file
+    assert (home / MATCHES).exists()
+    open_home(home)
+    (home / MATCHES).unlink()
+    assert not open_home(home).store.counts()
+    assert not (home / MARK).exists()
+
+
+def test_a_trial_alone_is_remembered(home):
+    source = game("leduc").starter.path.read_text() + "\n# mine\n"
+    with Arena(home, sandbox="process", workers=1) as arena:
+        arena.submit(source, "leduc", name="ada/one")
+    assert (home / MARK).exists()
+
+
+def test_a_home_of_an_older_arena_remembers_once_its_matches_are_read(played):
+    (played / MARK).unlink()
+    assert run(played, "leaderboard", "--game", "leduc").exit_code == 0
+    assert (played / MARK).exists()
+
+
+def test_who_may_only_read_remembers_nothing(played):
+    (played / MARK).unlink()
+    home = open_home(played)
+    assert replace(home, writable=False).store.counts()
+    assert not (played / MARK).exists()
+
+
+def test_a_copy_of_a_home_remembers(played, tmp_path):
+    back_up(open_home(played), tmp_path / "copy.tar")
+    restore(tmp_path / "copy.tar", tmp_path / "again")
+    assert open_home(tmp_path / "again").store.counts() == open_home(played).store.counts()
+    (tmp_path / "again" / MATCHES).unlink()
+    with pytest.raises(HomeUnusable, match="there were matches"):
+        open_home(tmp_path / "again")

@@ -1,13 +1,16 @@
 """Practice: what a policy prints is shown, and nothing is registered, stored or foretold."""
 
 import json
+import re
+import shutil
 
 import pytest
 from click.testing import CliRunner
 
-from arena import Rejection
+from arena import Arena, Rejection
 from arena.cli import main
 from arena.errors import UsageFault
+from arena.practice import PRINTED_CHARS
 from arena.values import Termination
 
 TALKS = """class Agent:
@@ -34,6 +37,14 @@ HANDS = """class RepeatedKuhnPokerBot:
     def receive_outcome(self, obs):
         print("over")
 """
+
+
+@pytest.fixture(scope="module")
+def arena(house, tmp_path_factory):
+    """One for all tests: what they hold is that nothing changes it."""
+    home = shutil.copytree(house, tmp_path_factory.mktemp("practice") / "home")
+    with Arena(home, sandbox="process", workers=1) as made:
+        yield made
 
 
 def talking(last=""):
@@ -139,3 +150,19 @@ def test_a_mistyped_opponent_is_told_before_a_sandbox_is_looked_for(tmp_path):
     assert refused.exit_code != 0
     assert "house/rockbot" in refused.stderr
     assert "sandbox" not in refused.stderr
+
+
+def test_of_more_than_is_kept_whole_lines_stay_and_the_loss_is_told(arena):
+    source = (
+        "class Agent:\n"
+        "    def act(self, observation):\n"
+        "        print('a line of which there are a thousand')\n"
+        "        return 'ROCK'\n"
+    )
+    (one,) = arena.practise(source, "rrps", ["house/rockbot"], matches=1)
+    told, *lines = one.printed.splitlines()
+    assert re.fullmatch(r"\.\.\. [\d,]+ characters before this are not kept \.\.\.", told)
+    assert set(lines) == {"a line of which there are a thousand"}
+    lost = int(re.sub(r"\D", "", told))
+    assert lost + 37 * len(lines) == 37_000
+    assert len(one.printed) <= PRINTED_CHARS

@@ -10,7 +10,7 @@ import pytest
 import arena.server
 from arena import Arena
 from arena.errors import HomeUnusable
-from arena.home import MATCHES
+from arena.home_marker import MATCHES
 from arena.remote import RemoteArena
 from arena.server.discretion import FOLDER, REGISTRY, discretion_of
 from arena.store import StoreError

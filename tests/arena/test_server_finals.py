@@ -12,7 +12,8 @@ from pathlib import Path
 
 from arena import Arena
 from arena.contest.verification import verify
-from arena.home import FINALS, MATCHES, open_home
+from arena.home import FINALS, open_home
+from arena.home_marker import MATCHES
 from arena.remote import RemoteArena
 from arena.store import MatchStore
 from registry.rights import Role

@@ -268,3 +268,56 @@ def test_meta_game_weights_add_up(page: Page, played_home: Path) -> None:
     app.session_state["expl_part_leduc"] = "Meta-game"
     app.run()
     assert app.dataframe[0].value["Weight"].sum() == pytest.approx(100.0)
+
+
+@pytest.mark.parametrize(
+    ("path", "named"),
+    [
+        ("leaderboard", {"by": "luck"}),
+        ("payoffs", {"policy": "no/body@1"}),
+        ("payoffs", {"only": "no/body@1"}),
+        ("exploitability", {"part": "Luck"}),
+        ("exploitability", {"part": "Per opponent", "policy": "no/body@1"}),
+        ("exploitability", {"part": "Meta-game", "solver": "luck"}),
+        ("replay", {"of": "no/body@1"}),
+        ("about", {"part": "Luck"}),
+    ],
+)
+def test_what_an_address_names_and_nobody_knows_is_said(
+    page: Page, played_home: Path, path: str, named: dict[str, str]
+) -> None:
+    app = page(played_home, path, "leduc", **named)
+    assert not app.exception
+    parameter, value = list(named.items())[-1]
+    assert re.search(f"There is no [a-z]+ {value} here", said(app))
+    assert parameter not in app.query_params
+
+
+def test_what_a_list_of_matches_shows_is_in_the_address(page: Page, played_home: Path) -> None:
+    pair = {"of": "starter/leduc@1", "against": "house/CFR+@1"}
+    app = page(played_home, "replay", "leduc", **pair)
+    table = app.dataframe[0].value
+    for low, high in zip(names_in(table["Seat 0"]), names_in(table["Seat 1"]), strict=True):
+        assert {low, high} == set(pair.values())
+    of = next(one for one in app.selectbox if one.label == "Of")
+    of.set_value("anybody").run()
+    assert "of" not in app.query_params and app.query_params["against"] == pair["against"]
+
+
+def test_parts_of_exploitability_are_in_the_address(page: Page, played_home: Path) -> None:
+    chosen = {"part": "Per opponent", "policy": "house/AlwaysFold@1"}
+    app = page(played_home, "exploitability", "leduc", **chosen)
+    assert next(one for one in app.selectbox if one.label == "Policy").value == chosen["policy"]
+    app = page(played_home, "exploitability", "leduc", part="Meta-game", solver="prd")
+    assert next(one for one in app.selectbox if one.label == "Meta-solver").value == "prd"
+    app = page(played_home, "exploitability", "leduc", fitted="1")
+    assert app.toggle(key="expl_fitted").value
+    app.toggle(key="expl_fitted").set_value(False).run()
+    assert "fitted" not in app.query_params
+
+
+def test_every_policy_s_popexpl_has_its_interval_beside_it(page: Page, played_home: Path) -> None:
+    table = page(played_home, "exploitability", "leduc").dataframe[0].value
+    columns = table.columns.tolist()
+    for score in ("PopExpl", "Cross-fitted"):
+        assert columns[columns.index(score) + 1] == f"{score} 95 %"

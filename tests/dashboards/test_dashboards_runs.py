@@ -211,3 +211,31 @@ def test_phases_and_times_in_words() -> None:
     assert phase_of(RunState.FINISHED, None) is Phase.FINISHED
     told = [ago(seconds) for seconds in (-1, 59.9, 60, 7_300, 200_000)]
     assert told == ["0 s", "59 s", "1 minute", "2 hours", "2 days"]
+
+
+def test_every_score_in_the_list_of_runs_has_its_interval_beside_it(
+    page: Page, runs_home: Path
+) -> None:
+    table = page(runs_home, "runs", "rrps").dataframe[0].value
+    columns = table.columns.tolist()
+    for score in ("AggScore", "PopReturn", "PopExpl"):
+        intervals = table[f"{score} 95 %"]
+        assert columns[columns.index(score) + 1] == f"{score} 95 %"
+        assert [bool(told) for told in intervals] == [value == value for value in table[score]]
+
+
+def test_which_runs_are_compared_is_in_the_address(page: Page, runs_home: Path) -> None:
+    app = page(runs_home, "runs", "rrps", compared="s1", lines="Mean over seeds")
+    assert app.multiselect[0].value == ["s1"]
+    app.multiselect[0].set_value(["s1", "s2"]).run()
+    assert app.query_params["compared"] == ["s1", "s2"]
+    assert app.query_params["lines"] == "Mean over seeds"
+    app = page(runs_home, "runs", "rrps", compared="nobody")
+    assert "There is no run nobody here" in said(app) and not app.exception
+
+
+def test_the_opponents_of_a_run_are_links_with_intervals(page: Page, runs_home: Path) -> None:
+    app = page(runs_home, "runs", "rrps", run="s1", part="Against the population")
+    table = next(one.value for one in app.dataframe if "Opponent" in one.value)
+    assert "house/greenberg@1" in names_in(table["Opponent"])
+    assert all(told.startswith("[") for told in table["95 %"])
