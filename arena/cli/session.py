@@ -245,10 +245,11 @@ def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=terminal(stderr=True), transient=False) as bar:
-        task = bar.add_task(title, total=None)
+        # Where nothing is left to do there is nothing to tell of.
+        task = bar.add_task(title, total=None, visible=False)
 
         def tell(done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total)
+            bar.update(task, completed=done, total=total, visible=total > 0)
 
         yield tell
 

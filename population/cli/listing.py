@@ -28,9 +28,12 @@ def list_(session: Session, game: Game | None) -> None:
     done = {record.name: runs.done(record.name) for record in records}
 
     def human(out: Console) -> None:
-        from rich.table import Table
+        from rich.table import Column, Table
 
-        table = Table("run", "game", "oracle", "seed", "iterations", "state", "started", box=None)
+        # Names are there to be typed: of what has no room nothing is dropped.
+        titles = ("run", "game", "oracle", "seed", "K", "state", "started")
+        columns = (Column(title, overflow="fold") for title in titles)
+        table = Table(*columns, box=None, pad_edge=False)
         for one in records:
             table.add_row(
                 one.name,

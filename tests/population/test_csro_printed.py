@@ -32,6 +32,12 @@ def test_a_list_of_no_runs_says_how_to_start_one(home: Path) -> None:
     assert command in printed(home, "table", "leduc")
 
 
+def test_a_list_folds_a_name_and_drops_nothing_of_it(home: Path) -> None:
+    Runs(home).start("a-name-that-is-longer-than-its-column", CONFIG)
+    column = [line.partition("  ")[0] for line in printed(home, "list").splitlines()]
+    assert "a-name-that-is-longer-than-its-column" in "".join(column).replace(" ", "")
+
+
 def test_a_run_that_is_there_already_says_how_to_go_on(home: Path) -> None:
     Runs(home).start("one", CONFIG)
     told = printed(home, "run", "--game", "leduc", "--name", "one", "--model", "grammar")
