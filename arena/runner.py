@@ -133,7 +133,7 @@ class Runner:
         if not 0 <= request.first < MOST_REPETITIONS:
             raise UsageFault(f"matches cannot be counted from {request.first:.6g}")
         started = time.perf_counter()
-        schedules = self._schedules(request)
+        schedules = Schedule.by_count(self.home.store, request.game, request.wanted, request.first)
         missing = sum(schedule.missing for schedule in schedules)
         with announced(self.home.path, request.game.name, missing, request.progress) as progress:
             tally = Tally(self.home, replace(request, progress=progress), missing)
@@ -242,16 +242,6 @@ class Runner:
         if self.asked is not None:
             return self.asked.matches
         return block_share(missing, self.capacity)
-
-    def _schedules(self, request: Request) -> list[Schedule]:
-        by_count: dict[int, list[tuple[str, str]]] = {}
-        for pair, matches in request.wanted.items():
-            by_count.setdefault(matches, []).append(pair)
-        store = self.home.store
-        return [
-            Schedule(store, request.game, pairs, count, request.first)
-            for count, pairs in sorted(by_count.items())
-        ]
 
     def _players(self, digests: Iterable[str]) -> dict[str, Player]:
         registry = self.home.registry

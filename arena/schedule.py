@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +27,6 @@ class Schedule:
       missing: how many of them were not stored.
     """
 
-    _first = 0
-
     def __init__(
         self,
         store: MatchStore,
@@ -50,17 +48,10 @@ class Schedule:
           ValueError: `matches` is negative, or `first` is odd.
           StoreError: the store cannot be read.
         """
-        chosen = list(dict.fromkeys((min(pair), max(pair)) for pair in pairs))
+        chosen = _ordered(pairs)
         digests = sorted({digest for pair in chosen for digest in pair})
-        index = {digest: place for place, digest in enumerate(digests)}
-        low = np.fromiter((index[a] for a, _ in chosen), np.int32, len(chosen))
-        high = np.fromiter((index[b] for _, b in chosen), np.int32, len(chosen))
-        if first % 2:
-            raise ValueError(
-                f"matches are counted from repetition {first}, in the middle of a deal"
-            )
-        self._first = first
-        self._plan(store, game, digests, low, high, matches)
+        self._begin(game, digests, *_places(chosen, digests), matches, first)
+        self._subtract(store.repetitions(game.name, game.version, digests, matches, first))
 
     @classmethod
     def round_robin(
@@ -70,24 +61,70 @@ class Schedule:
         schedule = cls.__new__(cls)
         names = sorted(set(digests))
         low, high = np.triu_indices(len(names), 1)
-        schedule._plan(store, game, names, low.astype(np.int32), high.astype(np.int32), matches)
+        schedule._begin(game, names, low.astype(np.int32), high.astype(np.int32), matches, 0)
+        schedule._subtract(store.repetitions(game.name, game.version, names, matches))
         return schedule
 
-    def _plan(
+    @classmethod
+    def by_count(
+        cls, store: MatchStore, game: Game, wanted: Mapping[tuple[str, str], int], first: int = 0
+    ) -> list[Schedule]:
+        """Plans pairs of which each wants matches of its own number, fewest first.
+
+        The store is asked once for all of them: rounds have nearly as many numbers as pairs.
+
+        Args:
+          store: tells what is stored.
+          game: what is played.
+          wanted: pair of digests, in either order, to its matches.
+          first: as above.
+
+        Raises:
+          ValueError, StoreError: as above.
+        """
+        groups: dict[int, list[tuple[str, str]]] = {}
+        for pair, matches in wanted.items():
+            groups.setdefault(matches, []).append(pair)
+        digests = sorted({digest for pair in wanted for digest in pair})
+        planned = []
+        for matches, pairs in sorted(groups.items()):
+            schedule = cls.__new__(cls)
+            schedule._begin(game, digests, *_places(_ordered(pairs), digests), matches, first)
+            planned.append(schedule)
+        if planned:
+            most = max(groups)
+            stored = store.repetitions(game.name, game.version, digests, most, first)
+            for schedule in planned:
+                schedule._subtract(stored)
+        return planned
+
+    def _begin(
         self,
-        store: MatchStore,
         game: Game,
         digests: list[str],
         low: NDArray[np.int32],
         high: NDArray[np.int32],
         matches: int,
+        first: int,
     ) -> None:
         if matches < 0:
             raise ValueError(f"matches a pair is {matches}; it cannot be negative")
+        if first % 2:
+            raise ValueError(
+                f"matches are counted from repetition {first}, in the middle of a deal"
+            )
         self._name, self._version = game.name, game.version
-        self._digests, self._low, self._high, self._matches = digests, low, high, matches
-        stored = store.repetitions(game.name, game.version, digests, matches, self._first)
-        self._prefix, self._scattered = _aligned(stored, low, high)
+        self._digests, self._low, self._high = digests, low, high
+        self._matches, self._first = matches, first
+
+    def _subtract(self, stored: StoredRepetitions) -> None:
+        """Leaves out what is stored.
+
+        Args:
+          stored: of all digests, and of as many repetitions as are wanted or more.
+        """
+        matches, low = self._matches, self._low
+        self._prefix, self._scattered = _aligned(stored, low, self._high, matches)
         self.wanted = len(low) * matches
         beyond = sum(len(repetitions) for repetitions in self._scattered.values())
         self.missing = self.wanted - int(self._prefix.sum(dtype=np.int64)) - beyond
@@ -119,14 +156,29 @@ class Schedule:
                     )
 
 
+def _ordered(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Each pair once, its lower digest first."""
+    return list(dict.fromkeys((min(pair), max(pair)) for pair in pairs))
+
+
+def _places(
+    pairs: Sequence[tuple[str, str]], digests: Sequence[str]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Where the lower and the higher of each pair stand among the digests."""
+    index = {digest: place for place, digest in enumerate(digests)}
+    low = np.fromiter((index[a] for a, _ in pairs), np.int32, len(pairs))
+    high = np.fromiter((index[b] for _, b in pairs), np.int32, len(pairs))
+    return low, high
+
+
 def _aligned(
-    stored: StoredRepetitions, low: NDArray[np.int32], high: NDArray[np.int32]
+    stored: StoredRepetitions, low: NDArray[np.int32], high: NDArray[np.int32], matches: int
 ) -> tuple[NDArray[np.int32], dict[int, frozenset[int]]]:
-    """What is stored, by position in the wanted pairs: prefix, and repetitions beyond a gap."""
+    """What is stored of so many, by position in the wanted pairs: prefix, and beyond a gap."""
     width = len(stored.digests)
     held = stored.low.astype(np.int64) * width + stored.high
     order = np.argsort(held)
-    held, held_prefix = held[order], stored.prefix[order]
+    held, held_prefix = held[order], np.minimum(stored.prefix[order], matches)
     wanted = low.astype(np.int64) * width + high
     prefix = np.zeros(len(wanted), np.int32)
     if len(held):
@@ -137,7 +189,10 @@ def _aligned(
         return prefix, {}
     beyond = {a * width + b: repetitions for (a, b), repetitions in stored.scattered.items()}
     positions = np.flatnonzero(np.isin(wanted, list(beyond)))
-    return prefix, {int(k): beyond[int(wanted[k])] for k in positions}
+    scattered = {
+        int(k): frozenset(r for r in beyond[int(wanted[k])] if r < matches) for k in positions
+    }
+    return prefix, scattered
 
 
 def pairs_among(everybody: Sequence[str], only: Sequence[str]) -> list[tuple[str, str]]:

@@ -26,15 +26,17 @@ def listed(*places):
 
 
 @pytest.fixture(scope="session")
-def wheel(tmp_path_factory):
+def wheel(made_once, tmp_path_factory):
     """Built from a copy: in the checkout, old files in build/ would get into it."""
-    source = tmp_path_factory.mktemp("source")
-    for name in listed():
-        (source / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(ROOT / name, source / name)
-    made = tmp_path_factory.mktemp("wheel")
-    pip("wheel", "--no-build-isolation", str(source), "--wheel-dir", str(made))
-    (file,) = made.iterdir()
+
+    def make(at):
+        source = tmp_path_factory.mktemp("source")
+        for name in listed():
+            (source / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(ROOT / name, source / name)
+        pip("wheel", "--no-build-isolation", str(source), "--wheel-dir", str(at))
+
+    (file,) = made_once("wheel", make).iterdir()
     return file
 
 

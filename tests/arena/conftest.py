@@ -40,9 +40,13 @@ def as_(there):
 
 
 @pytest.fixture(scope="session")
-def finished(house, tmp_path_factory):
+def finished(house, made_once):
     """A home with a tournament whose final was played, without its certificate; for reading."""
-    return with_a_final(shutil.copytree(house, tmp_path_factory.mktemp("contest") / "home"))
+
+    def make(at):
+        with_a_final(shutil.copytree(house, at)).registry.close()
+
+    return open_home(made_once("contest", make))
 
 
 @pytest.fixture(scope="session")

@@ -60,19 +60,19 @@ def test_a_node_that_dies_costs_nothing(cluster, new_arena, caplog):
     for arena in (here, there):
         registered(arena, "me/random", RANDOM)
         registered(arena, "me/crashes", CRASHES)
-    here.play("rrps", 60, only=names)
+    here.play("rrps", 24, only=names)
 
     def progress(done, wanted):
         if done > wanted / 3 and not killed.is_set():
             killed.set()
             kill(cluster, doomed)
 
-    report = there.play("rrps", 60, only=names, progress=progress)
+    report = there.play("rrps", 24, only=names, progress=progress)
     assert killed.is_set()
     assert "was lost; its job is played again" in caplog.text
-    assert (report.played, report.left) == (360, 0)
+    assert (report.played, report.left) == (144, 0)
     assert table_of(there) == table_of(here)
-    assert len(list(there.matches("rrps", limit=None))) == 360
+    assert len(list(there.matches("rrps", limit=None))) == 144
 
 
 def test_nothing_of_ray_is_in_the_process_that_plays(cluster):

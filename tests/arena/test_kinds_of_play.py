@@ -167,8 +167,8 @@ def test_the_wall_is_asked_for_the_same(arena, watched):
     (wall,) = watched
     trial = wall.take()
     ours, starter = entered.version.digest, arena.policy("starter/rrps", "rrps").digest
-    report = arena.play_pairs("rrps", {(ours, rock(arena)): 20, (ours, starter): 20})
-    assert report.audited == report.played == 38
+    report = arena.play_pairs("rrps", {(ours, rock(arena)): 8, (ours, starter): 8})
+    assert report.audited == report.played == 14
     both = wall.take()
     matches = played(both)
     assert sorted(matches, key=repr) == sorted(2 * list(dict.fromkeys(matches)), key=repr)
@@ -223,8 +223,8 @@ def test_who_answers_by_all_that_it_sees_repeats_its_moves(new_arena, monkeypatc
     entered = arena.submit(ANSWERS, "rrps", "me/answers")
     assert isinstance(entered, Enrolled), entered
     others = [rock(arena), arena.policy("starter/rrps", "rrps").digest]
-    report = arena.play_pairs("rrps", {(entered.version.digest, other): 16 for other in others})
-    assert report.audited == report.played > 28
+    report = arena.play_pairs("rrps", {(entered.version.digest, other): 8 for other in others})
+    assert report.audited == report.played > 12
     assert (report.suspicions, report.inconclusive, report.forfeits) == ((), 0, 0)
 
 

@@ -1,13 +1,8 @@
 """Round robins: resumable, the same whatever happens on the way, and never doubled."""
 
 import json
-import os
-import random
-import signal
 import subprocess
 import sys
-import time
-from contextlib import suppress
 
 import pytest
 
@@ -18,7 +13,6 @@ from arena.kinds.mixture import payload_of
 from arena.schedule import pairs_among
 from arena.submission import prepare
 from registry.values import Submission
-from tests.arena.simulated_returns import in_order
 
 BOTS = ("randbot", "switchbot", "markov5", "copybot", "rockbot", "freqbot2", "pibot", "rotatebot")
 HOUSE = tuple(f"house/{name}" for name in BOTS)
@@ -75,17 +69,17 @@ def test_a_callback_that_raises_costs_those_who_play_next_nothing(new_arena):
         raise RuntimeError("the bar broke")
 
     try:
-        arena.play("rrps", 100, only=HOUSE[:3], progress=broken)
+        arena.play("rrps", 40, only=HOUSE[:3], progress=broken)
     except RuntimeError:  # while its traceback still holds what was under way
-        report = arena.play("rrps", 100, only=HOUSE[:3])
-    assert (report.played + report.skipped, report.left) == (300, 0)
+        report = arena.play("rrps", 40, only=HOUSE[:3])
+    assert (report.played + report.skipped, report.left) == (120, 0)
 
 
 def test_results_do_not_depend_on_company_workers_or_blocks(new_arena):
     tables = []
     for place, workers, shared, company in (
         ("a", 1, False, HOUSE[:2]),
-        ("b", 2, False, HOUSE[:5]),
+        ("b", 2, False, HOUSE[:3]),
         ("c", 1, True, HOUSE[:2]),
     ):
         arena = new_arena(place, workers=workers)
@@ -143,9 +137,9 @@ def test_leduc_mixes_tables_and_python(arena):
     )
     entered = arena.submit(source, "leduc", "me/raises")
     assert isinstance(entered, Enrolled)
-    report = arena.play("leduc", 4)
+    report = arena.play("leduc", 2)
     everybody = len(arena.policies("leduc"))
-    assert report.played + report.skipped == everybody * (everybody - 1) // 2 * 4
+    assert report.played + report.skipped == everybody * (everybody - 1) // 2 * 2
     assert report.forfeits == 0
     assert set(report.walls) == {"inline", arena.wall}
     assert entered.version.digest in {d for row in arena.matches("leduc") for d in row.seats}
@@ -175,22 +169,6 @@ def test_in_the_place_of_a_mixture_its_members_play(arena):
     assert table.count[2, 0] == 11  # 1 / (0.75^2 / 8 + 0.25^2 / 4) = 11.6
     rotating = arena.payoffs("rrps", [rotate, copy]).mean[0, 1]
     assert table.mean[2, 0] == pytest.approx(0.75 * table.mean[1, 0] + 0.25 * rotating)
-
-
-def test_a_budget_ends_a_request_and_another_goes_on(arena):
-    slow = registered(
-        arena,
-        "me/slow",
-        "class Agent:\n    def act(self, observation):\n        sum(range(6_000))\n"
-        "        return 'ROCK'\n",
-    )
-    wanted = {(slow, bot): 12 for bot in digests(arena, BOTS)}
-    report = arena.play_pairs("rrps", wanted, processor_seconds=0.5)
-    assert 0 < report.played < 96
-    assert report.left == 96 - report.played
-    assert report.processor_seconds >= 0.5
-    rest = arena.play_pairs("rrps", wanted)
-    assert (rest.played, rest.left) == (report.left, 0)
 
 
 def test_pairs():
@@ -235,49 +213,13 @@ def finished(process):
     return json.loads(out)
 
 
-def test_killed_at_random_moments_and_resumed(new_arena):
-    """What a reader has seen is never lost, nothing is doubled, and the end is the same."""
-    matches = 120
-    whole = new_arena("whole", workers=2)
-    whole.play("rrps", matches, only=HOUSE)
-    arena = new_arena("killed")
-    home = arena.home
-    rng = random.Random(7)
-    seen = {row.id for row in home.store.matches("rrps", 1)}
-    total = len(seen) + len(BOTS) * (len(BOTS) - 1) // 2 * matches
-    kills = 0
-    while kills < 3 and len(seen) < total:
-        process = arena_play(home.path, "--matches", str(matches), "--workers", "2")
-        before = len(seen)
-        # Only a kill in the middle of play counts: somebody has seen new matches, and not all.
-        while len(seen) == before and process.poll() is None:
-            seen |= {row.id for row in home.store.matches("rrps", 1)}
-            time.sleep(0.02)
-        moment = time.monotonic() + rng.uniform(0.0, 0.3)
-        while time.monotonic() < moment:
-            seen |= {row.id for row in home.store.matches("rrps", 1)}
-        alive = process.poll() is None
-        with suppress(ProcessLookupError):
-            os.kill(process.pid, signal.SIGKILL)
-        process.communicate()
-        kills += alive and before < len(seen) < total
-        assert seen <= {row.id for row in home.store.matches("rrps", 1)}
-    assert kills >= 2, "the round robin was over before it could be killed twice in the middle"
-    finished(arena_play(home.path, "--matches", str(matches)))
-    assert table_of(arena, moves_of=40) == table_of(whole, moves_of=40)
-    stats = [
-        in_order(one.home.store.pair_stats("rrps", 1).drop(["seconds"])) for one in (arena, whole)
-    ]
-    assert stats[0] == stats[1]
-
-
 def test_two_players_a_submit_and_a_reader_at_once(arena, tmp_path):
     home = arena.home
     policy = tmp_path / "rock.py"
     policy.write_text(ROCK)
     command = [sys.executable, "-m", "arena"]
     at = ["--home", str(home.path), "--json", "--game", "rrps"]
-    players = [arena_play(home.path, "--matches", "8", "--workers", "1") for _ in range(2)]
+    players = [arena_play(home.path, "--matches", "4", "--workers", "1") for _ in range(2)]
     submit = subprocess.Popen(
         [*command, "submit", str(policy), "--name", "me/rock", "--sandbox", "process", *at],
         stdout=subprocess.PIPE,
@@ -292,7 +234,7 @@ def test_two_players_a_submit_and_a_reader_at_once(arena, tmp_path):
     assert finished(submit)["status"] == "qualified"
     reports = [finished(player) for player in players]
     pairs = len(BOTS) * (len(BOTS) - 1) // 2
-    assert sum(report["played"] for report in reports) == pairs * 8
+    assert sum(report["played"] for report in reports) == pairs * 4
     among = set(digests(arena, BOTS))
     stored = [row for row in arena.matches("rrps", limit=None) if set(row.seats) <= among]
-    assert len(stored) == pairs * 8
+    assert len(stored) == pairs * 4

@@ -66,6 +66,32 @@ def test_wanted_minus_stored_in_a_fair_and_stable_order(
     assert list(Schedule(store, game, PAIRS, matches)) == planned
 
 
+@settings(max_examples=25)
+@given(
+    stored=STORED,
+    wanted=st.dictionaries(st.sampled_from(PAIRS), st.integers(0, 9)),
+    first=st.sampled_from([0, 2]),
+)
+def test_pairs_of_different_numbers_are_planned_as_each_number_by_itself(
+    store: MatchStore,
+    stored: list[tuple[tuple[str, str], int]],
+    wanted: dict[tuple[str, str], int],
+    first: int,
+) -> None:
+    game = fresh_game()
+    have = [Match("toy", game.version, *pair, repetition) for pair, repetition in stored]
+    store.append(game, map(result, have))
+    together = Schedule.by_count(store, game, wanted, first)
+    apart = [
+        Schedule(store, game, [pair for pair, n in wanted.items() if n == matches], matches, first)
+        for matches in sorted(set(wanted.values()))
+    ]
+    assert [list(one) for one in together] == [list(one) for one in apart]
+    assert [one.wanted for one in together] == [one.wanted for one in apart]
+    assert [one.missing for one in together] == [one.missing for one in apart]
+    assert sum(one.missing for one in together) == sum(len(list(one)) for one in together)
+
+
 def test_playing_what_is_planned_leaves_nothing_to_play(store: MatchStore) -> None:
     game = fresh_game()
     for matches in (1, 3, 4, 7):

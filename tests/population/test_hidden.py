@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import random
 import shutil
 from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,7 +30,7 @@ from population.comparison import title_of
 from population.config import RunConfig, command_of
 from population.csro import Csro
 from population.evaluator import Evaluator, Lineage
-from population.hidden import CREDULOUS, STRANGERS, with_hidden
+from population.hidden import STRANGERS, with_hidden
 from population.logbook import Logbook
 from population.matches import Matches
 from population.members import Member, task_of
@@ -41,39 +43,51 @@ from tests.population.small_run import Silent, small_config, told
 from tests.population.test_exploit import ROCKS
 
 SHARE = 0.3
+CREDULOUS = 2
+"""Of these there are fewer here: a program of the grammar takes ten times as long as the others."""
+RETOLD = "retold.json"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def few_are_credulous() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("population.hidden.CREDULOUS", CREDULOUS)
+        yield
 
 
 def run(arena: Arena, name: str, iterations: int = 3) -> RunConfig:
     config = replace(small_config(1, iterations), hidden_share=SHARE)
     runs = Runs(arena.home.path)
     runs.start(name, config)
-    matches = Matches(arena, game("rrps"))
+    matches = Matches(arena, game("rrps"), shared=True)
     log = Logbook(name, iterations, runs, matches, Silent())
     lineage = Lineage({"run": name})
-    Csro(name, config, SmallOracle(), lambda source: lineage, matches, log).run()
+    Csro(name, config, SmallOracle(drafts=2), lambda source: lineage, matches, log).run()
     return config
 
 
 @pytest.fixture(scope="module")
-def retold() -> Counter[str]:
-    """How often the run of `hidden_run` had each match retold."""
-    return Counter()
+def hidden_run(
+    house: Path, made_once: Callable[..., Path], few_are_credulous: None
+) -> Iterator[Arena]:
+    """An arena with one finished run, "h", and how often that had each match retold."""
 
+    def make(path: Path) -> None:
+        shutil.copytree(house, path)
+        retold: Counter[str] = Counter()
+        with Arena(path, sandbox="process", workers=1) as arena:
+            retell = arena.match
 
-@pytest.fixture(scope="module")
-def hidden_run(house: Path, tmp_path_factory: pytest.TempPathFactory, retold: Counter[str]):
-    """An arena with one finished run, "h"."""
-    home = shutil.copytree(house, tmp_path_factory.mktemp("hidden") / "home")
-    with Arena(home, sandbox="process", workers=1) as arena:
-        retell = arena.match
+            def counted(match_id: str) -> Stored:
+                retold[match_id] += 1
+                return retell(match_id)
 
-        def counted(match_id: str) -> Stored:
-            retold[match_id] += 1
-            return retell(match_id)
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(arena, "match", counted)
+                run(arena, "h")
+        (path / RETOLD).write_text(json.dumps(retold))
 
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(arena, "match", counted)
-            run(arena, "h")
+    with Arena(made_once("hidden", make), sandbox="process", workers=1) as arena:
         yield arena
 
 
@@ -125,8 +139,9 @@ def test_hidden_opponents_are_of_all_kinds_and_none_joins(hidden_run: Arena) -> 
     assert not accepted & {one.digest for one in hidden}
 
 
-def test_each_match_is_retold_once(hidden_run: Arena, retold: Counter[str]) -> None:
+def test_each_match_is_retold_once(hidden_run: Arena) -> None:
     """Programs of the first iteration are looked at in the second and in the third."""
+    retold = json.loads((hidden_run.home.path / RETOLD).read_text())
     (first, second, _) = Runs(hidden_run.home.path).iterations("h")
     tried = {
         one.digest

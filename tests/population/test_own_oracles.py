@@ -43,7 +43,7 @@ def csro(arena: Arena, *words: str) -> Result:
     return CliRunner().invoke(main, [*words, "--home", str(arena.home.path)])
 
 
-def test_a_run_is_kept_resumed_and_told(arena: Arena) -> None:
+def test_a_run_is_kept_resumed_and_told_and_stays_finished(arena: Arena) -> None:
     runs, oracle = Runs(arena.home.path), Random()
     oracle.fails_in = "k02"
     with pytest.raises(RuntimeError, match="its author"):
@@ -74,26 +74,27 @@ def test_a_run_is_kept_resumed_and_told(arena: Arena) -> None:
     assert [one["attempts"] for one in told["iterations_told"]] == [2, 2]
     assert [one["rejected"] for one in told["iterations_told"]] == [{"faulty": 1}] * 2
 
-
-def test_a_finished_run_is_told_again_and_stays_finished(arena: Arena) -> None:
-    runs, result = Runs(arena.home.path), run_csro(arena, "rrps", Random(), **SMALL)
+    # Finished it is told again and stays so, and what it asked is nobody else's to know.
     again = csro(arena, "resume", "own", "--json")
     assert again.exit_code == 0, again.stderr
     told = json.loads(again.stdout)
     assert told["ref"] == result.mixture.ref
     assert [member["digest"] for member in told["members"]] == [m.digest for m in result.members]
     assert runs.get("own").state is RunState.FINISHED
+    shown = csro(arena, "prompt", "--run", "own", "--call", "k01")
+    assert shown.exit_code == 2
+    assert "nobody else knows what it asks" in shown.stderr
 
 
 def test_another_oracle_cannot_go_on_with_it(arena: Arena) -> None:
-    run_csro(arena, "rrps", Random(), **{**SMALL, "iterations": 1})
+    oracle = Random()
+    oracle.fails_in = "k01"
+    with pytest.raises(RuntimeError, match="its author"):
+        run_csro(arena, "rrps", oracle, **{**SMALL, "iterations": 1})
     with pytest.raises(RunExists, match=r"Random\(family='shifts'\).* there, .*'other'.* here"):
         run_csro(arena, "rrps", Random("other"), **{**SMALL, "iterations": 1})
     with pytest.raises(RunExists, match="iterations is 1 there, 2 here"):
         run_csro(arena, "rrps", Random(), **SMALL)
-    shown = csro(arena, "prompt", "--run", "own", "--call", "k01")
-    assert shown.exit_code == 2
-    assert "nobody else knows what it asks" in shown.stderr
 
 
 class Family:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import shlex
-from collections.abc import Iterator
+import shutil
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -54,11 +55,28 @@ def reproduce(home: Path, name: str, *words: str) -> Result:
     return CliRunner().invoke(main, ["reproduce", name, *words, *tail])
 
 
-def test_the_command_fills_a_table_and_plays_nothing_twice(home: Path) -> None:
-    out = home.parent / "tables"
-    done = reproduce(home, "leduc", "--quick", "--json")
-    assert done.exit_code == 0, done.stderr
-    told = cast(dict[str, Any], json.loads(done.stdout))
+@pytest.fixture
+def reproduced(house: Path, made_once: Callable[..., Path]) -> Path:
+    """A home in which the grammar's run of Leduc was played, with its tables and the answer."""
+
+    def make(path: Path) -> None:
+        home = shutil.copytree(house, path / "home")
+        done = reproduce(home, "leduc", "--quick", "--json")
+        assert done.exit_code == 0, done.stderr
+        (path / "answer.json").write_text(done.stdout)
+
+    return made_once("reproduced", make) / "home"
+
+
+def answer_in(text: str) -> dict[str, Any]:
+    """What the command said, wherever it wrote its files."""
+    told = cast(dict[str, Any], json.loads(text))
+    return {**told, "files": [Path(one).name for one in told["files"]]}
+
+
+def test_the_command_fills_a_table_and_plays_nothing_twice(reproduced: Path) -> None:
+    out = reproduced.parent / "tables"
+    told = answer_in((reproduced.parent / "answer.json").read_text())
     rows = {row["method"]: row for row in told["rows"]}
     assert rows["CFR+"]["ours"]["pop_expl"]["value"] == pytest.approx(0.0, abs=40.0)
     assert rows["CFR+"]["paper"]["agg_score"] == {"mean": 39.8, "error": 0.3}
@@ -77,8 +95,9 @@ def test_the_command_fills_a_table_and_plays_nothing_twice(home: Path) -> None:
     page = (out / "index.html").read_text()
     assert "Content-Security-Policy" in page and "AggScore" in page
     assert (out / "leduc-linear-grammar-s1.html").is_file()
-    again = reproduce(home, "leduc", "--quick", "--json")
-    assert json.loads(again.stdout) == told
+    assert sorted(told["files"]) == sorted(file.name for file in out.iterdir())
+    again = reproduce(reproduced, "leduc", "--quick", "--json")
+    assert answer_in(again.stdout) == told
     assert "matches played behind" not in again.stderr
 
 
@@ -100,67 +119,67 @@ def test_a_game_without_tables_is_refused(home: Path) -> None:
 
 
 def test_limits_hold_for_all_runs_together_and_the_tables_are_written_all_the_same(
-    server: LLMServer, home: Path
+    server: LLMServer, reproduced: Path
 ) -> None:
     # Another run of these tables spent two of the three calls.
     zero_shot = choice_of("CSRO ZeroShot", MODEL)
     assert zero_shot is not None
-    runs = Runs(home)
+    runs = Runs(reproduced)
     runs.start("before", run_of(game("leduc"), zero_shot, 1, iterations=1))
     for number in range(2):
         journal_of(runs, "before").store(Request(f"k01/a{number:02}", "?"), MODEL, Reply("no"))
     words = ("--quick", "--model", MODEL, "--price", "0/0", "--max-calls", "3")
-    stopped = reproduce(home, "leduc", *words)
+    stopped = reproduce(reproduced, "leduc", *words)
     assert stopped.exit_code == 1
     assert "spent on the other runs of these tables: 2 calls" in stopped.stderr
     assert "the limit of 3 calls is reached" in stopped.stderr  # as it was given
     assert _calls(runs) == 3
-    with (home.parent / "tables" / "tables.csv").open() as file:
+    with (reproduced.parent / "tables" / "tables.csv").open() as file:
         rows = {line["method"]: line for line in csv.DictReader(file)}
     assert rows["CFR+"]["seeds"] == "1"  # what was played has its figures
-    again = reproduce(home, "leduc", *words)
+    again = reproduce(reproduced, "leduc", *words)
     assert again.exit_code == 1
     assert _calls(runs) == 3
 
 
 def test_a_call_of_unknown_price_elsewhere_ends_what_has_a_limit_on_cost(
-    server: LLMServer, home: Path
+    server: LLMServer, reproduced: Path
 ) -> None:
     zero_shot = choice_of("CSRO ZeroShot", MODEL)
     assert zero_shot is not None
-    runs = Runs(home)
+    runs = Runs(reproduced)
     runs.start("before", run_of(game("leduc"), zero_shot, 1, iterations=1))
     journal_of(runs, "before").store(Request("k01/a00", "?"), MODEL, Reply("no"))
     stopped = reproduce(
-        home, "leduc", "--quick", "--model", MODEL, "--price", "1/1", "--max-cost", "9"
+        reproduced, "leduc", "--quick", "--model", MODEL, "--price", "1/1", "--max-cost", "9"
     )
     assert stopped.exit_code == 1
     assert "the limit on cost cannot be kept" in stopped.stderr and not server.charged
 
 
 def test_what_is_finished_is_told_behind_a_stop_and_needs_no_server(
-    server: LLMServer, home: Path
+    server: LLMServer, reproduced: Path
 ) -> None:
     # The last of the paper's variants is finished already, under a name that somebody gave it.
     words = ("--game", "leduc", "--model", MODEL, "--oracle", "zero-shot", "--iterations", "1")
-    tail = ("--seed", "1", "--name", "shot", "--price", "0/0", "--home", str(home))
+    tail = ("--seed", "1", "--name", "shot", "--price", "0/0", "--home", str(reproduced))
     done = CliRunner().invoke(main, ["run", *words, *tail])
     assert done.exit_code == 0, done.stderr
-    runs = Runs(home)
+    runs = Runs(reproduced)
     model = ("--quick", "--model", MODEL, "--price", "0/0")
-    stopped = reproduce(home, "leduc", *model, "--max-calls", str(_calls(runs) + 1))
+    stopped = reproduce(reproduced, "leduc", *model, "--max-calls", str(_calls(runs) + 1))
     assert stopped.exit_code == 1 and "limit of" in stopped.stderr
-    assert (home.parent / "tables" / "shot.html").is_file()
+    assert (reproduced.parent / "tables" / "shot.html").is_file()
     # The variant behind the stop, which was never begun, has no empty record.
     assert {one.config.oracle.name for one in runs.all()} == {"zero-shot", "linear", "alpha-evolve"}
     assert [
         one.config.oracle.model for one in runs.all() if one.config.oracle.name == "linear"
     ] == ["grammar"]
-    all_of_it = reproduce(home, "leduc", *model, "--json")
+    all_of_it = reproduce(reproduced, "leduc", *model, "--json")
     assert all_of_it.exit_code == 0, all_of_it.stderr
     server.closing.set()
     server.shutdown()
-    without = reproduce(home, "leduc", *model, "--json")
+    without = reproduce(reproduced, "leduc", *model, "--json")
     assert without.exit_code == 0, without.stderr
     assert json.loads(without.stdout) == json.loads(all_of_it.stdout)
 
@@ -181,8 +200,9 @@ def test_what_is_finished_is_told_behind_a_stop_and_needs_no_server(
     ids=["usual", "all told"],
 )
 def test_the_command_of_a_run_starts_the_same_run(
-    server: LLMServer, home: Path, config: RunConfig
+    server: LLMServer, home: Path, config: RunConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("population.hidden.CREDULOUS", 1)  # each plays a trial
     wanted = replace(config, matches=default_measuring("rrps")) if config.seed else config
     words = shlex.split(command_of(wanted))
     nothing = ("--price", "0/0", "--max-calls", "0", "--name", "r", "--home", str(home))
@@ -230,8 +250,8 @@ def test_the_grammar_is_no_model_of_the_papers_variants(home: Path) -> None:
     assert "for language models" in refused.stderr
 
 
-def test_quick_leaves_the_numbers_that_were_given(home: Path) -> None:
-    done = reproduce(home, "leduc", "--quick", "--seeds", "2", "--matches", "8", "--json")
+def test_quick_leaves_the_numbers_that_were_given(reproduced: Path) -> None:
+    done = reproduce(reproduced, "leduc", "--quick", "--seeds", "2", "--matches", "8", "--json")
     assert done.exit_code == 0, done.stderr
     rows = {row["method"]: row for row in json.loads(done.stdout)["rows"]}
     assert rows["CFR+"]["matches_per_cell"] == 8

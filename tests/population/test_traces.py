@@ -107,7 +107,7 @@ def test_a_ceiling_is_estimated_from_matches_and_refuted_by_them(arena: Arena) -
 
 def run(arena: Arena, server: LLMServer, calls: int | None) -> None:
     runs = Runs(arena.home.path)
-    oracle = OracleChoice("alpha-evolve", "gemini:made-up", refinements=2)
+    oracle = OracleChoice("alpha-evolve", "gemini:made-up", refinements=1)
     config = RunConfig("rrps", oracle, 1, 5, matches=Measuring(4, 4))
     record = runs.start("llm", config)
     options = ServerOptions(server.url, timeout_seconds=20, price=Price(1.0, 1.0))
@@ -133,7 +133,7 @@ def test_a_run_that_was_interrupted_asks_the_same_questions(
         run(whole, server, None)
         asked = [one.prompt for one in server.asked]
     with LLMServer(answer) as server:
-        for calls in (4, 9):
+        for calls in (2, 6):  # among the first, and among those that are told of them
             with pytest.raises(BudgetSpent):
                 run(parts, server, calls)
         run(parts, server, None)
