@@ -6,8 +6,9 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 HOME_DIR ?= demo-home
 MATCHES ?= 8
-# Processes that run tests; those that measure time ("alone") come after them, one by one.
-TEST_WORKERS ?= auto
+# Processes that run tests, one more than processors, as some wait for browsers and servers; those
+# that measure time ("alone") come after them, one by one.
+TEST_WORKERS ?= $(shell $(PYTHON) -c 'import os; print(1 + (os.cpu_count() or 1))')
 
 .PHONY: demo test lint docs setup setup-dev setup-rl lock clean
 

@@ -19,7 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from selenium import webdriver
-from selenium.common.exceptions import StaleElementReferenceException, WebDriverException
+from selenium.common.exceptions import (
+    JavascriptException,
+    StaleElementReferenceException,
+    WebDriverException,
+)
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.action_chains import ActionChains
@@ -127,9 +131,7 @@ class Browser:
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         service = Service(shutil.which("chromedriver"), log_output=os.devnull)
         self._driver = webdriver.Chrome(options=options, service=service)
-        theme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
-        self._tell("Emulation.setEmulatedMedia", features=theme)
-        self._resize(*size)
+        self.look(size, dark=dark)
 
     def __enter__(self) -> Browser:
         return self
@@ -137,6 +139,34 @@ class Browser:
     def __exit__(self, *_: object) -> None:
         self._driver.quit()
         self._profile.cleanup()
+
+    def look(self, size: tuple[int, int], *, dark: bool = False) -> None:
+        """The window is of that size, and the visitor's system dark or light, from now on."""
+        theme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
+        self._tell("Emulation.setEmulatedMedia", features=theme)
+        self._size = size
+        self._resize(*size)
+
+    def begin_anew(
+        self, address: str, size: tuple[int, int] = LAPTOP, *, dark: bool = False
+    ) -> None:
+        """Becomes another visitor's window, on no page yet, as if it had just been started.
+
+        It has no history, no cookies and nothing that pages kept; but files that never change need
+        not be fetched and compiled once more.
+        """
+        left = self._driver.current_window_handle
+        self._driver.switch_to.new_window("tab")
+        opened = self._driver.current_window_handle
+        self._driver.switch_to.window(left)
+        self._driver.close()
+        self._driver.switch_to.window(opened)
+        self._tell("Network.clearBrowserCookies")
+        if self._address:
+            self._tell("Storage.clearDataForOrigin", origin=self._address, storageTypes="all")
+        self.console_errors()  # what earlier pages had to say
+        self._address = address
+        self.look(size, dark=dark)
 
     def _tell(self, command: str, **values: Any) -> Any:
         return self._driver.execute_cdp_cmd(command, values)
@@ -168,10 +198,13 @@ class Browser:
           PageFault: it never came to rest.
         """
         started = time.monotonic()
-        while time.monotonic() - started < patience:
-            if self._driver.execute_script(_AT_REST):
-                return time.monotonic() - started
-            time.sleep(0.02)
+        while (left := patience + started - time.monotonic()) > 0:
+            try:
+                # The page looks by itself: asked 50 times a second, it would draw more slowly.
+                if self._driver.execute_async_script(_UNTIL_REST, 1_000 * min(left, 5.0)):
+                    return time.monotonic() - started
+            except JavascriptException:
+                time.sleep(0.02)  # it was left for another page meanwhile
         raise PageFault(f"{self._driver.current_url} did not come to rest in {patience} s")
 
     def wait_for(self, text: str, patience: float = PATIENCE_SECONDS) -> None:
@@ -342,6 +375,16 @@ _AT_REST = """
         && app.getAttribute('data-test-connection-state') === 'CONNECTED'
         && !document.querySelector('[data-testid="stSkeleton"], .pointed:empty')
         && Boolean(document.querySelector('[data-testid="stMainBlockContainer"]')?.innerText);
+"""
+_UNTIL_REST = f"""
+    const [patience, answer] = arguments, until = performance.now() + patience;
+    const rests = () => {{ {_AT_REST} }};
+    const look = () => {{
+        const found = rests();
+        if (found || performance.now() > until) answer(found);
+        else setTimeout(look, 20);
+    }};
+    look();
 """
 _BOX = """
     const box = arguments[0].getBoundingClientRect();

@@ -6,6 +6,7 @@ import random
 import shutil
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from arena import Arena
 from arena.games import game as game_named
 from arena.house.population import default_population
 from arena.submission import prepare
+from dashboards.browser import LAPTOP, Browser, served
 from dashboards.settings import Settings, Submitting
 from oracle.models.errors import BudgetSpent
 from oracle.models.gemini import GeminiModel
@@ -31,7 +33,7 @@ from population.report.facts import sigmas_of
 from population.runs import Runs
 from population.scores import measure, to_measure
 from registry.values import Submission
-from tests.dashboards.looking import HOSTILE
+from tests.dashboards.looking import HOSTILE, needs_browser
 from tests.oracle.llm_server import LLMServer
 from tests.population.scripted_oracles import program
 from tests.population.small_run import Silent, run_small
@@ -96,6 +98,49 @@ def played_home(house: Path, made_once: MadeOnce) -> Path:
 def home_copy(played_home: Path, tmp_path: Path) -> Path:
     """The same, for tests that add to it."""
     return Path(shutil.copytree(played_home, tmp_path / "home"))
+
+
+Browse = Callable[..., AbstractContextManager[Browser]]
+
+
+@pytest.fixture(scope="session")
+def browse() -> Iterator[Browse]:
+    """Windows of one Chromium, each of an address, a size and a theme.
+
+    Each is as new as a browser that was just started, which takes as long as four pages take.
+    """
+    needs_browser()
+    idle: list[Browser] = []
+
+    @contextmanager
+    def window(
+        address: str, size: tuple[int, int] = LAPTOP, *, dark: bool = False
+    ) -> Iterator[Browser]:
+        browser = idle.pop() if idle else Browser("")
+        try:
+            browser.begin_anew(address, size, dark=dark)
+            yield browser
+            browser.run("location = 'about:blank'")  # a page that is left asks for nothing more
+        except BaseException:
+            browser.__exit__()  # it may be what went wrong
+            raise
+        idle.append(browser)
+
+    yield window
+    for browser in idle:
+        browser.__exit__()
+
+
+@pytest.fixture(scope="session")
+def played_pages(played_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of pages over `played_home`, where nobody hands anything in."""
+    needs_browser()
+    log = tmp_path_factory.mktemp("played") / "log"
+    settings = Settings(played_home, submitting=Submitting.ANY_WALL, matches=2)
+    with served(settings, log) as url:
+        yield url
+    said = log.read_text()
+    assert "Traceback" not in said, said
 
 
 SEEDS = (1, 2, 3)
@@ -163,19 +208,40 @@ def _script(page: str, game: str, query: dict[str, str]) -> None:
         import_module(f"dashboards.views.{page}").show(game_named(game))
 
 
+def _forget() -> None:
+    st.cache_resource.clear()
+    st.cache_data.clear()
+
+
+@pytest.fixture(scope="session")
+def remembered() -> Iterator[dict[str, str]]:
+    """With which settings pages were drawn last of a home that nobody adds to; {}: of another."""
+    yield {}
+    _forget()
+
+
 @pytest.fixture
-def page(monkeypatch: pytest.MonkeyPatch) -> Iterator[Page]:
-    """Draws one page over a home: `page(home, "policy", "rrps", policy="eve/hostile@1")`."""
+def page(
+    monkeypatch: pytest.MonkeyPatch, remembered: dict[str, str], tmp_path: Path
+) -> Iterator[Page]:
+    """Draws one page over a home: `page(home, "policy", "rrps", policy="eve/hostile@1")`.
+
+    What was worked out for it is kept, as a server keeps it, unless a test may add to the home.
+    """
 
     def draw(home: Path, name: str, game: str = "rrps", live: float = 4.0, **query: str) -> AppTest:
         settings = Settings(home, submitting=Submitting.ANY_WALL, matches=1, live_seconds=live)
-        for variable, value in settings.to_environment().items():
+        environment = settings.to_environment()
+        for variable, value in environment.items():
             monkeypatch.setenv(variable, value)
-        st.cache_resource.clear()
-        st.cache_data.clear()
+        if remembered != environment:
+            _forget()
+        remembered.clear()
+        if not home.is_relative_to(tmp_path):  # it is of all tests
+            remembered.update(environment)
         app = AppTest.from_function(_script, default_timeout=60, args=(name, game, query))
         return app.run()
 
     yield draw
-    st.cache_resource.clear()
-    st.cache_data.clear()
+    if not remembered:
+        _forget()

@@ -13,6 +13,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from arena.home import Home
+from dashboards import theme
 from dashboards.browser import Browser, missing_browser
 from registry.values import PolicyVersion
 
@@ -58,7 +59,8 @@ def needs_browser() -> None:
 def unharmed(browser: Browser, place: str) -> None:
     """No exception on the page, no error on the console, and nobody's script has run."""
     assert browser.exceptions() == [], place
-    assert browser.console_errors() == [], place
+    errors = browser.console_errors()
+    assert errors == [], f"{place}: {errors}"
     assert browser.run("return document.title") != "owned", place
 
 
@@ -72,3 +74,27 @@ def addresses(browser: Browser, selector: str, patience: float = 20.0) -> list[s
     while not (found := browser.run(script)) and time.monotonic() < deadline:
         time.sleep(0.1)
     return [str(one) for one in found]
+
+
+_DRAWN = "requestAnimationFrame(() => requestAnimationFrame(() => answer(true)))"
+_HAS_STYLE = (
+    "return [...document.querySelectorAll('style')].some((one) => one.textContent.includes({}))"
+)
+
+
+def turn(browser: Browser, size: tuple[int, int]) -> None:
+    """Another size of the window in which a page is open: it comes to look as if loaded so."""
+    browser.look(size)
+    browser.run_until_answered(_DRAWN)
+    browser.settle()
+
+
+def darken(browser: Browser, size: tuple[int, int], patience: float = 20.0) -> None:
+    """The same with the dark theme, of which our part of a page learns when it is drawn anew."""
+    browser.look(size, dark=True)
+    browser.run_until_answered(_DRAWN)
+    script = _HAS_STYLE.format(json.dumps(theme._DARK_STYLE.strip()))
+    deadline = time.monotonic() + patience
+    while not browser.run(script):
+        assert time.monotonic() < deadline, "the page stays light"
+        browser.press("r")  # Streamlit's key for that; pressed while a part is drawn, it is lost

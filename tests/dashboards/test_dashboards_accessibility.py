@@ -7,10 +7,8 @@ used, keys for what scrolls.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from functools import cache
 from importlib.resources import files
 from itertools import zip_longest
 from pathlib import Path
@@ -24,7 +22,8 @@ from dashboards.browser import PHONE, Browser, served
 from dashboards.settings import Settings, Submitting
 from dashboards.tickets import Entry, Stage, Tickets
 from dashboards.views import policy, run
-from tests.dashboards.looking import needs_browser
+from tests.dashboards.conftest import Browse
+from tests.dashboards.looking import darken, needs_browser, turn
 
 pytestmark = pytest.mark.browser
 
@@ -49,37 +48,29 @@ def checker() -> str:
     return (files("axe_core_python") / "axe.min.js").read_text(encoding="utf-8")
 
 
-Windows = Callable[[tuple[int, int], bool], Browser]
-
-
-@pytest.fixture(scope="module")
-def windows() -> Iterator[Windows]:
-    """Browsers by size and theme, of no server: to start one takes as long as two pages take."""
-    needs_browser()
-    with ExitStack() as opened:
-        yield cache(lambda size, dark: opened.enter_context(Browser("", size, dark=dark)))
-
-
 def findings(
-    browser: Browser, address: str, pages: Sequence[str], texts: Sequence[str] = ()
+    browser: Browser, pages: Sequence[str], texts: Sequence[str] = (), *, phone: bool = True
 ) -> list[str]:
-    """What axe-core finds on some pages of a server, which say those texts."""
+    """What axe-core finds on some pages, which say those texts, wide and on a phone and dark."""
     axe = checker()
     found = []
     for page, text in zip_longest(pages, texts, fillvalue=""):
-        browser.open(f"{address}{page}")
-        browser.wait_for(text)
+
+        def look(how: str, page: str = page, text: str = text) -> None:
+            browser.wait_for(text)
+            said = browser.run_until_answered(FOUND_BY_AXE)
+            found.extend(f"{page} {how}: {one}" for one in said)
+
+        browser.look(WIDE)
+        browser.open(page)
         browser.run(axe)
-        found += [f"{page}: {one}" for one in browser.run_until_answered(FOUND_BY_AXE)]
+        look("wide")
+        if phone:
+            turn(browser, PHONE)
+            look("on a phone")
+        darken(browser, WIDE)
+        look("dark")
     return found
-
-
-@pytest.fixture(scope="module")
-def of_matches(played_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    needs_browser()
-    settings = Settings(played_home, submitting=Submitting.ANY_WALL)
-    with served(settings, tmp_path_factory.mktemp("pages") / "log") as url:
-        yield url
 
 
 @pytest.fixture(scope="module")
@@ -90,10 +81,7 @@ def of_runs(runs_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         yield url
 
 
-@pytest.mark.parametrize(("size", "dark"), [(WIDE, False), (WIDE, True), (PHONE, False)])
-def test_pages_about_matches(
-    of_matches: str, windows: Windows, played_home: Path, size: tuple[int, int], dark: bool
-) -> None:
+def test_pages_about_matches(played_pages: str, browse: Browse, played_home: Path) -> None:
     match = open_home(played_home).store.matches("kuhn", 1, limit=1)[0].id
     pages = [
         "/?game=rrps",
@@ -105,7 +93,8 @@ def test_pages_about_matches(
         "/submit?game=rrps",
         "/about?game=rrps",
     ]
-    assert findings(windows(size, dark), of_matches, pages) == []
+    with browse(played_pages) as browser:
+        assert findings(browser, pages) == []
 
 
 def add_tickets(home: Path) -> list[str]:
@@ -144,16 +133,13 @@ def of_tickets(
         yield url, pages
 
 
-@pytest.mark.parametrize(("size", "dark"), [(WIDE, False), (WIDE, True), (PHONE, False)])
-def test_tickets(
-    of_tickets: tuple[str, list[str]], windows: Windows, size: tuple[int, int], dark: bool
-) -> None:
+def test_tickets(of_tickets: tuple[str, list[str]], browse: Browse) -> None:
     address, pages = of_tickets
-    assert findings(windows(size, dark), address, pages, TICKETS) == []
+    with browse(address) as browser:
+        assert findings(browser, pages, TICKETS) == []
 
 
-@pytest.mark.parametrize("dark", [False, True])
-def test_pages_about_runs(of_runs: str, windows: Windows, dark: bool) -> None:
+def test_pages_about_runs(of_runs: str, browse: Browse) -> None:
     pages = [
         "/runs?game=rrps",
         "/runs?game=leduc",
@@ -161,4 +147,5 @@ def test_pages_about_runs(of_runs: str, windows: Windows, dark: bool) -> None:
         "/runs?game=rrps&run=asked&part=Model%20calls",
         "/policy?game=rrps&policy=csro/s1",
     ]
-    assert findings(windows(WIDE, dark), of_runs, pages) == []
+    with browse(of_runs) as browser:
+        assert findings(browser, pages, phone=False) == []

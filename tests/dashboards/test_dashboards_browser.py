@@ -14,9 +14,10 @@ from urllib.parse import quote
 import pytest
 
 from arena.home import open_home
-from dashboards.browser import LAPTOP, PHONE, Browser, served
+from dashboards.browser import LAPTOP, PHONE, served
 from dashboards.settings import Settings, Submitting
-from tests.dashboards.looking import addresses, needs_browser, unharmed
+from tests.dashboards.conftest import Browse
+from tests.dashboards.looking import addresses, darken, needs_browser, unharmed
 
 pytestmark = pytest.mark.browser
 
@@ -52,39 +53,51 @@ _WIDTH = """
 
 
 @pytest.fixture(scope="module")
-def address(played_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def address(played_pages: str) -> str:
+    """Of pages that are only looked at."""
+    return played_pages
+
+
+@pytest.fixture(scope="module")
+def busy(played_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """The address of pages where something happens, and their home."""
     needs_browser()
     folder = tmp_path_factory.mktemp("pages")
     log = folder / "log"
     home = Path(shutil.copytree(played_home, folder / "home"))
-    settings = Settings(home, submitting=Submitting.ANY_WALL, matches=2)
+    settings = Settings(home, submitting=Submitting.ANY_WALL, matches=2, live_seconds=0.5)
     with served(settings, log) as url:
-        yield url
+        yield url, home
     said = log.read_text()
     assert "Traceback" not in said, said
 
 
-@pytest.mark.parametrize(("size", "dark"), [(LAPTOP, False), (PHONE, True)])
-def test_every_page_draws(address: str, size: tuple[int, int], dark: bool) -> None:
-    with Browser(address, size, dark=dark) as browser:
+@pytest.mark.parametrize("game", ["rrps", "leduc"])
+def test_every_page_draws(address: str, browse: Browse, game: str) -> None:
+    with browse(address) as browser:
         for path, title in TITLES.items():
-            for game in ("rrps", "leduc") if size == LAPTOP else ("leduc",):
-                browser.open(f"{path}?game={game}")
+            browser.look(LAPTOP)
+            browser.open(f"{path}?game={game}")
+            browser.wait_for(title)
+            unharmed(browser, f"{path} {game}")
+            assert browser.run(_WIDTH) <= LAPTOP[0], f"{path} scrolls sideways"
+            if game == "leduc":
+                darken(browser, PHONE)
                 browser.wait_for(title)
-                unharmed(browser, f"{path} {game}")
-            assert browser.run(_WIDTH) <= size[0], f"{path} scrolls sideways"
+                unharmed(browser, f"{path} {game}, dark on a phone")
+                assert browser.run(_WIDTH) <= PHONE[0], f"{path} scrolls sideways on a phone"
 
 
-def test_the_first_page_answers_to_its_name_too(address: str) -> None:
-    with Browser(address) as browser:
+def test_the_first_page_answers_to_its_name_too(address: str, browse: Browse) -> None:
+    with browse(address) as browser:
         browser.open("/leaderboard?game=leduc")
         browser.wait_for("house/CFR+")
         assert browser.address.startswith(f"{address}/?")
         unharmed(browser, "/leaderboard")
 
 
-def test_what_is_folded_away_is_drawn_when_it_is_opened(address: str) -> None:
-    with Browser(address) as browser:
+def test_what_is_folded_away_is_drawn_when_it_is_opened(address: str, browse: Browse) -> None:
+    with browse(address) as browser:
         browser.open("/about?game=leduc")
         browser.wait_for("NashConv")
         for part, text in (("Rules", "RepeatedLeducPokerBot"), ("This arena", "Versions")):
@@ -101,11 +114,11 @@ def test_what_is_folded_away_is_drawn_when_it_is_opened(address: str) -> None:
         unharmed(browser, "help to submit")
 
 
-def test_a_link_opens_the_same_replay(address: str, played_home: Path) -> None:
+def test_a_link_opens_the_same_replay(address: str, browse: Browse, played_home: Path) -> None:
     store = open_home(played_home).store
     match = store.matches("leduc", 1, limit=1)[0].id
     fault = store.matches("rrps", 1, faults_only=True, limit=1)[0].id
-    with Browser(address) as browser:
+    with browse(address) as browser:
         browser.open(f"/replay?game=leduc&match={match}")
         browser.wait_for("Hands played")
         assert match in browser.address
@@ -123,9 +136,11 @@ def test_a_link_opens_the_same_replay(address: str, played_home: Path) -> None:
         unharmed(browser, "replay of a forfeit")
 
 
-def test_a_replay_plays_pauses_and_goes_on_to_the_next(address: str, played_home: Path) -> None:
+def test_a_replay_plays_pauses_and_goes_on_to_the_next(
+    address: str, browse: Browse, played_home: Path
+) -> None:
     found = open_home(played_home).store.matches("leduc", 1, limit=1)[0]
-    with Browser(address) as browser:
+    with browse(address) as browser:
         browser.open(f"/replay?game=leduc&match={found.id}")
         browser.wait_for("Link to hand 1")
         browser.click("Play")
@@ -148,19 +163,17 @@ def test_a_replay_plays_pauses_and_goes_on_to_the_next(address: str, played_home
 
 
 def test_the_address_of_a_replay_follows_it_and_back_leaves_it(
-    address: str, played_home: Path
+    address: str, browse: Browse, played_home: Path
 ) -> None:
     found = open_home(played_home).store.matches("leduc", 1, limit=1)[0]
-    with Browser(address) as browser:
+    with browse(address) as browser:
         browser.open("/about?game=leduc")
         browser.open(f"/replay?game=leduc&match={found.id}&at=40")
         for hand in (41, 42, 43):
             browser.press("l")
             browser.wait_for(f"Link to hand {hand}")
             assert f"at={hand}" in browser.address
-        with Browser(address) as other:  # somebody who was sent the address
-            other.open(browser.address.removeprefix(address))
-            other.wait_for("Link to hand 43")
+        sent = browser.address.removeprefix(address)
         browser.press("j")
         browser.wait_for("Link to hand 42")
         unharmed(browser, "a replay that was moved through")
@@ -168,10 +181,13 @@ def test_the_address_of_a_replay_follows_it_and_back_leaves_it(
         browser.wait_for("Measures")
         assert "/about" in browser.address
         assert browser.exceptions() == []  # the console has the connection that was left
+    with browse(address) as other:  # somebody who was sent the address
+        other.open(sent)
+        other.wait_for("Link to hand 43")
 
 
-def test_whatever_led_to_a_page_is_one_step_that_back_undoes(address: str) -> None:
-    with Browser(address) as browser:
+def test_whatever_led_to_a_page_is_one_step_that_back_undoes(address: str, browse: Browse) -> None:
+    with browse(address) as browser:
         browser.open("/?game=kuhn&by=pop_return")
         board, steps = browser.address, browser.run("return history.length")
         box = "return document.querySelector('[data-testid=stDataFrame]').clientHeight"
@@ -196,12 +212,13 @@ def test_whatever_led_to_a_page_is_one_step_that_back_undoes(address: str) -> No
         unharmed(browser, "the board after three steps back")
 
 
-def test_the_board_follows_matches_as_they_are_played(home_copy: Path, tmp_path: Path) -> None:
-    needs_browser()
-    settings = Settings(home_copy, live_seconds=1.0)
+def test_the_board_follows_matches_as_they_are_played(
+    busy: tuple[str, Path], browse: Browse
+) -> None:
+    url, home = busy
     command = [sys.executable, "-m", "arena", "play", "--game", "kuhn", "--matches", "4000"]
-    command += ["--home", str(home_copy), "--workers", "1", "--vouched", "--sandbox", "process"]
-    with served(settings, tmp_path / "log") as url, Browser(url) as browser:
+    command += ["--home", str(home), "--workers", "1", "--vouched", "--sandbox", "process"]
+    with browse(url) as browser:
         browser.open("/?game=kuhn")
         before = re.search(r"([\d,]+) matches", browser.text)
         assert before and "are played" not in browser.text
@@ -223,8 +240,8 @@ def test_the_board_follows_matches_as_they_are_played(home_copy: Path, tmp_path:
         unharmed(browser, "a board that followed matches")
 
 
-def test_a_cell_tells_its_numbers_and_chooses_the_pair(address: str) -> None:
-    with Browser(address) as browser:
+def test_a_cell_tells_its_numbers_and_chooses_the_pair(address: str, browse: Browse) -> None:
+    with browse(address) as browser:
         browser.open("/payoffs?game=leduc")
         browser.click("Name")
         names = browser.run(
@@ -248,8 +265,8 @@ def test_a_cell_tells_its_numbers_and_chooses_the_pair(address: str) -> None:
         unharmed(browser, "payoffs, a cell clicked")
 
 
-def test_the_csv_of_all_payoffs_comes_when_it_is_asked_for(address: str) -> None:
-    with Browser(address) as browser:
+def test_the_csv_of_all_payoffs_comes_when_it_is_asked_for(address: str, browse: Browse) -> None:
+    with browse(address) as browser:
         browser.open("/payoffs?game=leduc")
         browser.run("HTMLAnchorElement.prototype.click = function () { window.asked = this.href }")
         browser.click("CSV")
@@ -264,9 +281,11 @@ def test_the_csv_of_all_payoffs_comes_when_it_is_asked_for(address: str) -> None
         unharmed(browser, "payoffs, CSV")
 
 
-def test_the_score_is_pointed_at_and_clicked(address: str, played_home: Path) -> None:
+def test_the_score_is_pointed_at_and_clicked(
+    address: str, browse: Browse, played_home: Path
+) -> None:
     match = open_home(played_home).store.matches("leduc", 1, limit=1)[0].id
-    with Browser(address) as browser:
+    with browse(address) as browser:
         browser.open(f"/replay?game=leduc&match={match}")
         browser.wait_for("Hands played")
         browser.point(".pointed-surface", 40.5 / 101, 0.5)
@@ -276,8 +295,8 @@ def test_the_score_is_pointed_at_and_clicked(address: str, played_home: Path) ->
         unharmed(browser, "replay, the score clicked")
 
 
-def test_hostile_texts_are_only_text(address: str) -> None:
-    with Browser(address) as browser:
+def test_hostile_texts_are_only_text(address: str, browse: Browse) -> None:
+    with browse(address) as browser:
         browser.open(f"/policy?game=rrps&policy={quote('eve/hostile@1')}")
         browser.wait_for("<script>document.title='owned'</script>")
         for part in ("Source", "Faults", "Lineage", "Matches", "Results"):
@@ -287,8 +306,9 @@ def test_hostile_texts_are_only_text(address: str) -> None:
         assert not browser.find('a[href^="javascript"]')
 
 
-def test_a_policy_is_submitted_and_finds_its_place(address: str) -> None:
-    with Browser(address) as browser:
+def test_a_policy_is_submitted_and_finds_its_place(busy: tuple[str, Path], browse: Browse) -> None:
+    address, _ = busy
+    with browse(address) as browser:
         browser.open("/submit?game=leduc")
         browser.wait_for("Sandbox:")
         browser.settle()
@@ -313,3 +333,30 @@ def test_a_policy_is_submitted_and_finds_its_place(address: str) -> None:
         browser.open("/?game=leduc")
         browser.wait_for("5 policies")
         unharmed(browser, "leaderboard with the new policy")
+
+
+def test_an_unknown_game_is_said(address: str, browse: Browse) -> None:
+    with browse(address) as browser:
+        browser.open("/?game=chess")
+        browser.wait_for("There is no game chess here")
+        assert "chess" not in browser.address
+        unharmed(browser, "a page of an unknown game")
+
+
+_HEADS = """
+    const heads = [...document.querySelectorAll('.pointed [style*="rotate(50deg)"]')];
+    return heads.filter(one => one.clientHeight).map(one => {
+        const box = one.getBoundingClientRect();
+        return [one.innerText, box.left, box.right];
+    });
+"""
+
+
+@pytest.mark.parametrize("width", [1440, 1024, 390])
+def test_names_of_columns_stay_on_the_page(address: str, browse: Browse, width: int) -> None:
+    with browse(address, (width, 900)) as browser:
+        browser.open("/payoffs?game=leduc")
+        heads = browser.run(_HEADS)
+        assert "house/CFR+" in [name for name, _, _ in heads]
+        assert [head for head in heads if head[1] < 0 or head[2] > width] == []
+        assert browser.run("return document.documentElement.scrollWidth") <= width

@@ -19,16 +19,14 @@ from arena.games.rrps import telling as throws
 from arena.home import open_home
 from arena.replay import stored_match
 from arena.submission import prepare
-from dashboards.browser import Browser, served
-from dashboards.settings import Settings
 from dashboards.views import faults, replay
 from dashboards.views.faults import error_of, grouped
 from registry.values import Submission
+from tests.dashboards.conftest import Browse
 from tests.dashboards.looking import (
     HOSTILE,
     HOSTILE_REF,
     hostile_in,
-    needs_browser,
     said,
     tiles_of,
     unharmed,
@@ -207,9 +205,8 @@ def test_names_of_forfeiting_seats_are_text() -> None:
 # In a browser: rows are clicked, and links lead where they say.
 
 
-def test_from_the_worst_opponent_to_the_fault(played_home: Path, tmp_path: Path) -> None:
-    needs_browser()
-    with served(Settings(played_home), tmp_path / "log") as address, Browser(address) as browser:
+def test_from_the_worst_opponent_to_the_fault(played_pages: str, browse: Browse) -> None:
+    with browse(played_pages) as browser:
         browser.open(f"/policy?game=rrps&policy={HOSTILE_REF}")
         browser.wait_for("Head to head with")
         third = browser.find('a[href*="/policy?"]')[2].text
@@ -223,7 +220,7 @@ def test_from_the_worst_opponent_to_the_fault(played_home: Path, tmp_path: Path)
         browser.wait_for("Matches that ended so")
         # The link opens a window of its own, which this browser does not look at.
         link = browser.find('a[href*="/replay?"]')[0].get_attribute("href") or ""
-        browser.open(link.removeprefix(address))
+        browser.open(link.removeprefix(played_pages))
         browser.wait_for("To the fault")
         assert browser.find(".pointed-surface polyline[stroke-dasharray]")
         browser.point(".pointed-surface", 900.5 / 1001, 0.5)

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from arena.home import open_home
-from dashboards.browser import Browser, served
+from dashboards.browser import served
 from dashboards.settings import Settings, Submitting
 from sandbox.choose import WallChoice, open_wall
 from sandbox.errors import SandboxError
-from tests.dashboards.looking import needs_browser, unharmed
+from tests.dashboards.conftest import Browse
+from tests.dashboards.looking import unharmed
 
 pytestmark = [pytest.mark.browser, pytest.mark.gvisor]
 
@@ -42,13 +43,14 @@ def needs_gvisor() -> None:
         pytest.skip(f"gVisor is not available: {error}")
 
 
-def test_a_policy_is_submitted_behind_gvisor(played_home: Path, tmp_path: Path) -> None:
-    needs_browser()
+def test_a_policy_is_submitted_behind_gvisor(
+    played_home: Path, browse: Browse, tmp_path: Path
+) -> None:
     needs_gvisor()
     path = Path(shutil.copytree(played_home, tmp_path / "home"))
     settings = Settings(path, matches=2)
     assert settings.submitting is Submitting.GVISOR
-    with served(settings, tmp_path / "log") as address, Browser(address) as browser:
+    with served(settings, tmp_path / "log") as address, browse(address) as browser:
         browser.open("/submit?game=leduc")
         browser.wait_for("Sandbox: gvisor")
         browser.settle()

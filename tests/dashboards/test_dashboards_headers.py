@@ -16,10 +16,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from dashboards.browser import Browser, served
+from arena.home import open_home
+from dashboards.browser import served
 from dashboards.headers import front_page, headers
 from dashboards.settings import Settings, Submitting
-from tests.dashboards.looking import needs_browser
+from tests.dashboards.conftest import Browse
 
 PATHS = (
     "/",
@@ -42,7 +43,7 @@ PATHS = (
 @pytest.fixture(scope="module")
 def address(house: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("headers")
-    settings = Settings(folder / "home", submitting=Submitting.OFF)
+    settings = Settings(open_home(folder / "home").path, submitting=Submitting.OFF)
     with served(settings, folder / "log") as url:
         yield url
 
@@ -103,8 +104,9 @@ def test_scripts_are_named_by_their_digests() -> None:
 
 
 @pytest.mark.browser
-def test_a_browser_refuses_frames_and_foreign_scripts(address: str, tmp_path: Path) -> None:
-    needs_browser()
+def test_a_browser_refuses_frames_and_foreign_scripts(
+    address: str, browse: Browse, tmp_path: Path
+) -> None:
     (tmp_path / "index.html").write_text(f"<iframe src='{address}/' name='framed'></iframe>ready")
 
     class Quiet(http.server.SimpleHTTPRequestHandler):
@@ -116,12 +118,12 @@ def test_a_browser_refuses_frames_and_foreign_scripts(address: str, tmp_path: Pa
 
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Quiet) as other:
         threading.Thread(target=other.serve_forever, daemon=True).start()
-        with Browser(f"http://127.0.0.1:{other.server_port}") as browser:
+        with browse(f"http://127.0.0.1:{other.server_port}") as browser:
             browser.go("/index.html")
             browser.wait_for("ready")
             assert any("frame-ancestors" in said for said in browser.console_errors())
         other.shutdown()
-    with Browser(address) as browser:
+    with browse(address) as browser:
         browser.open("/about?game=leduc")
         assert browser.console_errors() == []
         browser.run(

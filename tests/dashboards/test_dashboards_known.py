@@ -22,6 +22,7 @@ from population.exploit import Exploit
 from population.exploits import keep_exploit
 from population.runs import Runs
 from registry.values import Parent, PolicyVersion, Status, Submission
+from tests.dashboards.conftest import MadeOnce
 
 Page = Callable[..., AppTest]
 
@@ -53,16 +54,25 @@ def put(
     return open_home(home).registry.submit(prepared, reserved=True).version
 
 
-@pytest.fixture
-def home(home_copy: Path) -> Path:
+@pytest.fixture(scope="session")
+def announced_home(played_home: Path, made_once: MadeOnce) -> Path:
     """A home with a tournament whose hidden population is one program."""
-    with Arena(home_copy, sandbox="process", workers=1) as arena:
-        hidden = take_in(arena, game_named("rrps"), "spring", [], [("secret1", SECRET)])
-        arena.home.registry.announce(
-            "spring", "rrps", CLOSED - timedelta(days=7), CLOSED, hidden=hidden
-        )
-        arena.play_pairs("rrps", {(hidden[0], arena.policy("house/rockbot", "rrps").digest): 2})
-    return home_copy
+
+    def make(path: Path) -> None:
+        shutil.copytree(played_home, path)
+        with Arena(path, sandbox="process", workers=1) as arena:
+            hidden = take_in(arena, game_named("rrps"), "spring", [], [("secret1", SECRET)])
+            opens = CLOSED - timedelta(days=7)
+            arena.home.registry.announce("spring", "rrps", opens, CLOSED, hidden=hidden)
+            arena.play_pairs("rrps", {(hidden[0], arena.policy("house/rockbot", "rrps").digest): 2})
+
+    return made_once("announced", make)
+
+
+@pytest.fixture
+def home(announced_home: Path, tmp_path: Path) -> Path:
+    """The same, for tests that add to it."""
+    return Path(shutil.copytree(announced_home, tmp_path / "home"))
 
 
 def secret_of(home: Path) -> PolicyVersion:

@@ -15,7 +15,7 @@ from PIL import Image
 
 from arena.analysis.estimates import Estimate
 from arena.home import open_home
-from dashboards.browser import LAPTOP, PHONE, Browser, served
+from dashboards.browser import LAPTOP, PHONE, served
 from dashboards.settings import Settings, Submitting
 from dashboards.views.run import PARTS
 from population.attempt_tree import tree_of
@@ -23,6 +23,7 @@ from population.exploit import Exploit
 from population.exploits import keep_exploit
 from population.runs import Runs
 from population.situations import Situations
+from tests.dashboards.conftest import Browse
 from tests.dashboards.looking import needs_browser, unharmed
 
 pytestmark = pytest.mark.browser
@@ -74,8 +75,10 @@ def until_stored(home: Path, iterations: int) -> None:
         time.sleep(0.05)
 
 
-def test_a_page_follows_a_run_that_is_killed_and_resumed(address: str, home: Path) -> None:
-    with Browser(address) as browser:
+def test_a_page_follows_a_run_that_is_killed_and_resumed(
+    address: str, browse: Browse, home: Path
+) -> None:
+    with browse(address) as browser:
         with working(home) as program:
             go(program)
             until_stored(home, 1)
@@ -101,8 +104,8 @@ def test_a_page_follows_a_run_that_is_killed_and_resumed(address: str, home: Pat
         unharmed(browser, "a finished run")
 
 
-def test_what_a_model_wrote_stays_text(address: str) -> None:
-    with Browser(address) as browser:
+def test_what_a_model_wrote_stays_text(address: str, browse: Browse) -> None:
+    with browse(address) as browser:
         browser.open("/runs?game=rrps&run=asked")
         browser.click("Model calls")
         browser.wait_for("<script>document.title='owned'</script>")
@@ -116,8 +119,8 @@ def test_what_a_model_wrote_stays_text(address: str) -> None:
 
 
 @pytest.mark.parametrize(("size", "dark"), [(LAPTOP, False), (PHONE, True)])
-def test_runs_are_compared(address: str, size: tuple[int, int], dark: bool) -> None:
-    with Browser(address, size, dark=dark) as browser:
+def test_runs_are_compared(address: str, browse: Browse, size: tuple[int, int], dark: bool) -> None:
+    with browse(address, size, dark=dark) as browser:
         browser.open("/runs?game=rrps")
         browser.wait_for("By variant")
         unharmed(browser, "each run")
@@ -127,8 +130,8 @@ def test_runs_are_compared(address: str, size: tuple[int, int], dark: bool) -> N
         assert browser.run("return document.documentElement.scrollWidth") <= size[0]
 
 
-def test_every_part_of_a_run_draws_on_a_phone(address: str) -> None:
-    with Browser(address, PHONE, dark=True) as browser:
+def test_every_part_of_a_run_draws_on_a_phone(address: str, browse: Browse) -> None:
+    with browse(address, PHONE, dark=True) as browser:
         browser.open("/runs?game=rrps&run=s1")
         for part in PARTS:
             browser.click(part)
@@ -136,10 +139,12 @@ def test_every_part_of_a_run_draws_on_a_phone(address: str) -> None:
             assert browser.run("return document.documentElement.scrollWidth") <= PHONE[0], part
 
 
-def test_an_attempt_shows_its_reason_its_program_and_its_call(address: str, home: Path) -> None:
+def test_an_attempt_shows_its_reason_its_program_and_its_call(
+    address: str, browse: Browse, home: Path
+) -> None:
     tree = tree_of(Runs(home).iterations("s1"))
     (row, column), tried = max(tree.cells.items(), key=lambda item: item[1].name)
-    with Browser(address) as browser:
+    with browse(address) as browser:
         browser.open("/runs?game=rrps&run=s1&part=Refinement")
         browser.wait_for("kept when it was tried")
         at = (column + 0.5) / tree.columns, (row + 0.5) / tree.rows
@@ -160,8 +165,8 @@ def saved(folder: Path, ending: str) -> Path:
     return found[0]
 
 
-def test_a_picture_is_saved_and_drawn_wider(address: str, tmp_path: Path) -> None:
-    with Browser(address, dark=True) as browser:
+def test_a_picture_is_saved_and_drawn_wider(address: str, browse: Browse, tmp_path: Path) -> None:
+    with browse(address, dark=True) as browser:
         browser.save_into(tmp_path)
         browser.open("/runs?game=rrps&run=s1&part=Refinement")
         browser.wait_for("kept when it was tried")
@@ -187,8 +192,8 @@ def test_a_picture_is_saved_and_drawn_wider(address: str, tmp_path: Path) -> Non
         unharmed(browser, "a picture")
 
 
-def test_calls_of_all_runs_are_searched(address: str) -> None:
-    with Browser(address) as browser:
+def test_calls_of_all_runs_are_searched(address: str, browse: Browse) -> None:
+    with browse(address) as browser:
         for words, told in (
             ("nowhere-found", "No call of these runs"),
             ("document.title", "1 call"),
@@ -201,14 +206,16 @@ def test_calls_of_all_runs_are_searched(address: str) -> None:
         unharmed(browser, "found calls")
 
 
-def test_an_exploit_stands_on_the_policy_that_it_beats(address: str, home: Path) -> None:
+def test_an_exploit_stands_on_the_policy_that_it_beats(
+    address: str, browse: Browse, home: Path
+) -> None:
     registry = open_home(home).registry
     target = registry.get("rrps", "house/rockbot")
     program = next(one for one in registry.find("rrps", kind="python") if "s1" in one.ref)
     gain = Estimate(812.5, 3.0, 806.0, 819.0)
     where = Situations((200.0, 204.5, 204.0, 204.0), 1.0, 811.5, 0.0, 0.0, 6)
     keep_exploit(Runs(home), Exploit(target, program, gain, 40, where, 7, None), "zero-shot")
-    with Browser(address, PHONE, dark=True) as browser:
+    with browse(address, PHONE, dark=True) as browser:
         browser.open("/policy?game=rrps&policy=house/rockbot&part=Exploit")
         browser.wait_for("so it can be exploited by 806.0 at least")
         assert program.ref in browser.text and "812.5" in browser.text

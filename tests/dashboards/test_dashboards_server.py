@@ -119,7 +119,7 @@ def test_nothing_is_left_behind_while_a_submission_plays(
 
 def test_options_are_passed_on(start: Start, home: Path, tmp_path: Path) -> None:
     new, registry = tmp_path / "new", f"sqlite:///{tmp_path / 'shared.sqlite'}"
-    options = ["--address", "127.0.0.2", "--submitting", "off", "--submission-minutes", "2"]
+    options = ["--address", "127.0.0.2", "--submitting", "any-wall", "--submission-minutes", "2"]
     address = address_of(
         start(*options, "--registry", registry, "--seed-key", SEED_KEY.hex(), home=new)
     )
@@ -150,3 +150,16 @@ def test_the_command_explains_itself(start: Start, options: list[str], said: str
     assert said in output
     assert "Traceback" not in output
     assert server.returncode == (0 if options == ["--help"] else 2)
+
+
+def test_who_takes_no_policies_in_makes_no_home(start: Start, tmp_path: Path) -> None:
+    server = start("--submitting", "off", home=tmp_path / "typo")
+    output, _ = server.communicate(timeout=60)
+    assert server.returncode == 2 and f"there is no home at {tmp_path / 'typo'}" in output
+    assert not (tmp_path / "typo").exists()
+
+
+def test_a_new_home_is_called_new(start: Start, tmp_path: Path) -> None:
+    server = start(home=tmp_path / "new")
+    assert server.stdout
+    assert server.stdout.readline() == f"opening {tmp_path / 'new'}, a new home ...\n"

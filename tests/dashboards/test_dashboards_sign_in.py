@@ -19,11 +19,9 @@ from joserfc.jwk import OctKey
 from arena.backup import back_up
 from arena.home import open_home
 from arena.remote import RemoteArena
-from dashboards.browser import Browser
 from dashboards.identity import COOKIE_SECRET
 from dashboards.server import free_port
 from registry.rights import Role
-from tests.dashboards.looking import needs_browser
 from tests.dashboards.test_dashboards_identity import CLIENT, written
 from tests.dashboards.test_dashboards_mounted import installed as installed
 
@@ -131,8 +129,7 @@ def answers_count_once(address, home_secret):
         assert not lets_in(httpx2.get(back, cookies=session)), "its code was used up"
 
 
-def test_who_signs_in_is_who_was_linked_and_nobody_else(home, installed, tmp_path):
-    needs_browser()
+def test_who_signs_in_is_who_was_linked_and_nobody_else(home, installed, browse, tmp_path):
     opened = open_home(home).registry
     opened.add_accounts([("ada", Role.AUTHOR), ("bob", Role.READER), ("boss", Role.OPERATOR)])
     port = free_port()
@@ -147,7 +144,7 @@ def test_who_signs_in_is_who_was_linked_and_nobody_else(home, installed, tmp_pat
         environment = {**os.environ, "PYTHONPATH": installed, "NO_PROXY": "*"}
         with (
             running(words, f"{address}/_stcore/health", env=environment, cwd=tmp_path),
-            Browser(address) as browser,
+            browse(address) as browser,
         ):
             unasked = httpx2.get(f"{address}/oauth2callback?code=x&state=y")
             assert unasked.status_code == 302 and unasked.headers["Location"] == "/"

@@ -104,19 +104,6 @@ def test_a_policy_that_takes_too_long_is_told_the_numbers(home: Path) -> None:
     queue.leave()
 
 
-def test_who_is_slow_plays_as_many_deals_as_the_budget_allows(home: Path) -> None:
-    queue = opened(home, matches=2)
-    quick = until_over(queue, queue.submit(entry("ada/slow", line=SLOW)).ticket)
-    queue.leave()
-    deal = quick.match_seconds * 2 * OPPONENTS
-    again = opened(home, PlayingTime(quick.spent + 1.6 * deal, 1_000.0), matches=50)
-    eve = until_over(again, again.submit(entry("eve/slow", "hers", SLOW)).ticket)
-    assert eve.stage is Stage.DONE
-    assert 2 <= eve.reached < 50
-    assert eve.spent <= again.budget.submission + deal
-    again.leave()
-
-
 def test_names_and_tokens(home: Path) -> None:
     queue = opened(home)
     for name in ("house/better", "CSRO/x", "demo/x", "Hause\u200d/x", "noname", "a/b/c", "/x"):
@@ -256,22 +243,6 @@ def test_names_are_not_claimed_by_the_hundred(home: Path) -> None:
         queue.submit(Entry("leduc", "class", "visitor3/x"))
     assert until_over(queue, names[1].ticket).stage is Stage.REJECTED
     queue.leave()
-
-
-def test_what_a_server_left_is_finished_by_the_next(home: Path) -> None:
-    first = opened(home, matches=12)
-    receipt = first.submit(entry("ada/slow", line="sum(range(3_000))"))
-    later = first.submit(entry("ada/later"), receipt.token).ticket
-    wait(lambda: first.ticket(receipt.ticket).reached >= 2)
-    first.leave()
-    second = opened(home, matches=12)
-    for one in (receipt.ticket, later):
-        ticket = until_over(second, one)
-        assert (ticket.stage, ticket.played) == (Stage.DONE, 12 * OPPONENTS), ticket
-        assert "the server was started again" in [e.text for e in second.log(ticket)]
-        rows = open_home(home).store.matches("leduc", 1, of=ticket.digest)
-        assert len(rows) == len({row.id for row in rows}) == 12 * OPPONENTS
-    second.leave()
 
 
 def test_what_ends_the_server_again_and_again_is_given_up(home: Path) -> None:

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from arena.home import open_home
-from dashboards.browser import ADDRESS, PHONE, Browser, free_port, served, server_of
+from dashboards.browser import PHONE, Browser, served
 from dashboards.settings import Settings, Submitting
+from tests.dashboards.conftest import Browse
 from tests.dashboards.looking import HOSTILE, addresses, needs_browser, unharmed
-from tests.dashboards.queues import OPPONENTS, source, wait
+from tests.dashboards.queues import source, wait
 
 pytestmark = pytest.mark.browser
 
@@ -46,8 +46,8 @@ def hand_in(browser: Browser, name: str, text: str, token: str = "") -> None:
     browser.click("Submit")
 
 
-def test_a_name_is_claimed_and_the_token_shown_once(address: str) -> None:
-    with Browser(address) as browser:
+def test_a_name_is_claimed_and_the_token_shown_once(address: str, browse: Browse) -> None:
+    with browse(address) as browser:
         to_the_form(browser)
         hand_in(browser, "ada/one", source("one"))
         browser.wait_for("Keep this token")
@@ -89,8 +89,8 @@ def test_a_name_is_claimed_and_the_token_shown_once(address: str) -> None:
         unharmed(browser, "my submissions")
 
 
-def test_a_lost_match_is_one_click_away(address: str) -> None:
-    with Browser(address) as browser:
+def test_a_lost_match_is_one_click_away(address: str, browse: Browse) -> None:
+    with browse(address) as browser:
         to_the_form(browser)
         hand_in(browser, "grace/raises", source("raises", "return 'RAISE'"))
         browser.wait_for("illegal-action", PATIENCE)
@@ -113,8 +113,8 @@ def test_a_lost_match_is_one_click_away(address: str) -> None:
         unharmed(browser, "a lost match")
 
 
-def test_what_is_refused_is_said_and_runs_nowhere(address: str) -> None:
-    with Browser(address, PHONE) as browser:
+def test_what_is_refused_is_said_and_runs_nowhere(address: str, browse: Browse) -> None:
+    with browse(address, PHONE) as browser:
         to_the_form(browser)
         for name, said in (
             ("", "needs a name"),
@@ -136,27 +136,3 @@ def test_what_is_refused_is_said_and_runs_nowhere(address: str) -> None:
             browser.open(f"/submit?game=leduc&ticket={ticket}")
             browser.wait_for("There is no such ticket")
             unharmed(browser, ticket)
-
-
-def test_a_ticket_outlives_its_server(house: Path, tmp_path: Path) -> None:
-    needs_browser()
-    home = Path(shutil.copytree(house, tmp_path / "home"))
-    settings = Settings(home, submitting=Submitting.ANY_WALL, matches=20)
-    port, log = free_port(), tmp_path / "log"
-    with Browser(f"http://{ADDRESS}:{port}") as browser:
-        with server_of(settings, log, port) as server:
-            to_the_form(browser)
-            hand_in(browser, "ada/slow", source("slow", "sum(range(5_000))"))
-            browser.wait_for("played 2 of 20 matches with each opponent", PATIENCE)
-            ticket = browser.address.removeprefix(f"http://{ADDRESS}:{port}")
-            server.kill()
-        with server_of(settings, log, port):
-            browser.open(ticket)
-            browser.wait_for("the server was started again", PATIENCE)
-            browser.wait_for("everything is played", PATIENCE)
-            browser.wait_for(f"{20 * OPPONENTS}")
-            assert browser.exceptions() == []
-    found = open_home(home)
-    digest = found.registry.get("leduc", "ada/slow").digest
-    rows = found.store.matches("leduc", 1, of=digest)
-    assert len(rows) == len({row.id for row in rows}) == 20 * OPPONENTS
