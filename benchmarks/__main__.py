@@ -54,7 +54,8 @@ PARTS: Mapping[str, Part] = {
     ),
     "sandbox": Part(
         "What the walls cost",
-        "benchmarks/sandbox_cost.py --walls process,gvisor --policies 24 --isolated 192",
+        "benchmarks/sandbox_cost.py --walls process,gvisor --policies 24 --isolated 192 "
+        "--repetitions 5",
     ),
     "blocks": Part(
         "Shared blocks of a fixed width, and by what policies take",

@@ -223,6 +223,7 @@ def main() -> None:
     parser.add_argument("--walls", default="process,process-plain,gvisor")
     parser.add_argument("--policies", type=int, default=32, help="in the round robin")
     parser.add_argument("--isolated", type=int, default=96, help="matches of mode A")
+    parser.add_argument("--repetitions", type=int, default=1, help="of a trivial pair, mode C")
     parser.add_argument("--busy-policies", type=int, default=8, help="in the busy round robin")
     parser.add_argument("--boxes", type=int, default=2, help="side by side, one for each core")
     options = parser.parse_args()
@@ -241,8 +242,9 @@ def main() -> None:
         walls = [open_one() for _ in range(options.boxes)]
         try:
             for text, programs in (("trivial", trivial), ("100 us", busy)):
-                pairs = round_robin(len(programs))
-                isolated = pairs[: options.isolated if text == "trivial" else 16]
+                light = text == "trivial"
+                pairs = round_robin(len(programs), options.repetitions if light else 1)
+                isolated = pairs[: options.isolated if light else 16]
                 for mode, isolate, some in (
                     ("A, isolated", True, isolated),
                     ("C, lockstep", False, pairs),
