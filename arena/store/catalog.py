@@ -20,6 +20,8 @@ Connection = Any
 """A DuckDB connection (its package is not typed)."""
 
 MAIN = "main"
+ATTACHED = "attached"
+"""The name of a store's database, whatever its file is called."""
 
 
 class Column(NamedTuple):
@@ -68,9 +70,8 @@ _COLUMNS = """
 """
 
 
-def entries(connection: Connection) -> Entries:
-    """Everything that the connection's database holds, by name."""
-    database = _database(connection)
+def entries(connection: Connection, database: str = ATTACHED) -> Entries:
+    """Everything that a database holds, by name."""
     others = [
         f"the {kind} {name}"
         for kind, query in _OTHERS
@@ -90,23 +91,15 @@ def entries(connection: Connection) -> Entries:
     return Entries({name: rows for name, rows, _ in tables}, tuple(others))
 
 
-def columns(connection: Connection) -> dict[str, tuple[Column, ...]]:
+def columns(connection: Connection, database: str = ATTACHED) -> dict[str, tuple[Column, ...]]:
     """The columns of each table, in order; only for a database whose `entries` are all tables.
 
     (DuckDB binds views to tell their columns.)
     """
     found: dict[str, list[Column]] = {}
-    for table, *column in _of(connection, _database(connection), _COLUMNS):
+    for table, *column in _of(connection, database, _COLUMNS):
         found.setdefault(table, []).append(Column(*column))
     return {table: tuple(listed) for table, listed in found.items()}
-
-
-def _database(connection: Connection) -> str:
-    """The catalog name of the file (DuckDB makes it from the file's)."""
-    listed = connection.execute(
-        "select database_name, internal from system.main.duckdb_databases()"
-    ).fetchall()
-    return str(next(name for name, internal in listed if not internal))
 
 
 def _of(connection: Connection, database: str, query: str) -> list[tuple[Any, ...]]:

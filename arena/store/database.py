@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import duckdb
@@ -18,25 +18,8 @@ import duckdb
 from arena.store import files, schema, soundness
 from arena.store.catalog import Connection
 from arena.store.errors import StoreCorrupt, StoreError, StoreUnwritable, reading_of
+from arena.store.instances import Instances
 from arena.store.lock import StoreLock
-
-_SEALED: Mapping[str, str] = {
-    # No other file, no network, no other database; what DuckDB names after this one it may use.
-    "enable_external_access": "false",
-    "autoinstall_known_extensions": "false",
-    "autoload_known_extensions": "false",
-    "allow_community_extensions": "false",
-    "allow_persistent_secrets": "false",
-    # Else a table that is missing would be looked for among our Python variables.
-    "python_enable_replacements": "false",
-    # Else what was once read of a hundred million matches stays in memory; beyond this, DuckDB
-    # lets go of it, and puts what it sorts beside the file.  Each thread needs some 40 MiB that it
-    # cannot let go of, so there are few enough to leave most of it free.
-    "memory_limit": "2GiB",
-    "threads": str(min(8, os.cpu_count() or 1)),
-    "lock_configuration": "true",
-}
-"""Settings of every connection."""
 
 
 class Database:
@@ -46,6 +29,7 @@ class Database:
         """`timeout` in seconds is how long an access waits for other processes."""
         self.path = path
         self._lock = StoreLock(path, timeout)
+        self._instances = Instances(path)
         self._inspected: files.State | None = None
 
     @contextmanager
@@ -137,16 +121,12 @@ class Database:
 
     @contextmanager
     def _connection(self, *, read_only: bool, path: Path | None = None) -> Iterator[Connection]:
-        with self._telling(opening=True):
-            # Absolute, because DuckDB takes some beginnings of names for other kinds of databases.
-            name = str((path or self.path).absolute())
-            connection = duckdb.connect(name, read_only=read_only, config=_SEALED)
-        with self._telling(opening=False):
-            try:
+        with ExitStack() as stack:
+            with self._telling(opening=True):
+                attached = self._instances.attached(path or self.path, read_only=read_only)
+                connection = stack.enter_context(attached)
+            with self._telling(opening=False), stack.pop_all():
                 yield connection
-            finally:
-                # Closing writes the log into the file; where that fails, the log stays and counts.
-                connection.close()
 
     @contextmanager
     def _telling(self, *, opening: bool) -> Iterator[None]:
@@ -167,7 +147,7 @@ class Database:
                     f"{log} is the log of a match store that is not there: bring {self.path} back, "
                     f"or move the log away to start an empty one"
                 )
-        newborn = files.beside(self.path, ".new")
+        newborn = files.beside(self.path, files.NEWBORN)
         for leftover in (newborn, *(files.beside(newborn, ending) for ending in files.LOGS)):
             try:
                 leftover.unlink(missing_ok=True)

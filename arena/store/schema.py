@@ -173,7 +173,7 @@ def _tables_of(migrations: tuple[Migration, ...]) -> Mapping[str, tuple[Column, 
     """The tables that these migrations make: what a file of that version has to hold."""
     with duckdb.connect(":memory:") as connection:
         _apply(connection, migrations, 0)
-        return catalog.columns(connection)
+        return catalog.columns(connection, "memory")
 
 
 def _difference(
