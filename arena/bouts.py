@@ -347,19 +347,28 @@ def play_in_box(
         else:
             cut = _result(game, bout, outcome, mode, seconds)
             voided.append(Voided(bout, replace(cut, termination=Termination.STALLED)))
-    demands = _demands(job, outcomes) if job.shared else {}
+    demands = demands_of(job, outcomes, seconds * len(job.bouts)) if job.shared else {}
     return Played(tuple(results), tuple(finished), tuple(voided), job.audit, demands=demands)
 
 
-def _demands(job: Job, outcomes: Sequence[Outcome]) -> dict[str, Demand]:
-    """What each Python policy of a block took for a match."""
+def demands_of(job: Job, outcomes: Sequence[Outcome], seconds: float) -> dict[str, Demand]:
+    """What each Python policy of a block took for a match.
+
+    Args:
+      job: the block.
+      outcomes: of its matches.
+      seconds: wall-clock time of all of it.  A box has one core, so its policies had no more of
+        that: gVisor's clocks tell several times as much where processes wait for each other.
+    """
+    told = sum(sum(outcome.cpu_seconds) for outcome in outcomes)
+    had = min(1.0, seconds / told) if told else 1.0
     seen: defaultdict[str, list[Demand]] = defaultdict(list)
     for bout, outcome in zip(job.bouts, outcomes, strict=True):
-        for digest, seconds, held in zip(
+        for digest, spent, held in zip(
             bout.players, outcome.cpu_seconds, outcome.held_bytes, strict=True
         ):
             if job.players[digest].kind == "python":
-                seen[digest].append(Demand(seconds, held / _MIB))
+                seen[digest].append(Demand(spent * had, held / _MIB))
     return mean_demands(seen)
 
 

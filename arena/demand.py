@@ -33,25 +33,37 @@ class Demand:
 
 
 UNKNOWN = Demand(0.1, 2.0)
-"""Of a policy that was not seen yet: more than most take, so that its first block is not large."""
+"""Of all while none was seen yet: more than most take, so that the first block is not large."""
+CAUTION = 2.0
+"""How much more than the mean of those that were seen one is taken for that was not."""
 NOTHING = Demand(0.0, 0.0)
 
 
 class Demands:
-    """The latest demands of policies, by digest."""
+    """The latest demands of policies, by digest.
+
+    Attributes:
+      version: grows whenever something was learnt.
+    """
 
     def __init__(self) -> None:
         self._known: dict[str, Demand] = {}
+        self._guess = UNKNOWN
+        self.version = 0
 
     def of(self, digest: str) -> Demand:
-        """What a policy takes for a match; a guess where nothing is known of it."""
-        return self._known.get(digest, UNKNOWN)
+        """What a policy takes for a match; a guess by all others where nothing is known of it."""
+        return self._known.get(digest, self._guess)
 
     def learn(self, seen: Mapping[str, Demand]) -> None:
         """Goes halfway to what was seen last, as machines and opponents differ."""
         for digest, demand in seen.items():
             known = self._known.get(digest)
             self._known[digest] = demand if known is None else (known + demand).times(0.5)
+        if seen:
+            total = sum(self._known.values(), NOTHING)
+            self._guess = total.times(CAUTION / len(self._known))
+            self.version += 1
 
 
 def mean_demands(played: Mapping[str, list[Demand]]) -> dict[str, Demand]:

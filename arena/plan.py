@@ -21,6 +21,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 from arena.demand import NOTHING, Demand, Demands
 from arena.kinds.asked import KIND as ASKED
@@ -40,8 +41,9 @@ ASKED_MATCHES = 256
 """Matches in lockstep with somebody who is asked, at most."""
 MOST_WAITING = 131_072
 """Matches in blocks that are not full; of thousands of policies there are thousands of blocks."""
-INSTANCES_PER_WORKER = 64
-"""How many matches of a block one sealed worker plays at most."""
+INSTANCES_PER_WORKER = 128
+"""How many matches of a block one sealed worker plays at most.  What it takes to wake a worker is
+shared by all of them, and so is the patience with one that answers late."""
 GROUP = 16
 """Policies in a group; a block of two groups has at most twice as many workers."""
 ISOLATED_BATCH = 16
@@ -177,17 +179,26 @@ class _Block:
     Args:
       most: matches that it may have.
       share: matches that are enough where they take long.
+      demand: what a match takes, by what is known now.
     """
 
-    def __init__(self, most: int, share: int) -> None:
+    def __init__(self, most: int, share: int, demand: Callable[[Bout], Demand]) -> None:
         self.bouts: list[Bout] = []
-        self._most, self._share = most, share
+        self._most, self._share, self._demand = most, share, demand
         self._load: dict[str, int] = {}
-        self._demand = NOTHING
+        self._total, self._version = NOTHING, -1
 
-    def fits(self, bout: Bout, demand: Demand) -> bool:
-        """Whether a match that takes so much has room beside the others; the first has."""
-        total = self._demand + demand
+    def fits(self, bout: Bout, version: int) -> bool:
+        """Whether a match has room beside the others; the first has.
+
+        Args:
+          bout: the match.
+          version: of what is known of demands.
+        """
+        if version != self._version:
+            self._total = sum(map(self._demand, self.bouts), NOTHING)
+            self._version = version
+        total = self._total + self._demand(bout)
         long = len(self.bouts) >= self._share and total.seconds > ENOUGH_SECONDS
         return not self.bouts or (
             len(self.bouts) < self._most
@@ -197,10 +208,10 @@ class _Block:
             and all(self._load.get(one, 0) < INSTANCES_PER_WORKER for one in bout.players)
         )
 
-    def add(self, bout: Bout, demand: Demand) -> None:
+    def add(self, bout: Bout) -> None:
         """Adds a match."""
         self.bouts.append(bout)
-        self._demand += demand
+        self._total += self._demand(bout)
         for player in bout.players:
             self._load[player] = self._load.get(player, 0) + 1
 
@@ -211,11 +222,19 @@ class _Blocks:
     Args:
       most: matches of a block.
       share: matches that are enough where they take long.
-      demand: what a match takes.
+      demand: what a match takes, by what is known now.
+      version: of what is known of demands.
     """
 
-    def __init__(self, most: int, share: int, demand: Callable[[Bout], Demand]) -> None:
-        self._most, self._share, self._demand = most, share, demand
+    def __init__(
+        self,
+        most: int,
+        share: int,
+        demand: Callable[[Bout], Demand],
+        version: Callable[[], int],
+    ) -> None:
+        self._new = partial(_Block, most, share, demand)
+        self._version = version
         self._group: dict[str, int] = {}
         self._open: dict[tuple[int, int], _Block] = {}
         self._waiting = 0
@@ -226,12 +245,11 @@ class _Blocks:
             self._group.setdefault(p, len(self._group) // GROUP) for p in bout.players
         )
         tile = (low, high)
-        demand = self._demand(bout)
-        if tile in self._open and not self._open[tile].fits(bout, demand):
+        if tile in self._open and not self._open[tile].fits(bout, self._version()):
             yield self._taken(tile)
         if tile not in self._open:
-            self._open[tile] = _Block(self._most, self._share)
-        self._open[tile].add(bout, demand)
+            self._open[tile] = self._new()
+        self._open[tile].add(bout)
         self._waiting += 1
         if self._waiting > MOST_WAITING:
             # Half of them, so that the fullest need not be looked for at every match.
@@ -283,7 +301,8 @@ def jobs(
         return Job(route, game, tuple(bouts), present)
 
     shared_most = max(SMALLEST_BLOCK, min(share, BLOCK_MATCHES))
-    blocks = _Blocks(shared_most if shared else ISOLATED_BATCH, share, demand)
+    most = shared_most if shared else ISOLATED_BATCH
+    blocks = _Blocks(most, share, demand, lambda: known.version)
     sizes = {
         Route.NATIVE: NATIVE_BATCH,
         Route.INLINE: INLINE_BATCH,

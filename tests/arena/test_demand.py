@@ -2,14 +2,14 @@
 
 import pytest
 
-from arena.bouts import BoutHandler, play_in_box
+from arena.bouts import BoutHandler, demands_of, play_in_box
 from arena.demand import UNKNOWN, Demand, Demands, mean_demands
 from arena.games import game
 from arena.plan import Job, Player, Route, bout_of
 from arena.values import Match
 from sandbox.choose import WallChoice
 from sandbox.process import ProcessWall
-from sandbox.values import Limits
+from sandbox.values import Limits, Outcome
 from tests.arena.test_plan import SEEDS, as_they_are
 
 PLAIN = "class Agent:\n    def act(self, observation):\n        return 'ROCK'\n"
@@ -33,7 +33,25 @@ def test_demands_go_halfway_to_what_was_seen():
     assert known.of("aa") == Demand(2.0, 8.0)
     known.learn({"aa": Demand(1.0, 0.0)})
     assert known.of("aa") == Demand(1.5, 4.0)
+    known.learn({"cc": Demand(0.5, 2.0)})
+    assert known.of("dd") == Demand(1.0, 3.0).times(2.0), "a guess by those that were seen"
     assert mean_demands({"bb": [Demand(1.0, 2.0), Demand(3.0, 4.0)]}) == {"bb": Demand(2.0, 3.0)}
+
+
+def test_policies_of_a_block_took_no_more_than_its_time():
+    players = {name: Player(name, "python", PLAIN) for name in ("aa", "bb")}
+    bouts = [
+        bout_of(Match("rrps", 1, "aa", "bb", repetition), SEEDS, as_they_are)
+        for repetition in range(2)
+    ]
+    job = Job(Route.BOX, "rrps", tuple(bouts), players, shared=True)
+    outcomes = [Outcome(b"", None, (3.0, 1.0)), Outcome(b"", None, (1.0, 3.0))]
+    right = demands_of(job, outcomes, 100.0)
+    assert right == {"aa": Demand(3.0, 0.0), "bb": Demand(1.0, 0.0)}
+    inflated = demands_of(job, outcomes, 4.0)
+    assert inflated == {"aa": Demand(1.5, 0.0), "bb": Demand(0.5, 0.0)}
+    idle = [Outcome(b"", None, (0.0, 0.0))] * 2
+    assert demands_of(job, idle, 4.0)["bb"] == Demand(0.0, 0.0)
 
 
 @pytest.mark.parametrize("shared", [True, False])

@@ -131,6 +131,18 @@ def test_light_policies_play_in_wider_blocks_than_heavy_and_unknown_ones():
     assert widths[0] > 400 and widths[2] == 40
 
 
+def test_a_block_that_waits_for_more_is_weighed_anew_when_its_policies_are_known():
+    players = players_of(["python"] * 16)
+    known = Demands()
+    cut = jobs("rrps", round_robin(players, 20), players, shared=True, demands=known)
+    first = next(cut)
+    known.learn(dict.fromkeys(players, Demand(0.001, 0.1)))
+    second = next(cut)
+    assert len(first.bouts) < 250 and len(second.bouts) > 900
+    known.learn(dict.fromkeys(players, Demand(2.0, 0.1)))
+    assert len(next(cut).bouts) < 40
+
+
 @pytest.mark.parametrize("shared", [True, False])
 def test_a_short_schedule_of_long_matches_gives_every_worker_several_blocks(shared):
     players = players_of(["python", "python"])
