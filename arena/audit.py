@@ -14,8 +14,7 @@ from datetime import UTC, datetime
 from arena.games.protocol import Game
 from arena.plan import Bout
 from arena.store import Audit, Verdict
-from arena.store.values import LOCKSTEP
-from arena.values import Result, Termination
+from arena.values import LOCKSTEP, Result, Termination
 from registry import Registry
 from registry.values import PolicyVersion, Status
 

@@ -26,8 +26,7 @@ from arena.kinds.neural import KIND as NEURAL
 from arena.kinds.neural import NONE
 from arena.network_seats import crews_of, with_crews
 from arena.plan import Bout, Job, Player, Route
-from arena.store.values import LOCKSTEP
-from arena.values import Result, Termination
+from arena.values import LOCKSTEP, Result, Termination
 from sandbox.choose import WallChoice, open_wall
 from sandbox.errors import SandboxRefused, SandboxUnavailable
 from sandbox.values import (

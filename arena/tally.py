@@ -13,8 +13,7 @@ from arena.games.protocol import Game
 from arena.home import Home
 from arena.plan import ISOLATED_BATCH, Bout, Job, Player, box_job
 from arena.store import Audit, Verdict
-from arena.store.values import TRUSTED
-from arena.values import Result, Termination
+from arena.values import TRUSTED, Result, Termination
 
 COMMIT_SECONDS = 1.0
 COMMIT_RESULTS = 2_000

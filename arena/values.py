@@ -21,6 +21,10 @@ They are matches like all others.  But whoever was chosen because it did well in
 better by them than it is (the winner's curse), so no public statistic counts them.  Even, so that
 no duplicate is on both sides.
 """
+LOCKSTEP = "+lockstep"
+"""Ending of a wall's name where the match shared its workers with other matches."""
+TRUSTED = ("native", "inline")
+"""Walls of matches without any sandbox: nobody's code had to be held."""
 
 
 class Termination(enum.StrEnum):

@@ -10,7 +10,6 @@ from arena.store.errors import (
 )
 from arena.store.store import MatchStore
 from arena.store.values import (
-    LOCKSTEP,
     Audit,
     AuditCount,
     GameCount,
@@ -21,7 +20,6 @@ from arena.store.values import (
 )
 
 __all__ = [
-    "LOCKSTEP",
     "Audit",
     "AuditCount",
     "GameCount",

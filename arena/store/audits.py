@@ -21,8 +21,8 @@ from arena.store.rows import (
     match_of,
     senseless,
 )
-from arena.store.values import TRUSTED, Audit, AuditCount, MatchRow, Verdict
-from arena.values import Match
+from arena.store.values import Audit, AuditCount, MatchRow, Verdict
+from arena.values import TRUSTED, Match
 
 _INCOMING = pa.schema(
     [

@@ -13,15 +13,13 @@ from arena.store.catalog import Connection
 from arena.store.policy_numbers import policy_numbers
 from arena.store.rows import MATCH, OUTCOME, TABLES
 from arena.store.values import (
-    LOCKSTEP,
-    TRUSTED,
     Costs,
     GameCount,
     MatchRow,
     Sharing,
     StoredRepetitions,
 )
-from arena.values import SELECTING, Match, Result
+from arena.values import LOCKSTEP, SELECTING, TRUSTED, Match, Result
 
 ID_DIGITS = 32
 

@@ -12,11 +12,6 @@ from numpy.typing import NDArray
 
 from arena.values import Match, Termination
 
-LOCKSTEP = "+lockstep"
-"""Ending of a wall's name where the match shared its workers with other matches."""
-TRUSTED = ("native", "inline")
-"""Walls of matches without any sandbox: nobody's code had to be held."""
-
 
 @dataclass(frozen=True, slots=True)
 class MatchRow:

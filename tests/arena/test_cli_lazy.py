@@ -49,6 +49,14 @@ def loaded_by(*commands, group="arena"):
     return set(done.stderr.split())
 
 
+def test_a_worker_loads_no_store_and_no_registry():
+    code = "import sys, arena.bouts; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=ENVIRONMENT, capture_output=True, text=True, check=True
+    )
+    assert not {"sqlalchemy", "duckdb", "scipy", "pyarrow"} & set(done.stdout.split())
+
+
 def test_light_commands_load_little(home):
     heavy = {"sqlalchemy", "duckdb", "scipy", "pyarrow"}
     told = ("list", "submit", "try", "play", "replay", "leaderboard", "evaluate", "show")

@@ -21,8 +21,8 @@ import pytest
 
 import arena
 from arena.games.protocol import Game
-from arena.store import LOCKSTEP, MatchStore, StoreCorrupt
-from arena.values import Match, Result, Termination
+from arena.store import MatchStore, StoreCorrupt
+from arena.values import LOCKSTEP, Match, Result, Termination
 from tests.arena.simulated_returns import in_order
 
 GOLDEN = Path(__file__).parents[1] / "golden"
