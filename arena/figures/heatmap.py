@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from PIL import Image
-from scipy.cluster.hierarchy import leaves_list, linkage
 
 from arena.figures import colours
 from arena.figures.picture import Layer, Picture
@@ -238,6 +237,9 @@ def clustered(table: PayoffTable) -> list[int]:
     """
     if len(table.digests) < 3:
         return list(range(len(table.digests)))
+    # Not above: to load it takes nearly as long as Streamlit, and many pages show no heat map.
+    from scipy.cluster.hierarchy import leaves_list, linkage
+
     rows = np.nan_to_num(table.mean, nan=0.0)
     tree = linkage(rows, method="average", optimal_ordering=len(rows) <= 120)
     order: list[int] = leaves_list(tree).tolist()
