@@ -57,6 +57,7 @@ def _chosen_game() -> Game:
         default=None if "game" in st.session_state else first,
         required=True,
         key="game",
+        wrap=True,
         label_visibility="collapsed",
     )
     game = game_named(name or first)

@@ -86,11 +86,27 @@ def keep(name: str, key: str, shown: str | None, usual: str = "") -> None:
         del st.query_params[name]
 
 
+def follow_row(name: str, key: str, options: Sequence[str], what: str) -> None:
+    """As `follow`, for a table in which one row is always selected: the address names what is there.
+
+    Args:
+      name: parameter of the address.
+      key: of the table.
+      options: what its rows are about; the first is usual.
+      what: they are.
+    """
+    follow(name, key, options, what)
+    said = st.session_state.get(key, options[0])
+    if isinstance(said, str):
+        selection = {"rows": [options.index(said)], "columns": [], "cells": []}
+        st.session_state[key] = {"selection": selection}
+
+
 def follow_all(name: str, key: str, options: Collection[str], what: str = "") -> None:
     """As `follow`, for a widget that shows some of its options: the address names each of them."""
     named = st.query_params.get_all(name)
     said = [one for one in named if one in options]
-    strange = [in_markdown(one) for one in named if one not in options]
+    strange = [in_markdown(one) for one in named if one and one not in options]
     if strange and what:
         st.warning(f"There is no {what} {', '.join(strange)} here.")
     forgotten = said and key not in st.session_state

@@ -102,12 +102,16 @@ def _controls(game: Game) -> tuple[RankBy, bool, set[str]]:
         )
     )
     navigate.keep("by", "board_by", by.value, RankBy.AGG_SCORE.value)
+    choices: dict[str, Collection[str]] = {
+        "Author": {name.partition("/")[0] for v in versions for name in _names(v)},
+        "Kind": {v.kind for v in versions},
+        "Label": {label for v in versions for label in _labels(v)},
+        "Run": {run for v in versions if (run := run_of(v))},
+    }
+    for title, options in choices.items():  # out here, where it is seen what they do not know
+        navigate.follow_all(title.lower(), _key(title), options, title.lower())
     with filters.popover("Filters", icon=":material/filter_list:", width="stretch"):
-        names = {name.partition("/")[0] for v in versions for name in _names(v)}
-        authors = _some_of("Author", names)
-        kinds = _some_of("Kind", {v.kind for v in versions})
-        labels = _some_of("Label", {label for v in versions for label in _labels(v)})
-        runs = _some_of("Run", {run for v in versions if (run := run_of(v))})
+        authors, kinds, labels, runs = (_some_of(*one) for one in choices.items())
         more = navigate.switched("Bradley-Terry, Nash mass and alpha-rank", "more", "board_more")
     wanted = words.lower().split()
     shown = {
@@ -124,11 +128,13 @@ def _controls(game: Game) -> tuple[RankBy, bool, set[str]]:
 
 def _some_of(title: str, options: Collection[str]) -> list[str]:
     """A filter whose choice the address keeps."""
-    name, key = title.lower(), f"board_{title.lower()}"
-    navigate.follow_all(name, key, options)
-    chosen = st.multiselect(title, sorted(options), key=key)
-    navigate.keep_all(name, key, chosen)
+    chosen = st.multiselect(title, sorted(options), key=_key(title))
+    navigate.keep_all(title.lower(), _key(title), chosen)
     return chosen
+
+
+def _key(title: str) -> str:
+    return f"board_{title.lower()}"
 
 
 def _names(version: PolicyVersion) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import streamlit as st
 
-from arena.analysis.metrics import AgainstOpponent
+from arena.analysis.metrics import AgainstOpponent, Evaluation
 from arena.figures import colours
 from arena.figures.intervals import Line, interval_plot
 from arena.figures.text import number, short_ref, signed
@@ -37,11 +37,10 @@ def results(game: Game, version: PolicyVersion) -> None:
         "Everybody, not only the evaluation population", "everybody", "policy_everybody"
     )
     result = data.evaluated(game, version.digest, everybody=everybody)
-    met = [one for one in result.per_opponent if one.payoff is not None and not one.itself]
+    met = met_in(result)
     if not met:
         _nobody(game, version, everybody)
         return
-    met.sort(key=lambda one: one.payoff.value if one.payoff else 0.0)
     called = known.names([one.digest for one in met], game)
     worst = ", ".join(
         f"{links.named(game, called[one.digest])} ({signed(one.payoff.value)})"
@@ -67,11 +66,20 @@ def results(game: Game, version: PolicyVersion) -> None:
     _table_and_pair(game, version, met, called, f"{version.digest}_{everybody}")
 
 
+def met_in(result: Evaluation) -> list[AgainstOpponent]:
+    """Those opponents that a policy really met, the worst for it first.
+
+    What a mixture of one policy gets from that policy is known without a match.
+    """
+    met = [one for one in result.per_opponent if one.payoff and one.matches and not one.itself]
+    return sorted(met, key=lambda one: one.payoff.value if one.payoff else 0.0)
+
+
 def _nobody(game: Game, version: PolicyVersion, everybody: bool) -> None:
     whom = "nobody" if everybody else "none of the evaluation population"
     how = f"play --game {game.name} --only" if everybody else f"evaluate --game {game.name}"
     st.info(
-        f"It has met {whom} by itself yet. Play it:  "
+        f"It has no worst opponent: it has met {whom} yet. Play it:  "
         + in_code(typed(f"arena {how} {version.ref}"))
     )
 
@@ -86,12 +94,14 @@ def _table_and_pair(
 ) -> None:
     """All opponents, the worst first, and below them the one that is selected."""
     st.caption("Select an opponent to see their matches below.")
+    refs, key = [called[one.digest] for one in met], f"opponents_{key}"
+    navigate.follow_row("against", key, refs, "opponent")
     event = st.dataframe(
         _table(game, met, called),
         hide_index=True,
         on_select="rerun",
         selection_mode="single-row-required",
-        key=f"opponents_{key}",
+        key=key,
         column_config={
             name: st.column_config.NumberColumn(format="%.1f")
             for name in ("Mean", "95 % low", "95 % high")
@@ -99,8 +109,9 @@ def _table_and_pair(
         | {"Opponent": links.column()},
     )
     # New matches may have changed the rows since one was selected.
-    chosen = event.selection.rows[0] if event.selection.rows else 0
-    _pair(game, version, met[min(chosen, len(met) - 1)], called)
+    chosen = min(event.selection.rows[0] if event.selection.rows else 0, len(met) - 1)
+    navigate.keep("against", key, refs[chosen], refs[0])
+    _pair(game, version, met[chosen], called)
 
 
 def _table(game: Game, met: Sequence[AgainstOpponent], called: Mapping[str, str]) -> pa.Table:

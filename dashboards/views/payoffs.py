@@ -48,6 +48,7 @@ def show(game: Game) -> None:
         default=None if "payoffs_by" in st.session_state else ORDERS[0],
         required=True,
         key="payoffs_by",
+        wrap=True,
     )
     navigate.keep("by", "payoffs_by", by, ORDERS[0])
     chosen = _chosen(game, [row.ref for row in rows])

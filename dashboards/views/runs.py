@@ -151,6 +151,7 @@ def _compare(game: Game, found: Sequence[RunRecord]) -> None:
         default=None if "compared_how" in st.session_state else EACH,
         required=True,
         key="compared_how",
+        wrap=True,
     )
     navigate.keep("lines", "compared_how", how, EACH)
     picked = [record for record in found if record.name in chosen]

@@ -16,7 +16,7 @@ from dashboards.text import in_markdown
 from dashboards.tickets import Stage, Ticket
 from dashboards.tiles import tiles
 from dashboards.views import replay
-from dashboards.views.opponents import worst_matches
+from dashboards.views.opponents import met_in, worst_matches
 from registry import shown
 from registry.credits import own
 from registry.values import PolicyVersion, Status
@@ -243,9 +243,7 @@ def _place(row: Row, ranked: int) -> None:
 
 def _worst(game: Game, version: PolicyVersion) -> None:
     """The worst opponents, each with the way into the match that was worst against it."""
-    result = data.evaluated(game, version.digest)
-    met = [one for one in result.per_opponent if one.payoff and not one.itself]
-    met = sorted(met, key=lambda one: one.payoff.value if one.payoff else 0.0)[:WORST]
+    met = met_in(data.evaluated(game, version.digest))[:WORST]
     if met:
         called = known.names([one.digest for one in met], game)
         lines = [_line(game, version, one, called[one.digest]) for one in met]

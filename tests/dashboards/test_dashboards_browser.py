@@ -212,6 +212,28 @@ def test_whatever_led_to_a_page_is_one_step_that_back_undoes(address: str, brows
         unharmed(browser, "the board after three steps back")
 
 
+def test_back_leads_to_the_opponent_before(address: str, browse: Browse) -> None:
+    with browse(address) as browser:
+        browser.open("/policy?game=leduc&policy=starter%2Fleduc%401")
+        names = [one for one in browser.text.split() if one.startswith("house/")]
+        worst, *_, best = dict.fromkeys(name.removesuffix("@1") for name in names)
+        browser.wait_for(f"Head to head with {worst}@1")
+        box = "return document.querySelector('[data-testid=stDataFrame]').clientHeight"
+        browser.point("[data-testid=stDataFrame]", 0.015, 3.5 * 35 / browser.run(box), click=True)
+        browser.wait_for(f"Head to head with {best}@1")
+        sent = browser.address.removeprefix(address)
+        assert "against=" in sent
+        browser.run("history.back()")
+        browser.wait_for(f"Head to head with {worst}@1")
+        assert "against=" not in browser.address
+        browser.run("history.forward()")
+        browser.wait_for(f"Head to head with {best}@1")
+        unharmed(browser, "a policy, after a step back and one forward")
+    with browse(address) as other:  # somebody who was sent the address
+        other.open(sent)
+        other.wait_for(f"Head to head with {best}@1")
+
+
 def test_the_board_follows_matches_as_they_are_played(
     busy: tuple[str, Path], browse: Browse
 ) -> None:
@@ -350,6 +372,23 @@ _HEADS = """
         return [one.innerText, box.left, box.right];
     });
 """
+
+
+_CUT = """
+    const choices = [...document.querySelectorAll('[data-testid="stButtonGroup"] [role=radio]')];
+    return choices.filter(one => {
+        const box = one.parentElement.getBoundingClientRect();
+        return one.getBoundingClientRect().right > box.right + 1;
+    }).map(one => one.innerText);
+"""
+
+
+@pytest.mark.parametrize("width", [1024, 700, 390])
+def test_no_choice_is_cut_off(address: str, browse: Browse, width: int) -> None:
+    with browse(address, (width, 900)) as browser:
+        browser.open("/payoffs?game=leduc")
+        browser.wait_for("Ordered by")
+        assert browser.run(_CUT) == []
 
 
 @pytest.mark.parametrize("width", [1440, 1024, 390])

@@ -274,6 +274,11 @@ def test_meta_game_weights_add_up(page: Page, played_home: Path) -> None:
     ("path", "named"),
     [
         ("leaderboard", {"by": "luck"}),
+        ("leaderboard", {"author": "nobody"}),
+        ("leaderboard", {"kind": "luck"}),
+        ("leaderboard", {"label": "luck"}),
+        ("leaderboard", {"run": "luck"}),
+        ("policy", {"policy": "starter/leduc@1", "against": "no/body@1"}),
         ("payoffs", {"policy": "no/body@1"}),
         ("payoffs", {"only": "no/body@1"}),
         ("exploitability", {"part": "Luck"}),

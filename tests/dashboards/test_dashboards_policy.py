@@ -17,6 +17,7 @@ from arena.figures.text import number
 from arena.games import game as game_named
 from arena.home import open_home
 from arena.house.population import default_population
+from arena.kinds.mixture import payload_of
 from arena.submission import prepare
 from dashboards import data, navigate
 from dashboards.views import opponents, policy
@@ -77,6 +78,37 @@ def test_a_selected_opponent_stays_on_the_page_and_its_match_opens(
     app.run()
     assert [one["page"] for one in gone] == ["replay"]
     assert gone[0]["match"].startswith(match)
+
+
+def test_the_selected_opponent_is_in_the_address(page: Page, played_home: Path) -> None:
+    asked = {"policy": "starter/leduc@1", "against": "house/AlwaysFold@1"}
+    app = page(played_home, "policy", "leduc", **asked)
+    assert f"Head to head with [{asked['against']}]" in said(app)
+    first, *_, last = names_in(app.dataframe[0].value["Opponent"])
+    key = f"opponents_{open_home(played_home).registry.get('leduc', asked['policy']).digest}_False"
+    select(app, key, 2)
+    app.run()
+    assert f"Head to head with [{last}]" in said(app)
+    assert app.query_params["against"] in (last, [last])
+    select(app, key, 0)
+    app.run()
+    assert f"Head to head with [{first}]" in said(app)
+    assert "against" not in app.query_params
+
+
+def test_who_met_nobody_has_no_worst_opponent(page: Page, home_copy: Path) -> None:
+    """A mixture of one policy gets nothing from that policy, which no match has shown."""
+    registry = open_home(home_copy).registry
+    one = registry.get("rrps", "house/rockbot").digest
+    registry.submit(Submission("rrps", "ada/mixed", "mixture", payload_of({one: 1.0})))
+    for everybody in ({}, {"everybody": "1"}):
+        app = page(home_copy, "policy", "rrps", policy="ada/mixed@1", **everybody)
+        assert not app.exception
+        assert "It has no worst opponent: it has met no" in said(app)
+        assert "Worst opponents" not in said(app) and "Head to head" not in said(app)
+    asked = {"part": "Per opponent", "policy": "ada/mixed@1"}
+    app = page(home_copy, "exploitability", "rrps", **asked)
+    assert "It has met no member of the evaluation population" in said(app)
 
 
 def test_a_selected_row_that_is_no_more_does_not_break_the_page(
