@@ -87,7 +87,7 @@ def keep(name: str, key: str, shown: str | None, usual: str = "") -> None:
 
 
 def follow_row(name: str, key: str, options: Sequence[str], what: str) -> None:
-    """As `follow`, for a table in which one row is always selected: the address names what is there.
+    """As `follow`, for a table in which one row is always selected: the address names it.
 
     Args:
       name: parameter of the address.
