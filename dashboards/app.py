@@ -115,6 +115,7 @@ def main() -> None:
     """Draws the page that the address names."""
     st.set_page_config(page_title=TITLE, page_icon=theme.icon(), layout="wide")
     st.html(theme.style())
+    theme.follow()
     navigate.count_steps()
     pages = {
         path: st.Page(

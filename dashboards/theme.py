@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from pathlib import Path
 
 import numpy as np
 import streamlit as st
@@ -56,8 +57,14 @@ _NARROW_STYLE = """
 }
 """
 """On a phone long lines of a program go on below: no key scrolls them sideways."""
-_UNSEEN_STYLE = ".st-key-steps { display: none; }"
-"""What counts a visitor's steps (`navigate`) has nothing to show."""
+_UNSEEN_STYLE = ":is(.st-key-steps, .st-key-turns) { display: none; }"
+"""What counts a visitor's steps (`navigate`), and what follows the theme, have nothing to show."""
+_TURNS = st.components.v2.component(
+    "turns",
+    html="<div></div>",
+    js=Path(__file__).with_name("theme.js").read_text(encoding="utf-8"),
+    isolate_styles=False,
+)
 _BOTH = {
     "baseRadius": "0.4rem",
     "paddingTop": "3.75rem",
@@ -81,6 +88,12 @@ def style() -> str:
     return (
         f"<style>{_DARK_STYLE if is_dark() else _LIGHT_STYLE}{_NARROW_STYLE}{_UNSEEN_STYLE}</style>"
     )
+
+
+def follow() -> None:
+    """An open page is drawn anew when the visitor's system turns dark, or light again."""
+    with st.container(key="turns"):
+        _TURNS(key="turns_of_the_theme", on_turned_change=lambda: None)
 
 
 def is_dark() -> bool:

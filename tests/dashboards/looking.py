@@ -90,11 +90,12 @@ def turn(browser: Browser, size: tuple[int, int]) -> None:
 
 
 def darken(browser: Browser, size: tuple[int, int], patience: float = 20.0) -> None:
-    """The same with the dark theme, of which our part of a page learns when it is drawn anew."""
+    """The same with the dark theme, for which the page has itself drawn anew."""
     browser.look(size, dark=True)
     browser.run_until_answered(_DRAWN)
     script = _HAS_STYLE.format(json.dumps(theme._DARK_STYLE.strip()))
     deadline = time.monotonic() + patience
     while not browser.run(script):
         assert time.monotonic() < deadline, "the page stays light"
-        browser.press("r")  # Streamlit's key for that; pressed while a part is drawn, it is lost
+        time.sleep(0.05)
+    browser.settle()

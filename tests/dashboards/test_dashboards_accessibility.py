@@ -7,6 +7,7 @@ used, keys for what scrolls.
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from importlib.resources import files
@@ -16,14 +17,15 @@ from urllib.parse import quote
 
 import pytest
 
+from arena.figures import colours
 from arena.home import open_home
 from arena.rejection import Rejection, RejectionKind
-from dashboards.browser import PHONE, Browser, served
+from dashboards.browser import LAPTOP, PHONE, Browser, served
 from dashboards.settings import Settings, Submitting
 from dashboards.tickets import Entry, Stage, Tickets
 from dashboards.views import policy, run
 from tests.dashboards.conftest import Browse
-from tests.dashboards.looking import darken, needs_browser, turn
+from tests.dashboards.looking import darken, needs_browser, turn, unharmed
 
 pytestmark = pytest.mark.browser
 
@@ -149,3 +151,20 @@ def test_pages_about_runs(of_runs: str, browse: Browse) -> None:
     ]
     with browse(of_runs) as browser:
         assert findings(browser, pages, phone=False) == []
+
+
+def test_charts_of_an_open_page_turn_dark_with_the_system(
+    played_pages: str, browse: Browse
+) -> None:
+    middles = [dict(colours.diverging(dark))[0.5] for dark in (False, True)]
+    with browse(played_pages) as browser:
+        browser.open("/payoffs?game=kuhn")
+        for dark in (True, False):
+            assert middles[dark] not in browser.source and middles[not dark] in browser.source
+            browser.look(LAPTOP, dark=dark)
+            deadline = time.monotonic() + 20
+            while middles[dark] not in browser.source:
+                assert time.monotonic() < deadline, "the chart keeps its colours"
+                time.sleep(0.1)
+            browser.settle()
+        unharmed(browser, "payoffs that turned dark and light")
