@@ -27,23 +27,26 @@ class Database:
 
     def __init__(self, path: Path, timeout: float) -> None:
         """`timeout` in seconds is how long an access waits for other processes."""
-        self.path = path
-        self._lock = StoreLock(path, timeout)
-        self._instances = Instances(path)
+        self.path = path.absolute()  # one store, wherever the process goes
+        self._lock = StoreLock(self.path, timeout)
+        self._instances = Instances(self.path)
         self._inspected: files.State | None = None
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def reading(self, *, kept: bool = True) -> Iterator[Connection]:
         """A read-only connection; other readers may have one too.
 
         Works where neither file nor folder may be written, as long as the store exists.
+
+        Args:
+          kept: as for `Instances.attached`.
 
         Raises:
           StoreError: as in `arena.store.errors`.
         """
         for _ in range(2):
             if files.is_file(self.path):
-                with self._lock.shared(), self._inspecting() as connection:
+                with self._lock.shared(), self._inspecting(kept) as connection:
                     if schema.version_of(connection, self.path) == schema.VERSION:
                         yield connection
                         return
@@ -69,8 +72,11 @@ class Database:
             )
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
+    def writing(self, *, kept: bool = True) -> Iterator[Connection]:
         """The only connection, inside a transaction that is committed when the block ends well.
+
+        Args:
+          kept: as for `Instances.attached`.
 
         Raises:
           StoreError: as in `arena.store.errors`; then nothing of the block was stored.
@@ -83,7 +89,7 @@ class Database:
                 # Read-only: to close a file that was opened to be written may write into it.
                 with self._inspecting():
                     pass
-            with self._connection(read_only=False) as connection:
+            with self._connection(read_only=False, kept=kept) as connection:
                 version = schema.version_of(connection, self.path)
                 connection.execute("begin")
                 try:
@@ -98,12 +104,12 @@ class Database:
             self._inspected = files.state_of(self.path)
 
     @contextmanager
-    def _inspecting(self) -> Iterator[Connection]:
+    def _inspecting(self, kept: bool = True) -> Iterator[Connection]:
         """A read-only connection to a file that was inspected as it is now; under a lock."""
         state, before = files.state_of(self.path), self._inspected
         if state is None:
             raise self._exchanged()
-        with self._connection(read_only=True) as connection:
+        with self._connection(read_only=True, kept=kept) as connection:
             if state != before:
                 with self._telling(opening=True):
                     schema.inspect(connection, self.path)
@@ -120,11 +126,13 @@ class Database:
         )
 
     @contextmanager
-    def _connection(self, *, read_only: bool, path: Path | None = None) -> Iterator[Connection]:
+    def _connection(
+        self, *, read_only: bool, kept: bool = True, instances: Instances | None = None
+    ) -> Iterator[Connection]:
         with ExitStack() as stack:
             with self._telling(opening=True):
-                attached = self._instances.attached(path or self.path, read_only=read_only)
-                connection = stack.enter_context(attached)
+                chosen = instances or self._instances
+                connection = stack.enter_context(chosen.attached(read_only=read_only, kept=kept))
             with self._telling(opening=False), stack.pop_all():
                 yield connection
 
@@ -147,7 +155,7 @@ class Database:
                     f"{log} is the log of a match store that is not there: bring {self.path} back, "
                     f"or move the log away to start an empty one"
                 )
-        newborn = files.beside(self.path, files.NEWBORN)
+        newborn = files.beside(self.path, ".new")
         for leftover in (newborn, *(files.beside(newborn, ending) for ending in files.LOGS)):
             try:
                 leftover.unlink(missing_ok=True)
@@ -156,7 +164,8 @@ class Database:
                     f"{leftover} is in the way of a new match store and cannot be removed "
                     f"({error.strerror}): move it away"
                 ) from error
-        with self._connection(read_only=False, path=newborn) as connection:
+        only = Instances(newborn)
+        with self._connection(read_only=False, kept=False, instances=only) as connection:
             connection.execute("begin")
             schema.migrate(connection, 0)
             connection.execute("commit")

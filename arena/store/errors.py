@@ -78,6 +78,11 @@ _READINGS: tuple[tuple[type[StoreError], tuple[str, ...], str], ...] = (
         "another program opened the match store {path} without the arena's lock: close it",
     ),
     (
+        StoreBusy,
+        ("Unique file handle conflict",),
+        "this process still reads what it asked the match store {path} for: let go of the answer",
+    ),
+    (
         StoreUnwritable,
         ("Cannot open file", "Cannot open directory", "Failed to create directory"),
         "the match store {path}, or a file beside it, cannot be opened",

@@ -25,10 +25,8 @@ _KINDS = (
 
 LOGS = (".wal", ".wal.checkpoint", ".wal.recovery")
 """What DuckDB puts behind a database's name to name its logs."""
-NEWBORN = ".new"
-"""And what we put there to name a database that is being made."""
 SPILL = ".tmp"
-"""DuckDB's folder for what does not fit into memory."""
+"""And its folder for what does not fit into memory."""
 
 
 class Identity(NamedTuple):

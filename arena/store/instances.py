@@ -8,6 +8,7 @@ keep what was freed, so where that can be much, the instance is ended, and memor
 from __future__ import annotations
 
 import os
+import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,7 +16,7 @@ from pathlib import Path
 import duckdb
 
 from arena.store import files
-from arena.store.catalog import ATTACHED, Connection
+from arena.store.catalog import ATTACHED, MAIN, Connection
 from arena.store.errors import StoreError
 
 _SEALED: Mapping[str, str] = {
@@ -30,42 +31,47 @@ _SEALED: Mapping[str, str] = {
     # cannot let go of, so there are few enough to leave most of it free.
     "memory_limit": "2GiB",
     "threads": str(min(8, os.cpu_count() or 1)),
+    "async_threads": "1",
 }
 """Settings of every instance, beside those that name its paths."""
-
-
 KEPT_BYTES = 16 * 2**20
 """Of a file and its logs: beyond, an instance is not kept, and to start one is no matter."""
+MOST_IDLE = 2
+"""Instances of one file that wait for the next question; each has threads and some 7 MB."""
 
 
 class Instances:
-    """As many as are in use at a time, for the file at one path; for several threads."""
+    """As many as are in use at a time, for the file at one path; for several threads.
+
+    Of two that read at once in one process, the first that lets go of the file takes the system's
+    lock on it along, so programs that do not know the arena's own lock can open it meanwhile.
+    """
 
     def __init__(self, path: Path) -> None:
-        # Absolute, because DuckDB takes some beginnings of names for other kinds of databases.
-        self._path = path.absolute()
-        # By process: threads do not come along when one is copied, and to end what it brought along
-        # would wait for them.
-        self._idle: dict[int, list[Connection]] = {}
+        """`path` is absolute: DuckDB takes some beginnings of names for other databases."""
+        self._path = path
+        self._idle: list[Connection] = []
+        _EVERYWHERE.add(self)
 
     @contextmanager
-    def attached(self, path: Path, *, read_only: bool) -> Iterator[Connection]:
-        """A connection of its own to a file, which is its default database.
+    def attached(self, *, read_only: bool, kept: bool = True) -> Iterator[Connection]:
+        """A connection of its own to the file, which is its default database.
 
         Args:
-          path: of these instances, or the same with `files.NEWBORN` behind it.
           read_only: whether nothing can be written.
+          kept: whether the instance may serve others before and after; not where somebody else's
+            questions could leave something in it.
 
         Raises:
           duckdb.Error: the file cannot be opened; or what the block raises.
         """
-        instance, detached = self._taken(), False
+        instance, detached = self._taken() if kept else self._started(), False
         try:
             how = "(read_only)" if read_only else "(read_write)"
-            instance.execute(f"attach {_quoted(path.absolute())} as {ATTACHED} {how}")
+            instance.execute(f"attach {_quoted(self._path)} as {ATTACHED} {how}")
             connection = instance.cursor()
             try:
-                connection.execute(f"use {ATTACHED}")
+                connection.execute(f"use {ATTACHED}.{MAIN}")
                 yield connection
             finally:
                 connection.close()
@@ -74,10 +80,15 @@ class Instances:
                     instance.execute(f"detach {ATTACHED}")
                     detached = True
         finally:
-            if detached and self._is_small():
-                self._idle[os.getpid()].append(instance)
+            if kept and detached and self._is_small() and len(self._idle) < MOST_IDLE:
+                self._idle.append(instance)
             else:
                 instance.close()
+
+    def end_idle(self) -> None:
+        """Ends those that nobody uses."""
+        while self._idle:
+            self._taken().close()
 
     def _is_small(self) -> bool:
         with suppress(StoreError):  # whatever lies there now
@@ -87,17 +98,13 @@ class Instances:
 
     def _taken(self) -> Connection:
         try:
-            return self._idle.setdefault(os.getpid(), []).pop()
+            return self._idle.pop()
         except IndexError:
             return self._started()
 
     def _started(self) -> Connection:
         """One that can reach the file and what DuckDB keeps beside it, and nothing else."""
-        places = [
-            files.beside(self._path, newborn + ending)
-            for newborn in ("", files.NEWBORN)
-            for ending in ("", *files.LOGS)
-        ]
+        places = [files.beside(self._path, ending) for ending in ("", *files.LOGS)]
         allowed = ", ".join(_quoted(place) for place in places)
         instance = duckdb.connect(":memory:", config=dict(_SEALED))
         instance.execute(f"set temp_directory = {_quoted(files.beside(self._path, files.SPILL))}")
@@ -105,6 +112,19 @@ class Instances:
         instance.execute("set enable_external_access = false")
         instance.execute("set lock_configuration = true")
         return instance
+
+
+_EVERYWHERE: weakref.WeakSet[Instances] = weakref.WeakSet()
+
+
+def _before_fork() -> None:
+    """Ends what is idle: a copy of this process would have it without its threads, and crash."""
+    for instances in list(_EVERYWHERE):
+        instances.end_idle()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork)
 
 
 def _quoted(path: Path) -> str:

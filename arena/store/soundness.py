@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arena.store import sound_numbers
-from arena.store.catalog import Connection
+from arena.store.catalog import ATTACHED, Connection
 from arena.store.errors import CURE, StoreCorrupt
 from arena.store.rows import NAME_CHARS
 
@@ -164,9 +164,8 @@ def check(connection: Connection, path: Path, size: int) -> None:
 
 def _row_counts(connection: Connection) -> dict[str, int]:
     """Tables and how many rows they claim to have, which is known without reading any."""
-    return dict(
-        connection.execute("select table_name, estimated_size from duckdb_tables()").fetchall()
-    )
+    question = "select table_name, estimated_size from duckdb_tables() where database_name = ?"
+    return dict(connection.execute(question, [ATTACHED]).fetchall())
 
 
 def _check_sizes(rows: Mapping[str, int], path: Path, size: int) -> None:

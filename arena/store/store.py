@@ -66,11 +66,11 @@ class MatchStore:
 
     def reading(self) -> AbstractContextManager[Connection]:
         """A read-only DuckDB connection for questions of your own, sealed as all; keep it short."""
-        return self._database.reading()
+        return self._database.reading(kept=False)
 
     def writing(self) -> AbstractContextManager[Connection]:
         """The only connection, in one transaction; nobody else reads or writes meanwhile."""
-        return self._database.writing()
+        return self._database.writing(kept=False)
 
     def append(self, game: Game, results: Iterable[Result]) -> int:
         """Stores results in one transaction; matches that are stored already are ignored.
@@ -91,7 +91,7 @@ class MatchStore:
         incoming = appending.incoming_table(game, results)
         if not incoming.num_rows:
             return 0
-        with self.writing() as connection:
+        with self._database.writing() as connection:
             return appending.append(connection, game, incoming)
 
     def get(self, match_id: str) -> Result | None:
@@ -106,7 +106,7 @@ class MatchStore:
           StoreCorrupt: what is stored makes no sense.
         """
         _check_digits(match_id, exactly=True)
-        with self.reading() as connection:
+        with self._database.reading() as connection:
             packed = queries.get(connection, match_id)
         if packed is None:
             return None
@@ -121,7 +121,7 @@ class MatchStore:
           ValueError: `prefix` has other characters than hexadecimal digits, or too many.
         """
         _check_digits(prefix, exactly=False)
-        with self.reading() as connection:
+        with self._database.reading() as connection:
             return queries.find(connection, prefix.lower(), limit)
 
     def find_ids(self, prefix: str, limit: int = 20) -> list[str]:
@@ -158,7 +158,7 @@ class MatchStore:
         Raises:
           StoreCorrupt: a row is not what its id says, or makes no sense; the message names it.
         """
-        with self.reading() as connection:
+        with self._database.reading() as connection:
             return queries.matches(
                 connection,
                 game,
@@ -178,7 +178,7 @@ class MatchStore:
         Raises:
           StoreCorrupt: a row makes no sense.
         """
-        with self.reading() as connection:
+        with self._database.reading() as connection:
             packed = meeting.meetings(connection, game.name, game.version, pair)
         return [
             replace(one, moves=self._unpacked(one.match.id, game.name, game.version, one.moves))
@@ -208,12 +208,12 @@ class MatchStore:
           s_d^2), `deal_cross` (of s_d m_d) and `deal_sizes` (of m_d^2).  Returns are in the
           game's unit.
         """
-        with self.reading() as connection:
+        with self._database.reading() as connection:
             return summing.pair_stats(connection, game, version, self._span(game), among)
 
     def pair_scores(self, game: str, version: int) -> PairScores:
         """What payoffs take of `pair_stats`, of all pairs; kept, and only brought up to date."""
-        with self.reading() as connection:
+        with self._database.reading() as connection:
             return self._pairs.scores(connection, game, version, self._span(game))
 
     def exact_pair_stats(
@@ -230,7 +230,7 @@ class MatchStore:
           As `pair_stats`, without `total_squares` and `seconds`.
         """
         span = 2 if game.has_deals else 1
-        with self.reading() as connection:
+        with self._database.reading() as connection:
             return exact.exact_pair_stats(connection, game.name, game.version, span, wanted, first)
 
     def _span(self, game: str) -> int:
@@ -256,7 +256,7 @@ class MatchStore:
           Columns `low`, `high` (digests, dictionary-encoded) and `return_low`.
         """
         last = SELECTING - 1 if max_repetition is None else max_repetition
-        with self.reading() as connection:
+        with self._database.reading() as connection:
             listed = self._pairs.listed(connection, game, version)
             return summing.returns_in_id_order(connection, listed, last, share)
 
@@ -264,17 +264,17 @@ class MatchStore:
         self, game: str, version: int, digests: Collection[str], count: int, first: int = 0
     ) -> StoredRepetitions:
         """Which of so many repetitions, from `first` on, are stored for pairs of policies."""
-        with self.reading() as connection:
+        with self._database.reading() as connection:
             return queries.repetitions(connection, game, version, digests, count, first)
 
     def counts(self) -> tuple[GameCount, ...]:
         """How much is stored, for each game and version."""
-        with self.reading() as connection:
+        with self._database.reading() as connection:
             return queries.counts(connection)
 
     def fingerprint(self, game: str, version: int) -> str:
         """A key for caches: it changes exactly when a match is stored; no two stores share it."""
-        with self.reading() as connection:
+        with self._database.reading() as connection:
             return queries.fingerprint(connection, game, version)
 
     def sharing(self, game: str, version: int) -> dict[str, Sharing]:
@@ -282,7 +282,7 @@ class MatchStore:
 
         Cost grows with the number of pairs, not of matches.
         """
-        with self.reading() as connection:
+        with self._database.reading() as connection:
             return queries.sharing(connection, game, version)
 
     def trends(self, game: str, version: int, slices: int) -> dict[str, tuple[float, ...]]:
@@ -290,12 +290,12 @@ class MatchStore:
 
         Slices in which it had not played yet are left out, so that there may be fewer.
         """
-        with self.reading() as connection:
+        with self._database.reading() as connection:
             return queries.trends(connection, game, version, slices)
 
     def costs(self, game: str, version: int, digest: str) -> Costs:
         """What the matches of a policy took."""
-        with self.reading() as connection:
+        with self._database.reading() as connection:
             return queries.costs(connection, game, version, digest)
 
     def record_audits(self, audits: Sequence[Audit]) -> int:
@@ -313,7 +313,7 @@ class MatchStore:
         incoming = auditing.incoming_table(audits)
         if not incoming.num_rows:
             return 0
-        with self.writing() as connection:
+        with self._database.writing() as connection:
             return auditing.record(connection, incoming)
 
     def audits(
@@ -332,12 +332,12 @@ class MatchStore:
           verdicts: only these.
           limit: how many at most.
         """
-        with self.reading() as connection:
+        with self._database.reading() as connection:
             return auditing.audits(connection, game=game, of=of, verdicts=verdicts, limit=limit)
 
     def audit_counts(self, game: str, version: int) -> dict[str, AuditCount]:
         """What the audits of each policy came to; a policy that was never audited is not listed."""
-        with self.reading() as connection:
+        with self._database.reading() as connection:
             return auditing.audit_counts(connection, game, version)
 
     def unaudited(
@@ -351,7 +351,7 @@ class MatchStore:
           limit: how many at most.
           sandboxed_only: only matches that were played behind a sandbox's wall.
         """
-        with self.reading() as connection:
+        with self._database.reading() as connection:
             return auditing.unaudited(
                 connection, game, version, sandboxed_only=sandboxed_only, limit=limit
             )
@@ -368,7 +368,7 @@ class MatchStore:
         Returns:
           The files.
         """
-        with self.reading() as connection:
+        with self._database.reading() as connection:
             return exporting.export(
                 connection, folder, self._span, self._unpacked if moves else None
             )
