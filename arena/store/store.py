@@ -40,7 +40,7 @@ TIMEOUT_SECONDS = 60.0
 class MatchStore:
     """Every match ever played at a home, and sums over them for each pair.
 
-    The object holds nothing open: each method opens the file, under a lock that readers share and
+    The object holds no file open: each method opens it, under a lock that readers share and
     a writer has alone, and closes it again.  It may be used from many processes and threads.  All
     methods raise `StoreError` where the file cannot be used.
     """
