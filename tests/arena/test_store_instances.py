@@ -100,7 +100,7 @@ def test_nothing_else_can_be_written_or_read(tmp_path, ending):
     other.write_text("secret")
     target = f"{store.path}{ending}" if ending else str(other)
     for question in (f"copy (select 1) to '{target}'", f"attach '{other}' as b"):
-        with pytest.raises(duckdb.Error), store.reading() as connection:
+        with pytest.raises(duckdb.PermissionException), store.reading() as connection:
             connection.execute(question)
     with pytest.raises(duckdb.PermissionException), store.reading() as connection:
         connection.execute(f"from read_text('{store.path}/../other{ending}')")
@@ -119,7 +119,9 @@ def test_a_store_stays_where_it_was_when_the_process_goes_elsewhere(tmp_path, mo
 
 
 @pytest.mark.parametrize("reads", [True, False])
-def test_a_copy_of_the_process_may_let_go_of_a_store(tmp_path, reads):
+def test_a_copy_of_the_process_may_let_go_of_a_store(tmp_path, reads, monkeypatch):
+    # As on a machine of many cores: an instance of few threads is let go of unharmed by luck.
+    monkeypatch.setattr(instances, "_SEALED", {**instances._SEALED, "threads": "8"})
     store = MatchStore(tmp_path / "matches.duckdb")
     store.append(GAME, batch(0, 10))
     child = os.fork()
