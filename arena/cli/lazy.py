@@ -7,9 +7,12 @@ are for stand in a table, and a module is loaded when one of its commands runs.
 from __future__ import annotations
 
 import importlib
+import signal
 import sys
-from collections.abc import Iterator, MutableMapping
+import threading
+from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, NoReturn
 
 import click
@@ -20,6 +23,7 @@ INTERRUPTED = 130
 
 _ENDED_BY_CTRL_C = ("Query interrupted", "Interrupted!")
 """What DuckDB raises where Ctrl-C meets a query of its own."""
+_ONCE_MORE_SECONDS = 0.01
 
 
 class _Commands(MutableMapping[str, click.Command]):
@@ -85,6 +89,9 @@ class LazyGroup(click.Group):
 
 @contextmanager
 def _stoppable() -> Iterator[None]:
+    """What runs in it ends by Ctrl-C, wherever that meets it."""
+    before = sys.unraisablehook
+    sys.unraisablehook = partial(_once_more, before)
     try:
         yield
     except KeyboardInterrupt:
@@ -93,6 +100,23 @@ def _stoppable() -> Iterator[None]:
         if was_interrupted(error):
             stop()
         raise
+    finally:
+        sys.unraisablehook = before
+
+
+def _once_more(otherwise: Callable[[Any], Any], unraisable: Any) -> None:
+    """Repeats a Ctrl-C that came where Python can raise nothing: it tells of it, and goes on.
+
+    Such a place is the end of an object; each module that is loaded leaves one behind.
+    """
+    if not issubclass(unraisable.exc_type, KeyboardInterrupt):
+        otherwise(unraisable)
+        return
+    main = threading.main_thread().ident
+    if main is not None:
+        later = threading.Timer(_ONCE_MORE_SECONDS, signal.pthread_kill, (main, signal.SIGINT))
+        later.daemon = True
+        later.start()
 
 
 def stop() -> NoReturn:

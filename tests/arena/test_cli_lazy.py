@@ -122,6 +122,35 @@ def test_ctrl_c_while_a_library_is_loaded_ends_in_the_same_way(tmp_path, monkeyp
     assert (ended.exit_code, ended.stderr) == (INTERRUPTED, f"{STOPPED}\n")
 
 
+def test_ctrl_c_is_not_lost_where_python_can_raise_nothing(tmp_path):
+    (tmp_path / "ending_commands.py").write_text(
+        "import signal, time\n"
+        "import click\n"
+        "class Ending:\n"
+        "    def __del__(self):\n"
+        "        signal.raise_signal(signal.SIGINT)\n"
+        "@click.command()\n"
+        "def one():\n"
+        "    Ending()\n"
+        "    time.sleep(30)\n"
+        "COMMANDS = [one]\n"
+    )
+    code = (
+        "from arena.cli.lazy import LazyGroup\n"
+        "LazyGroup(places={'one': 'ending_commands'}, summaries={'one': 'One.'})(['one'])\n"
+    )
+    places = os.pathsep.join((str(ROOT), str(tmp_path)))
+    ended = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": places},
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=False,
+    )
+    assert (ended.returncode, ended.stderr) == (INTERRUPTED, f"{STOPPED}\n")
+
+
 def test_a_closed_pipe_is_no_error_to_tell(home):
     reads, writes = os.pipe()
     with subprocess.Popen(
