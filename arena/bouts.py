@@ -305,18 +305,20 @@ def _together(
     return answer
 
 
-def _block(game: Game, job: Job, limits: Limits) -> Block:
+def block_of(game: Game, job: Job, limits: Limits) -> Block:
+    """A job as the sandbox plays it."""
     programs = sorted(d for d, player in job.players.items() if player.kind == "python")
     number = {digest: index for index, digest in enumerate(programs)}
     matches = tuple(
         BlockMatch(
-            bout.deal_seed,
+            # Without cards nothing is dealt twice: one worker may play both halves of a duplicate.
+            bout.deal_seed if game.has_deals else place,
             (
                 SeatPlan(number.get(bout.players[0], EXTERNAL), bout.seat_seeds[0]),
                 SeatPlan(number.get(bout.players[1], EXTERNAL), bout.seat_seeds[1]),
             ),
         )
-        for bout in job.bouts
+        for place, bout in enumerate(job.bouts)
     )
     sources = tuple(job.players[digest].payload for digest in programs)
     return Block(rules_of(game), sources, matches, not job.shared, limits)
@@ -332,7 +334,7 @@ def play_in_box(
     """
     started = time.perf_counter()
     outside = _externals(game, job, asked)
-    outcomes = wall.play(_block(game, job, limits), outside.answer if outside else None)
+    outcomes = wall.play(block_of(game, job, limits), outside.answer if outside else None)
     computed = float(outside.spent.sum()) if outside else 0.0
     seconds = (time.perf_counter() - started - computed) / len(job.bouts)
     mode = f"{wall.name}{LOCKSTEP}" if job.shared else wall.name
