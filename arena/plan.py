@@ -27,7 +27,7 @@ from arena.demand import NOTHING, Demand, Demands
 from arena.kinds.asked import KIND as ASKED
 from arena.kinds.neural import KIND as NEURAL
 from arena.seeds import Seeds
-from arena.values import Match
+from arena.values import Handed, Match
 from sandbox.choose import WallChoice
 
 NATIVE_BATCH = 48
@@ -80,7 +80,7 @@ class Player:
 
 
 @dataclass(frozen=True, slots=True)
-class Bout:
+class Bout(Handed):
     """A match, who really plays it, and everything that chance decides in it.
 
     Attributes:
@@ -119,6 +119,11 @@ class Job:
     shared: bool = False
     audit: bool = False
     wall: WallChoice | None = None
+
+    @property
+    def brief(self) -> bool:
+        """Whether it surely takes a fraction of a second, and little to hand over."""
+        return self.route is Route.NATIVE
 
 
 def route_of(kinds: tuple[str, str]) -> Route:

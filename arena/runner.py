@@ -95,7 +95,8 @@ class Runner:
     def _executor(self) -> Executor:
         """Where jobs run; opened when it is needed, as a cluster is far away."""
         if self._opened is None:
-            self._opened = open_executor(self._workers, partial(BoutHandler, self.limits))
+            build = partial(BoutHandler, self.limits)
+            self._opened = open_executor(self._workers, build, brief=_is_brief)
         return self._opened
 
     @property
@@ -305,6 +306,10 @@ class Runner:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _is_brief(job: Job) -> bool:
+    return job.brief
 
 
 def _nobody() -> None:

@@ -58,8 +58,9 @@ class Seeds:
         Raises:
           SeedsUnknown: it belongs to the time before seeds were secret.
         """
-        seats = (self._seed("seat", match.id, 0), self._seed("seat", match.id, 1))
-        members = (self._seed("member", match.id, 0), self._seed("member", match.id, 1))
+        name = match.id  # made anew each time
+        seats = (self._seed("seat", name, 0), self._seed("seat", name, 1))
+        members = (self._seed("member", name, 0), self._seed("member", name, 1))
         return MatchSeeds(self.deal(match), seats, members)
 
     def audits(self, match: Match) -> bool:

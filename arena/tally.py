@@ -16,7 +16,11 @@ from arena.store import Audit, Verdict
 from arena.values import TRUSTED, Result, Termination
 
 COMMIT_SECONDS = 1.0
+"""Between two batches, at least."""
+COMMIT_SHARE = 0.02
+"""Of the time that batches may take, where the next one can wait for it."""
 COMMIT_RESULTS = 2_000
+"""In a batch, about; no more of them wait."""
 
 Pair = tuple[str, str]
 """Digests of two policies, in either order."""
@@ -119,7 +123,7 @@ class Tally:
         self._audit_queue: list[Bout] = []
         self._pending: list[Result] = []
         self._audits: list[Audit] = []
-        self._committed = time.monotonic()
+        self._next_commit = time.monotonic() + COMMIT_SECONDS
         self._played = self._forfeits = self._twice = 0
         self._processor_seconds = self._held_seconds = 0.0
         self._walls: Counter[str] = Counter()
@@ -143,7 +147,7 @@ class Tally:
                     self._compare(played)
                 else:
                     self._take(played)
-                late = time.monotonic() - self._committed > COMMIT_SECONDS
+                late = time.monotonic() > self._next_commit
                 if late or len(self._pending) >= COMMIT_RESULTS:
                     self._commit()
                 self._request.progress(self._played + len(self._pending), self._missing)
@@ -246,6 +250,7 @@ class Tally:
             self._quarantined += [version.digest for version in found]
 
     def _commit(self) -> None:
+        started = time.monotonic()
         if self._pending:
             self._played += self._home.keep(self._request.game, self._pending)
             for result in self._pending:
@@ -256,4 +261,5 @@ class Tally:
         if self._audits:
             self._home.store.record_audits(self._audits)
             self._audits = []
-        self._committed = time.monotonic()
+        now = time.monotonic()
+        self._next_commit = now + max(COMMIT_SECONDS, (now - started) / COMMIT_SHARE)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import enum
 import functools
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 SEED_BITS = 63
@@ -57,8 +58,22 @@ def _digest(*parts: object, size: int = 16) -> bytes:
     return hashlib.blake2b(text.encode(), digest_size=size).digest()
 
 
+class Handed:
+    """Base of values that are handed from process to process by the thousand.
+
+    They are pickled as a call of their class, which takes less than half as long as by the names of
+    their fields, as frozen dataclasses are.
+    """
+
+    __slots__ = ()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        fields: Mapping[str, object] = self.__dataclass_fields__  # type: ignore[attr-defined]
+        return type(self), tuple([getattr(self, name) for name in fields])
+
+
 @dataclass(frozen=True, slots=True, order=True)
-class Match:
+class Match(Handed):
     """One match to be played.  Repetitions 2k and 2k+1 share their deal with seats swapped.
 
     Attributes:
@@ -108,7 +123,7 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class Result(Handed):
     """What came of a match.
 
     Attributes:

@@ -3,23 +3,26 @@
     python benchmarks/sandbox_cost.py [--walls process,gvisor] [--policies 32] [--boxes 2]
 
 Repeated rock-paper-scissors, 1000 throws a match.  Policies are trivial (one comparison) or
-compute for about 100 microseconds an act.  "in-process" is the game's table and seats in this
-very process, without any protection: the floor.  Processor time is this process's and that of
-the policies together, so that the figures mean something on a busy machine too.
+compute for about 100 microseconds an act.  "in-process" is the game's table and seats in one
+process a core, without any protection: the floor.  It is measured before and after each group of
+rows, as machines change their speed, and "of it" are parts of the mean of both.  Processor time is
+this process's and that of the policies together.
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
+import multiprocessing
 import os
 import resource
 import statistics
 import time
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from arena.games import game
@@ -60,10 +63,16 @@ class Measured:
     seconds: float
     cpu_seconds: float
 
-    def line(self) -> str:
-        rate = self.matches / self.seconds
+    @property
+    def rate(self) -> float:
+        """Matches a second."""
+        return self.matches / self.seconds
+
+    def line(self, floor: float) -> str:
+        """As a row, beside the rate of the floor."""
         throw = 1e6 * self.cpu_seconds / self.matches / GAME.length
-        return f"{self.label:<44}{rate:>12.1f}{throw:>16.2f}{self.matches:>10}"
+        part = self.rate / floor
+        return f"{self.label:<44}{self.rate:>12.1f}{part:>8.2f}{throw:>16.2f}{self.matches:>10}"
 
 
 def steps_of(microseconds: float) -> int:
@@ -108,7 +117,8 @@ def _cpu_here() -> float:
     return own.ru_utime + own.ru_stime
 
 
-def measure_in_process(label: str, programs: tuple[str, ...], matches: int) -> Measured:
+def measure_in_process(programs: tuple[str, ...], matches: int) -> tuple[float, float]:
+    """Seconds on the wall and of the processor that so many matches take in this very process."""
     started, cpu = time.perf_counter(), time.process_time()
     namespaces: list[dict[str, Callable[[], object]]] = [{} for _ in programs]
     for source, namespace in zip(programs, namespaces, strict=True):
@@ -119,7 +129,28 @@ def measure_in_process(label: str, programs: tuple[str, ...], matches: int) -> M
         while not table.done:
             messages = table.messages()
             table.advance(bytes((seats[0].reply(messages[:1]), seats[1].reply(messages[1:]))))
-    return Measured(label, matches, time.perf_counter() - started, time.process_time() - cpu)
+    return time.perf_counter() - started, time.process_time() - cpu
+
+
+class Floor:
+    """The game in processes of their own, one a core, all at once; ended by `close`."""
+
+    def __init__(self, cores: int) -> None:
+        self._cores = cores
+        self._processes = ProcessPoolExecutor(cores, multiprocessing.get_context("spawn"))
+
+    def measured(self, label: str, programs: tuple[str, ...], matches: int) -> Measured:
+        """So many matches on each core."""
+        some = [
+            self._processes.submit(measure_in_process, programs, matches)
+            for _ in range(self._cores)
+        ]
+        seconds, cpu = zip(*(one.result() for one in some), strict=True)
+        return Measured(label, self._cores * matches, max(seconds), sum(cpu))
+
+    def close(self) -> None:
+        """Ends the processes."""
+        self._processes.shutdown()
 
 
 def _box_cpu(wall: Wall) -> float:
@@ -223,16 +254,16 @@ def main() -> None:
     parser.add_argument("--walls", default="process,process-plain,gvisor")
     parser.add_argument("--policies", type=int, default=32, help="in the round robin")
     parser.add_argument("--isolated", type=int, default=96, help="matches of mode A")
-    parser.add_argument("--repetitions", type=int, default=1, help="of a trivial pair, mode C")
+    parser.add_argument("--repetitions", type=int, default=1, help="of a pair, mode C")
     parser.add_argument("--busy-policies", type=int, default=8, help="in the busy round robin")
     parser.add_argument("--boxes", type=int, default=2, help="side by side, one for each core")
     options = parser.parse_args()
     steps = steps_of(100)
     trivial = sources(TRIVIAL, options.policies, 0)
     busy = sources(BUSY, options.busy_policies, steps)
-    print(f"{'':<44}{'matches/s':>12}{'cpu us/throw':>16}{'matches':>10}")
-    print(measure_in_process("in-process, one core, trivial", trivial[:2], 60).line())
-    print(measure_in_process("in-process, one core, 100 us", busy[:2], 4).line())
+    print(f"{'':<44}{'matches/s':>12}{'of it':>8}{'cpu us/throw':>16}{'matches':>10}")
+    floor = Floor(options.boxes)
+    floor.measured("a start", trivial[:2], 1)
     for name, open_one in openers(options.walls.split(",")).items():
         try:
             print(measure_start(open_one, steps).line())
@@ -243,18 +274,34 @@ def main() -> None:
         try:
             for text, programs in (("trivial", trivial), ("100 us", busy)):
                 light = text == "trivial"
-                pairs = round_robin(len(programs), options.repetitions if light else 1)
-                isolated = pairs[: options.isolated if light else 16]
-                for mode, isolate, some in (
-                    ("A, isolated", True, isolated),
-                    ("C, lockstep", False, pairs),
-                ):
-                    work = blocks(programs, some, isolate=isolate, parts=len(walls))
-                    label = f"  {name}, {len(walls)} boxes, {mode}, {text}"
-                    print(measure_walls(label, walls[: len(work)], work).line(), flush=True)
+                group = partial(
+                    floor.measured,
+                    f"  in-process, {options.boxes} cores, {text}",
+                    programs[:2],
+                    300 if light else 16,
+                )
+                before = group()
+                rows = list(measure_group(name, text, walls, programs, options))
+                after = group()
+                mean = (before.rate + after.rate) / 2
+                for row in (before, *rows, after):
+                    print(row.line(mean), flush=True)
         finally:
             for wall in walls:
                 wall.close()
+    floor.close()
+
+
+def measure_group(
+    name: str, text: str, walls: list[Wall], programs: tuple[str, ...], options: argparse.Namespace
+) -> Iterator[Measured]:
+    """The rows of one wall and one kind of policies."""
+    pairs = round_robin(len(programs), options.repetitions)
+    isolated = pairs[: options.isolated if text == "trivial" else 16]
+    for mode, isolate, some in (("A, isolated", True, isolated), ("C, lockstep", False, pairs)):
+        work = blocks(programs, some, isolate=isolate, parts=len(walls))
+        label = f"  {name}, {len(walls)} boxes, {mode}, {text}"
+        yield measure_walls(label, walls[: len(work)], work)
 
 
 if __name__ == "__main__":

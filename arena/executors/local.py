@@ -15,7 +15,7 @@ import signal
 import sys
 import time
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from typing import Any
@@ -84,13 +84,22 @@ class LocalExecutor:
     Args:
       build: makes a worker's handler; runs in the worker, so it must be picklable.
       most: workers at most; 0 for one per processor.
+      brief: whether a job takes a fraction of a second and little to hand over.  A worker is given
+        the job after such a one at the same time, so that it need not wait until this process,
+        which may be storing things, has time for it.
     """
 
-    def __init__(self, build: Callable[[], Handler], *, most: int = 0) -> None:
+    def __init__(
+        self,
+        build: Callable[[], Handler],
+        *,
+        most: int = 0,
+        brief: Callable[[Any], bool] = lambda job: False,
+    ) -> None:
         self.capacity = most or processors()
-        self._build = build
+        self._build, self._brief = build, brief
         self._workers: dict[Connection, Any] = {}
-        self._busy: dict[Connection, Ticket[Any]] = {}
+        self._busy: dict[Connection, list[Ticket[Any]]] = {}
 
     @property
     def size(self) -> int:
@@ -112,18 +121,19 @@ class LocalExecutor:
         """Runs jobs and yields their answers as they come; see `Executor.run`."""
         queue = JobQueue(jobs, more)
         idle = list(self._workers)
-        self._busy = busy = dict[Connection, Ticket[Any]]()
+        self._busy = busy = dict[Connection, list[Ticket[Any]]]()
         try:
             while True:
                 while idle and (ticket := queue.take()) is not None:
                     pipe = idle.pop()
-                    busy[pipe] = ticket
+                    busy[pipe] = [ticket]
                     try:
                         pipe.send(ticket.job)
                     except OSError:
                         idle.append(self._instead_of(pipe, queue, busy.pop(pipe)))
                 if not busy:
                     return
+                self._give_ahead(queue, busy)
                 ready = set(multiprocessing.connection.wait(list(busy), TICK_SECONDS))
                 watch()
                 for pipe in [pipe for pipe in busy if pipe in ready]:
@@ -132,13 +142,40 @@ class LocalExecutor:
                     except (EOFError, OSError):
                         idle.append(self._instead_of(pipe, queue, busy.pop(pipe)))
                         continue
-                    del busy[pipe]
+                    del busy[pipe][0]
+                    if not busy[pipe]:
+                        del busy[pipe]
                     if not good:
                         raise answer
                     yield answer
-                    idle.append(pipe)
+                    if pipe not in busy:
+                        idle.append(pipe)
         finally:  # what is still under way would be taken for the answers to later jobs
             self._end(busy)
+
+    def _give_ahead(
+        self, queue: JobQueue[Any], busy: Mapping[Connection, list[Ticket[Any]]]
+    ) -> None:
+        """Gives workers that have one brief job another one.
+
+        Only brief ones, of which two fit into a pipe: a worker that answers does not read, and
+        nobody reads its answer while this waits for room.
+        """
+        for pipe, tickets in busy.items():
+            if len(tickets) > 1 or not self._brief(tickets[0].job):
+                continue
+            ticket = queue.take()
+            if ticket is None:
+                return
+            if not self._brief(ticket.job):
+                queue.give_back(ticket)
+                return
+            try:
+                pipe.send(ticket.job)
+                tickets.append(ticket)
+            except OSError:  # it died, as reading its answer will tell
+                queue.give_back(ticket)
+                return
 
     def _start(self) -> Connection:
         context = multiprocessing.get_context("spawn")
@@ -151,15 +188,17 @@ class LocalExecutor:
         return ours
 
     def _instead_of(
-        self, pipe: Connection, queue: JobQueue[Any], ticket: Ticket[Any]
+        self, pipe: Connection, queue: JobQueue[Any], tickets: Sequence[Ticket[Any]]
     ) -> Connection:
-        """A new worker for one that died; the job goes back to the queue."""
+        """A new worker for one that died in the first of its jobs; they go back to the queue."""
         process = self._workers.pop(pipe)
         pipe.close()
         process.join(5)
         how = f"with status {process.exitcode}"
         _log.warning("a worker process ended %s; its job is played again", how)
-        queue.died(ticket, how)
+        for waiting in tickets[1:]:
+            queue.give_back(waiting)
+        queue.died(tickets[0], how)
         return self._start()
 
     def _end(self, pipes: Iterable[Connection]) -> None:

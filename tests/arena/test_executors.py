@@ -49,13 +49,14 @@ class Squares:
         pass
 
 
-@pytest.fixture(params=["local", "ray"])
+@pytest.fixture(params=["local", "local, given ahead", "ray"])
 def executor(request):
     """An executor of each kind, with two workers."""
     cluster = None
     if request.param == "ray":
         cluster = request.getfixturevalue("cluster").address
-    made = open_executor(Workers(2, cluster), Squares)
+    ahead = request.param == "local, given ahead"
+    made = open_executor(Workers(2, cluster), Squares, brief=lambda job: ahead)
     made.grow(2)
     pids = set()
     while len(pids) < 2:  # both are there: workers do not start at the same moment
@@ -82,6 +83,28 @@ def test_extra_jobs_go_first(executor):
     extra = [7, 8]
     first = next(executor.run(iter([1, 2]), lambda: extra.pop() if extra else None))
     assert first in (49, 64)
+
+
+@pytest.mark.parametrize(("brief", "taken"), [(True, 4), (False, 2)])
+def test_only_behind_brief_jobs_is_another_given_ahead(brief, taken):
+    seen = []
+    with closing(LocalExecutor(Squares, most=2, brief=lambda job: brief)) as executor:
+        executor.grow(2)
+        answers = executor.run(seen.append(number) or number for number in range(9))
+        assert next(answers) in (0, 1)
+        assert len(seen) == taken
+        assert len(list(answers)) == 8
+
+
+def test_nothing_waits_behind_a_job_that_may_be_long():
+    jobs = [("sleep", 1.0), *["pid"] * 6, ("sleep", 1.0)]
+    with closing(LocalExecutor(Squares, most=2, brief=lambda job: job == "pid")) as executor:
+        executor.grow(2)
+        begun = time.monotonic()
+        pids = [one for one in executor.run(iter(jobs)) if one != 1.0]
+        assert len(pids) == 6
+        assert len(set(pids)) == 1
+        assert time.monotonic() - begun < 1.9
 
 
 def test_an_exception_in_a_job_is_raised_here(executor):
