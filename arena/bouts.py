@@ -311,14 +311,15 @@ def block_of(game: Game, job: Job, limits: Limits) -> Block:
     number = {digest: index for index, digest in enumerate(programs)}
     matches = tuple(
         BlockMatch(
-            # Without cards nothing is dealt twice: one worker may play both halves of a duplicate.
-            bout.deal_seed if game.has_deals else place,
+            # Without cards no two matches have a deal in common, whatever is said of halves of
+            # a duplicate, so that one worker may play both: it is a number of the match's own.
+            bout.deal_seed if game.has_deals else bout.seat_seeds[0],
             (
                 SeatPlan(number.get(bout.players[0], EXTERNAL), bout.seat_seeds[0]),
                 SeatPlan(number.get(bout.players[1], EXTERNAL), bout.seat_seeds[1]),
             ),
         )
-        for place, bout in enumerate(job.bouts)
+        for bout in job.bouts
     )
     sources = tuple(job.players[digest].payload for digest in programs)
     return Block(rules_of(game), sources, matches, not job.shared, limits)

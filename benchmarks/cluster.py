@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import heapq
+import itertools
 import pickle
 import random
 import sys
@@ -28,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from arena import Arena, Workers, game
 from arena.plan import ISOLATED_BATCH, NATIVE_BATCH
-from arena.tally import COMMIT_RESULTS, COMMIT_SECONDS
+from arena.tally import COMMIT_RESULTS, COMMIT_SECONDS, COMMIT_SHARE
 from tests.arena.ray_cluster import kill, ray_cluster
 
 SEED_KEY = bytes(32)
@@ -182,7 +183,7 @@ class Owner:
 
     Attributes:
       match: for each match.
-      commit: for each commit: of `COMMIT_RESULTS` matches, or those of a second where it is fewer.
+      commit: for each commit, however many matches it has.
     """
 
     match: float
@@ -193,11 +194,18 @@ def owner_of_a_store() -> Owner:
     """Times commits of few and of many matches, as they come from workers, into a new store."""
     few, many = 50, COMMIT_RESULTS
     with new_arena(NATIVE, Workers(2)) as arena, new_arena(NATIVE, Workers(1)) as other:
-        arena.play("rrps", 700, only=only(arena, NATIVE)[:3])
-        rows = arena.matches("rrps", limit=2 * few + many)
-        results = [arena.match(row.id).result for row in rows]
+        some = sorted(only(arena, NATIVE)[:10])
+        arena.play("rrps", 48, only=some)
+        pairs = itertools.combinations(some, 2)
+        results = [
+            result
+            for meetings in zip(
+                *(arena.home.store.meetings(game("rrps"), pair) for pair in pairs), strict=True
+            )
+            for result in meetings
+        ]
         spent = []
-        for chosen in (results[:few], results[few : 2 * few], results[2 * few :]):
+        for chosen in (results[:few], results[few : 2 * few], results[2 * few : 2 * few + many]):
             sent = pickle.dumps(chosen)
             started = time.process_time()
             other.home.store.append(game("rrps"), pickle.loads(sent))
@@ -226,13 +234,15 @@ def simulated(
     shown = min(total, 200_000)
     done = [task * rng.uniform(0.5, 1.5) for _ in range(workers)]
     heapq.heapify(done)
-    free = busy = committed = 0.0
-    waiting = 0
+    free = busy = 0.0
+    next_commit, waiting = COMMIT_SECONDS, 0
     for _ in range(shown):
         free, spent = max(free, heapq.heappop(done)), owner.match * batch
         waiting += batch
-        if free - committed >= COMMIT_SECONDS or waiting >= COMMIT_RESULTS:
-            committed, waiting, spent = free, 0, spent + owner.commit
+        if free >= next_commit or waiting >= COMMIT_RESULTS:
+            stored = owner.commit + owner.match * waiting
+            next_commit = free + max(COMMIT_SECONDS, stored / COMMIT_SHARE)
+            waiting, spent = 0, spent + owner.commit
         free, busy = free + spent, busy + spent
         heapq.heappush(done, free + task * rng.uniform(0.5, 1.5))
     return free / shown * total / 3600, busy / free
