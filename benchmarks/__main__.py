@@ -50,7 +50,7 @@ class Part:
 PARTS: Mapping[str, Part] = {
     "native": Part(
         "The arena beside bare engine loops and other tournament software",
-        "benchmarks/throughput.py --peers",
+        "benchmarks/throughput.py --matches 16 --peers",
     ),
     "sandbox": Part(
         "What the walls cost",

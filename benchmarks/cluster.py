@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import heapq
 import itertools
-import pickle
 import random
 import sys
 import tempfile
@@ -182,37 +181,44 @@ class Owner:
     """What the process that owns the store is busy with, in processor seconds.
 
     Attributes:
-      match: for each match.
+      match: for each match: seeds, handing it out, taking it back, storing it.
       commit: for each commit, however many matches it has.
     """
 
     match: float
     commit: float
 
+    @property
+    def pause(self) -> float:
+        """Seconds from commit to commit, at least."""
+        return max(COMMIT_SECONDS, self.commit / COMMIT_SHARE)
 
-def owner_of_a_store() -> Owner:
-    """Times commits of few and of many matches, as they come from workers, into a new store."""
-    few, many = 50, COMMIT_RESULTS
+
+def commit_seconds() -> float:
+    """What the shorter of two commits of a few matches takes, as they come from workers."""
     with new_arena(NATIVE, Workers(2)) as arena, new_arena(NATIVE, Workers(1)) as other:
         some = sorted(only(arena, NATIVE)[:10])
-        arena.play("rrps", 48, only=some)
-        pairs = itertools.combinations(some, 2)
+        arena.play("rrps", 4, only=some)
         results = [
             result
-            for meetings in zip(
-                *(arena.home.store.meetings(game("rrps"), pair) for pair in pairs), strict=True
-            )
-            for result in meetings
+            for pair in itertools.combinations(some, 2)
+            for result in arena.home.store.meetings(game("rrps"), pair)
         ]
         spent = []
-        for chosen in (results[:few], results[few : 2 * few], results[2 * few : 2 * few + many]):
-            sent = pickle.dumps(chosen)
+        for start in range(0, 150, 50):  # the first makes the file
             started = time.process_time()
-            other.home.store.append(game("rrps"), pickle.loads(sent))
+            other.home.store.append(game("rrps"), results[start : start + 50])
             spent.append(time.process_time() - started)
-    _, small, large = spent  # the first made the file
-    match = (large - small) / (many - few)
-    return Owner(match, small - few * match)
+    return min(spent[1:])
+
+
+def owner_of(found: Rate, commit: float) -> Owner:
+    """What a round robin took of its owner, told apart into matches and commits.
+
+    Of many quick matches: where they are slow, it is busy with waiting most of all.
+    """
+    pause = Owner(0.0, commit).pause
+    return Owner(found.owner - commit / min(found.matches * pause, COMMIT_RESULTS), commit)
 
 
 def simulated(
@@ -235,13 +241,12 @@ def simulated(
     done = [task * rng.uniform(0.5, 1.5) for _ in range(workers)]
     heapq.heapify(done)
     free = busy = 0.0
-    next_commit, waiting = COMMIT_SECONDS, 0
+    next_commit, waiting = owner.pause, 0
     for _ in range(shown):
         free, spent = max(free, heapq.heappop(done)), owner.match * batch
         waiting += batch
         if free >= next_commit or waiting >= COMMIT_RESULTS:
-            stored = owner.commit + owner.match * waiting
-            next_commit = free + max(COMMIT_SECONDS, stored / COMMIT_SHARE)
+            next_commit = free + owner.pause
             waiting, spent = 0, spent + owner.commit
         free, busy = free + spent, busy + spent
         heapq.heappush(done, free + task * rng.uniform(0.5, 1.5))
@@ -251,11 +256,15 @@ def simulated(
 def cost() -> None:
     """Prints what a round robin of 2,000 policies would take."""
     print(f"{POLICIES} policies, {MATCHES} matches a pair, machines of {CORES} cores, simulated")
-    rng, owner = random.Random(1), owner_of_a_store()
-    print(f"the owner: {owner.match * 1e6:.0f} us a match, {owner.commit * 1e3:.0f} ms a commit")
+    rng, commit = random.Random(1), commit_seconds()
+    owner: Owner | None = None
     for work in (NATIVE, PYTHON):
         with ray_cluster(nodes=1) as cluster:
             found = rate(work, Workers(1, cluster.address))
+        if owner is None:
+            owner = owner_of(found, commit)
+            costs = f"{owner.match * 1e6:.0f} us a match and {owner.commit * 1e3:.0f} ms a commit"
+            print(f"the owner of the store takes {costs}")
         task = work.batch / found.matches
         print(f"{work.name}: a task of {work.batch} matches takes {task:.3f} s")
         for machines in (1, 10, 100):
