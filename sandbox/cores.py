@@ -17,7 +17,8 @@ import os
 import random
 import sys
 import tempfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from itertools import product
 from pathlib import Path
 
@@ -58,6 +59,21 @@ class CoreLease:
                 self.core, self.place, self._descriptor = core, place, descriptor
                 return
         self.core = random.SystemRandom().choice(cores)  # no lock can be had, or hundreds are
+
+    @contextmanager
+    def staying(self) -> Iterator[None]:
+        """Whatever this thread starts meanwhile stays on the core, if there is one."""
+        if self.core is None:
+            yield
+            return
+        before = os.sched_getaffinity(0)
+        with suppress(OSError):
+            os.sched_setaffinity(0, {self.core})
+        try:
+            yield
+        finally:
+            with suppress(OSError):
+                os.sched_setaffinity(0, before)
 
     def close(self) -> None:
         """Lets the core go.  Idempotent."""

@@ -11,8 +11,16 @@ import os
 import sys
 from contextlib import suppress
 
+from sandbox.cores import CoreLease
 from sandbox.errors import SandboxUnavailable
-from sandbox.gvisor_containers import ContainerLimits, new_name, remove, run_command, sweep
+from sandbox.gvisor_containers import (
+    NO_SUCH_CORE,
+    ContainerLimits,
+    new_name,
+    remove,
+    run_command,
+    sweep,
+)
 from sandbox.gvisor_docker import explain, find_runtime
 from sandbox.gvisor_image import (
     BOX_INSIDE,
@@ -36,6 +44,9 @@ class GVisorWall:
       name: "gvisor/" and the release of runsc.
       platform: how gVisor intercepts system calls: "systrap", "ptrace", ...
       container: name of the container.
+      core: of the machine, on which all of it stays: gVisor's kernel hands every system call of a
+        policy from thread to thread, which takes longer from core to core.  None where the daemon
+        is somewhere else.
     """
 
     def __init__(
@@ -58,20 +69,31 @@ class GVisorWall:
         self.platform = runtime.platform
         self.container = new_name()
         self._closed = False
+        self._lease = CoreLease() if runtime.is_here else None
+        self.core = self._lease.core if self._lease else None
         within = (limits or ContainerLimits()).on(runtime)
-        python, *box = box_command("python3", BOX_INSIDE)
-        options = BoxOptions(SITE_INSIDE, memory_mib=within.policies_mib)
-        command = run_command(self.container, image, within, python, box)
         try:
-            # Docker's client finds its daemon through its own environment and home folder;
-            # what the box sees is in the command.
-            self._link = BoxLink(
-                command, self.name, options, environment=os.environ, start_seconds=start_seconds
-            )
+            try:
+                self._link = self._started(image, within, start_seconds)
+            except SandboxUnavailable as error:
+                if self.core is None or NO_SUCH_CORE not in str(error):
+                    raise
+                self.core = None
+                self._link = self._started(image, within, start_seconds)
         except SandboxUnavailable as error:
             self._closed = True
             self._remove_container()
             raise SandboxUnavailable(explain("run", str(error))) from error
+
+    def _started(self, image: str, within: ContainerLimits, start_seconds: float) -> BoxLink:
+        python, *box = box_command("python3", BOX_INSIDE)
+        command = run_command(self.container, image, within, python, box, self.core)
+        options = BoxOptions(SITE_INSIDE, memory_mib=within.policies_mib)
+        # Docker's client finds its daemon through its own environment and home folder; what the
+        # box sees is in the command.
+        return BoxLink(
+            command, self.name, options, environment=os.environ, start_seconds=start_seconds
+        )
 
     @property
     def remark(self) -> str:
@@ -100,6 +122,8 @@ class GVisorWall:
         self._remove_container()
 
     def _remove_container(self) -> None:
+        if self._lease is not None:
+            self._lease.close()
         # It removes itself when its box ends; this is for one that did not end.  A daemon that
         # has gone away cannot be asked, and the next wall sweeps up.
         with suppress(SandboxUnavailable):

@@ -61,13 +61,22 @@ class ContainerLimits:
         )
 
 
+NO_SUCH_CORE = "Requested CPUs are not available"
+"""In what Docker says where its daemon may not use the core that a container is to stay on."""
+
+
 def new_name() -> str:
     """A name that no other container has."""
     return f"{_NAME}-{os.getpid()}-{secrets.token_hex(6)}"
 
 
 def run_command(
-    name: str, image: str, limits: ContainerLimits, python: str, box: list[str]
+    name: str,
+    image: str,
+    limits: ContainerLimits,
+    python: str,
+    box: list[str],
+    core: int | None = None,
 ) -> list[str]:
     """The command that starts a container and connects its standard streams to ours.
 
@@ -77,6 +86,7 @@ def run_command(
       limits: of the whole box.
       python: the image's interpreter.
       box: its arguments.
+      core: the processor core of the daemon's machine that it stays on, if any.
     """
     command = [
         "docker", "run", "--rm", "--interactive", "--pull", "never",
@@ -95,6 +105,8 @@ def run_command(
         "--hostname", "box",
         "--entrypoint", python,
     ]  # fmt: skip
+    if core is not None:
+        command += ["--cpuset-cpus", str(core)]
     for capability in _CAPABILITIES:
         command += ["--cap-add", capability]
     for variable, value in BOX_ENVIRONMENT.items():

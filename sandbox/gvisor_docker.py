@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -72,6 +73,7 @@ class Runtime:
       platform: how it intercepts system calls: "systrap", "ptrace", "kvm" or "unknown".
       machine_cpus: processors of the daemon's machine, which need not be this one.
       machine_memory_mib: its memory.
+      is_here: whether that surely is this machine: it goes by the same name.
     """
 
     path: str
@@ -80,6 +82,7 @@ class Runtime:
     platform: str
     machine_cpus: int
     machine_memory_mib: int
+    is_here: bool = False
 
 
 def find_runtime() -> Runtime:
@@ -88,8 +91,9 @@ def find_runtime() -> Runtime:
     Raises:
       SandboxUnavailable: Docker does not answer or does not know the runtime.
     """
-    said = ask_docker("info", "--format", "{{json .Runtimes}}\n{{.NCPU}}\n{{.MemTotal}}")
-    runtimes, cpus, memory = said.splitlines()
+    wanted = ("{{json .Runtimes}}", "{{.NCPU}}", "{{.Name}}", "{{.MemTotal}}")
+    said = ask_docker("info", "--format", "\n".join(wanted))
+    runtimes, cpus, host, memory = said.splitlines()
     known = json.loads(runtimes) or {}
     if RUNTIME not in known:
         raise SandboxUnavailable(
@@ -106,6 +110,7 @@ def find_runtime() -> Runtime:
         platform=_platform(arguments, version),
         machine_cpus=int(cpus),
         machine_memory_mib=int(memory) // 2**20,
+        is_here=host == os.uname().nodename,
     )
 
 

@@ -9,6 +9,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
+from sandbox.cores import CoreLease
 from sandbox.errors import SandboxUnavailable
 from sandbox.gvisor_docker import PREPARE, RUNTIME, default_platform, runsc_version
 from sandbox.gvisor_owner import Owner
@@ -56,16 +57,19 @@ class RootlessWall:
         (self.folder / _OWNER_FILE).write_text(Owner.current().text())
         write_bundle(self.folder)
         command = [*_runsc(binary, self.folder), "run", "--bundle", str(self.folder), _CONTAINER]
+        self._lease = CoreLease()  # see `GVisorWall.core`
         try:
-            self._link = BoxLink(
-                command,
-                self.name,
-                box_options(),
-                environment=_environment(),
-                start_seconds=start_seconds,
-            )
+            with self._lease.staying():
+                self._link = BoxLink(
+                    command,
+                    self.name,
+                    box_options(),
+                    environment=_environment(),
+                    start_seconds=start_seconds,
+                )
         except SandboxUnavailable as error:
             self._closed = True
+            self._lease.close()
             _remove_folder(binary, self.folder)
             raise SandboxUnavailable(
                 f"{error} (runsc without root needs user namespaces: see 'arena doctor')"
@@ -95,6 +99,7 @@ class RootlessWall:
             return
         self._closed = True
         self._link.close()
+        self._lease.close()
         _remove_folder(self._binary, self.folder)
 
 
