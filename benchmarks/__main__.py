@@ -59,7 +59,7 @@ PARTS: Mapping[str, Part] = {
     ),
     "blocks": Part(
         "Shared blocks of a fixed width, and by what policies take",
-        "benchmarks/block_size.py --times 1",
+        "benchmarks/block_size.py --policies trivial",
     ),
     "workers": Part("Workers, local and on a Ray cluster", "benchmarks/cluster.py rate"),
     "machines": Part("2,000 policies on 1, 10 and 100 machines", "benchmarks/cluster.py cost"),

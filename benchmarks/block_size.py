@@ -1,6 +1,6 @@
 """What it saves to cut shared sandbox blocks by what policies take, instead of by a fixed number.
 
-    python benchmarks/block_size.py [--walls process,gvisor] [--matches 16]
+    python benchmarks/block_size.py [--walls process,gvisor] [--policies trivial,predictor]
 
 Round robins of repeated rock-paper-scissors among 24 vouched policies through `Arena.play`, stored:
 trivial ones, and predictors of the grammar.  "256" is every block of 256 matches, as it was once;
@@ -83,13 +83,15 @@ def measured(wall: str, what: str, cut: str, matches: int) -> str:
 
 @click.command()
 @click.option("--walls", default="process,gvisor", show_default=True)
+@click.option("--policies", default="trivial,predictor", show_default=True)
 @click.option("--matches", default=16, show_default=True, help="Of a pair of trivial policies.")
 @click.option("--times", default=2, show_default=True)
-def main(walls: str, matches: int, times: int) -> None:
+def main(walls: str, policies: str, matches: int, times: int) -> None:
     """Prints rates by wall, policies and cut."""
     click.echo(f"{'wall':10s} {'policies':10s} {'cut':8s} matches/s        MiB")
     for wall in walls.split(","):
-        for what, count in (("trivial", matches), ("predictor", max(matches // 8, 2))):
+        for what in policies.split(","):
+            count = matches if what == "trivial" else max(matches // 8, 2)
             for _ in range(times):
                 for cut in CUTS:
                     line = measured(wall, what, cut, count)
