@@ -143,10 +143,31 @@ class Run:
 
 
 _MATCHES = """
-select m.id, m.repetition, m.return_low, m.termination, m.fault_seat, m.fault_message, m.moves
+select m.id, m.repetition, m.return_low, m.termination, m.fault_seat, m.fault_message, m.moves,
+       l.digest, h.digest
 from matches as m join pairs as p using (pair) join games as g using (game)
+join policies as l on l.policy = p.low join policies as h on h.policy = p.high
 where g.name = ? order by m.id
 """
+
+
+def lost_trials(whole: Run, killed: Run) -> int | None:
+    """In how many trials a run that was killed differs from one that was left alone.
+
+    A program is registered before the two matches of its trial are stored.  A kill in between
+    leaves them to whoever wants matches of that pair; nobody may, where it was a draft that met
+    this opponent in its trial alone.
+
+    Returns:
+      None where the matches differ in anything else.
+    """
+    left, right = set(whole.matches()), set(killed.matches())
+    lost: dict[tuple[object, ...], list[object]] = {}
+    for row in left - right:
+        lost.setdefault(row[-2:], []).append(row[1])
+    if right - left or any(sorted(map(str, halves)) != ["0", "1"] for halves in lost.values()):
+        return None
+    return len(lost)
 
 
 def compared(one: Run, other: Run) -> bool:

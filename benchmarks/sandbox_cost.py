@@ -5,7 +5,8 @@
 Repeated rock-paper-scissors, 1000 throws a match.  Policies are trivial (one comparison) or
 compute for about 100 microseconds an act.  "in-process" is the game's table and seats in one
 process a core, without any protection: the floor.  It is measured before and after each group of
-rows, as machines change their speed, and "of it" are parts of the mean of both.  Processor time is
+rows, as machines change their speed, and "of it" are parts of the mean of both.  Behind gVisor
+it is another Python, the image's, whose speed for the same loop may differ much.  Processor time is
 this process's and that of the policies together.
 """
 
