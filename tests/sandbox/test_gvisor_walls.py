@@ -14,7 +14,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,10 +24,9 @@ from sandbox.doctor import examine
 from sandbox.errors import SandboxUnavailable
 from sandbox.gvisor import GVisorWall
 from sandbox.gvisor_containers import LABEL, ContainerLimits, ours, sweep
-from sandbox.gvisor_docker import ask_docker, find_runtime
+from sandbox.gvisor_docker import ask_docker
 from sandbox.gvisor_owner import Owner
 from sandbox.gvisor_probe import State
-from sandbox.link import descendants
 from sandbox.process import ProcessWall
 from sandbox.rootless import RootlessWall, sweep_folders
 from sandbox.values import EXTERNAL, Block, BlockMatch, FaultKind, Limits, Rules, SeatPlan
@@ -196,46 +194,6 @@ def test_a_container_is_what_it_was_asked_to_be() -> None:
     assert (wall.core is None) == (len(os.sched_getaffinity(0)) == 1)
     assert not host["Binds"] and not seen["Mounts"]
     assert not containers(wall.container)
-
-
-@pytest.mark.parametrize("is_here", [True, False])
-def test_where_docker_cannot_keep_it_on_a_core_it_has_all(
-    monkeypatch: pytest.MonkeyPatch, is_here: bool
-) -> None:
-    runtime = replace(find_runtime(), is_here=is_here)
-    monkeypatch.setattr("sandbox.gvisor.find_runtime", lambda: runtime)
-    monkeypatch.setattr("sandbox.cores.os.sched_getaffinity", lambda process: {4000, 4001})
-    wall = GVisorWall()
-    try:
-        (seen,) = json.loads(ask_docker("inspect", wall.container))
-        (outcome,) = wall.play(block_of((RANDOM,), 1, isolate=True))
-    finally:
-        wall.close()
-    assert (wall.core, seen["HostConfig"]["CpusetCpus"], outcome.fault) == (None, "", None)
-
-
-@pytest.mark.skipif(len(os.sched_getaffinity(0)) == 1, reason="there is no choice of cores")
-@pytest.mark.parametrize("kind", [GVisorWall, RootlessWall])
-def test_boxes_of_one_program_stay_on_cores_of_their_own(
-    kind: type[GVisorWall] | type[RootlessWall],
-) -> None:
-    walls = [kind(), kind()]
-    try:
-        stays = [_cores_of_gvisor(wall) for wall in walls]
-    finally:
-        for wall in walls:
-            wall.close()
-    assert all(len(cores) == 1 for cores in stays)
-    assert stays[0] != stays[1]
-    assert len(os.sched_getaffinity(0)) > 1
-
-
-def _cores_of_gvisor(wall: GVisorWall | RootlessWall) -> set[int]:
-    """Where all processes of a box may run."""
-    above = wall.box.pid
-    if isinstance(wall, GVisorWall):
-        above = int(ask_docker("inspect", "--format", "{{.State.Pid}}", wall.container))
-    return set().union(*(os.sched_getaffinity(pid) for pid in (above, *descendants(above))))
 
 
 def test_many_matches_leave_nothing_behind() -> None:
