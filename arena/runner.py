@@ -1,8 +1,9 @@
 """Plays: the one way from matches that are wanted to results that are stored.
 
 What is to be played is always what is wanted minus what is stored, so killing a runner loses at
-most the jobs in flight, and asking again goes on from there.  A secret sample of the matches is
-played twice (`arena.audit`); whoever does not repeat is quarantined, whoever asked for the match.
+most the jobs in flight and the last seconds' results, and asking again goes on from there.  A
+secret sample of the matches is played twice (`arena.audit`); whoever does not repeat is
+quarantined, whoever asked for the match.
 """
 
 from __future__ import annotations

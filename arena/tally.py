@@ -15,10 +15,10 @@ from arena.plan import ISOLATED_BATCH, Bout, Job, Player, box_job
 from arena.store import Audit, Verdict
 from arena.values import TRUSTED, Result, Termination
 
-COMMIT_SECONDS = 1.0
-"""Between two batches, at least."""
+COMMIT_SECONDS = (1.0, 10.0)
+"""Between two batches, at least and at most: who is killed loses what came since the last one."""
 COMMIT_SHARE = 0.02
-"""Of the time that batches may take, where the next one can wait for it."""
+"""Of the time that batches may take, within these bounds."""
 COMMIT_RESULTS = 2_000
 """In a batch, about; no more of them wait."""
 
@@ -26,6 +26,12 @@ Pair = tuple[str, str]
 """Digests of two policies, in either order."""
 Progress = Callable[[int, int], None]
 """Called with (matches done, matches to do)."""
+
+
+def pause_after(seconds: float) -> float:
+    """How long the next batch waits after one that took so many seconds."""
+    least, most = COMMIT_SECONDS
+    return min(max(seconds / COMMIT_SHARE, least), most)
 
 
 def silent(done: int, wanted: int) -> None:
@@ -123,7 +129,7 @@ class Tally:
         self._audit_queue: list[Bout] = []
         self._pending: list[Result] = []
         self._audits: list[Audit] = []
-        self._next_commit = time.monotonic() + COMMIT_SECONDS
+        self._next_commit = time.monotonic() + COMMIT_SECONDS[0]
         self._played = self._forfeits = self._twice = 0
         self._processor_seconds = self._held_seconds = 0.0
         self._walls: Counter[str] = Counter()
@@ -262,4 +268,4 @@ class Tally:
             self._home.store.record_audits(self._audits)
             self._audits = []
         now = time.monotonic()
-        self._next_commit = now + max(COMMIT_SECONDS, (now - started) / COMMIT_SHARE)
+        self._next_commit = now + pause_after(now - started)

@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from arena import Arena, Workers, game
 from arena.plan import ISOLATED_BATCH, NATIVE_BATCH
-from arena.tally import COMMIT_RESULTS, COMMIT_SECONDS, COMMIT_SHARE
+from arena.tally import COMMIT_RESULTS, pause_after
 from tests.arena.ray_cluster import kill, ray_cluster
 
 SEED_KEY = bytes(32)
@@ -191,7 +191,7 @@ class Owner:
     @property
     def pause(self) -> float:
         """Seconds from commit to commit, at least."""
-        return max(COMMIT_SECONDS, self.commit / COMMIT_SHARE)
+        return pause_after(self.commit)
 
 
 def commit_seconds() -> float:

@@ -28,7 +28,7 @@ def test_a_budget_ends_a_request_and_another_goes_on(arena):
 
 def test_killed_at_random_moments_and_resumed(new_arena):
     """What a reader has seen is never lost, nothing is doubled, and the end is the same."""
-    matches = 80
+    matches = 240
     whole = new_arena("whole", workers=2)
     whole.play("rrps", matches, only=HOUSE)
     arena = new_arena("killed")
