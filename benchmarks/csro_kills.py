@@ -6,8 +6,8 @@ All runs go through the `csro` command in processes of their own, with small bud
 is left alone.  The same run in another home is killed with SIGKILL again and again and resumed.
 Then two shorter runs of different seeds work each alone, and both at the same time in one home.
 Members, meta-strategies, attempts with their scores, and every move of every match have to be the
-same; only the two matches of a program's trial may be missing (see `lost_trials`).  Ends with
-status 1 where anything differs or a match is stored twice.
+same.  Ends with status 1 where anything differs or a match is stored twice; where only matches of
+trials are missing, it says of how many (see `lost_trials`).
 """
 
 from __future__ import annotations
@@ -68,11 +68,9 @@ def killed(homes: Path, options: argparse.Namespace) -> bool:
     print(f"killed {done} times, against left alone:")
     same = compared(whole, run)
     lost, twice = lost_trials(whole, run), run.doubled()
-    equal = (
-        "NOT all equal" if lost is None else f"all equal but for {lost} trials that were not kept"
-    )
+    equal = "NOT all equal" if lost is None else f"all equal, and missing: those of trials: {lost}"
     print(f"  {len(run.matches())} matches, {equal}; {twice} doubled")
-    return same and lost is not None and lost <= done and not twice and done == options.kills
+    return same and lost == 0 and not twice and done == options.kills
 
 
 def at_once(homes: Path, options: argparse.Namespace) -> bool:

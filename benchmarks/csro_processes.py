@@ -154,9 +154,8 @@ where g.name = ? order by m.id
 def lost_trials(whole: Run, killed: Run) -> int | None:
     """In how many trials a run that was killed differs from one that was left alone.
 
-    A program is registered before the two matches of its trial are stored.  A kill in between
-    leaves them to whoever wants matches of that pair; nobody may, where it was a draft that met
-    this opponent in its trial alone.
+    A program is registered before the two matches of its trial are stored, so a kill in between
+    can leave them out: they are played once somebody wants matches of that pair.
 
     Returns:
       None where the matches differ in anything else.
