@@ -73,7 +73,7 @@ class Runtime:
       platform: how it intercepts system calls: "systrap", "ptrace", "kvm" or "unknown".
       machine_cpus: processors of the daemon's machine, which need not be this one.
       machine_memory_mib: its memory.
-      is_here: whether that surely is this machine: it goes by the same name.
+      is_here: whether it goes by the name of this machine, and so most likely is it.
     """
 
     path: str
