@@ -21,6 +21,7 @@ from arena.rejection import Rejection, RejectionKind
 from arena.runner import Runner
 from arena.seeds import Seeds
 from arena.store import Verdict
+from arena.tally import Request
 from arena.values import Match, Result, Termination
 from registry import Registry, digest_of
 from registry.values import PolicyVersion, Status, Submission
@@ -84,7 +85,35 @@ def enrol(
         game, [result for found in tried.values() if isinstance(found, tuple) for result in found]
     )
     outcomes = {**known, **tried}
-    return [_entered(registry, one, outcomes, new, ours) for one in submissions]
+    entered = [_entered(registry, one, outcomes, new, ours) for one in submissions]
+    _make_up(runner, game, entered, opponents)
+    return entered
+
+
+def _make_up(
+    runner: Runner,
+    game: Game,
+    entered: Sequence[Enrolled | Rejection],
+    opponents: Sequence[str],
+) -> None:
+    """Plays the matches of trials whose program is registered, and of which none is stored.
+
+    A kill can come between the two, and this home may be another one than that of the trial.
+    """
+    home = runner.home
+    bare = [
+        one.version.digest
+        for one in entered
+        if isinstance(one, Enrolled)
+        and not one.created
+        and one.version.status is not Status.QUARANTINED
+        and not home.store.matches(game.name, game.version, of=one.version.digest, limit=1)
+    ]
+    if bare:
+        seeds, resting = home.seeds(), _resting(home.registry, game, opponents)
+        others = {digest: [one for one in resting if one != digest] for digest in bare}
+        owed = {(digest, _opponent(seeds, digest, others[digest])): 2 for digest in bare}
+        runner.play(Request(game, owed))
 
 
 def try_out(
@@ -109,11 +138,11 @@ def try_out(
     if not submissions:
         return {}
     home = runner.home
-    seeds, resting = home.seeds(), sorted(opponents or _house(home.registry, game))
+    seeds, resting = home.seeds(), _resting(home.registry, game, opponents)
     present = members_of(home.registry, home.registry.by_digests(resting).values())
     trials = {}
     for digest, submission in submissions.items():
-        opponent = resting[seeds.choice("trial", digest, len(resting))]
+        opponent = _opponent(seeds, digest, resting)
         players = present | {digest: Player(digest, submission.kind, submission.payload)}
         trials[digest] = (_trial(game, seeds, digest, opponent, players), players)
     # Who faults at once plays no more: a program that never ends would cost its limit again.
@@ -134,8 +163,14 @@ def try_out(
     return {digest: found[digest] for digest in trials}
 
 
-def _house(registry: Registry, game: Game) -> list[str]:
-    return [version.digest for version in registry.find(game.name, author=HOUSE)]
+def _resting(registry: Registry, game: Game, opponents: Sequence[str]) -> list[str]:
+    """Whom a trial's opponent is drawn from."""
+    house = (version.digest for version in registry.find(game.name, author=HOUSE))
+    return sorted(opponents or house)
+
+
+def _opponent(seeds: Seeds, digest: str, resting: Sequence[str]) -> str:
+    return resting[seeds.choice("trial", digest, len(resting))]
 
 
 def _trial(

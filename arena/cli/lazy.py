@@ -13,6 +13,8 @@ import threading
 from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager
 from functools import partial
+from importlib.machinery import ExtensionFileLoader
+from types import FrameType
 from typing import Any, NoReturn
 
 import click
@@ -24,6 +26,7 @@ INTERRUPTED = 130
 _ENDED_BY_CTRL_C = ("Query interrupted", "Interrupted!")
 """What DuckDB raises where Ctrl-C meets a query of its own."""
 _ONCE_MORE_SECONDS = 0.01
+_LOADING = (ExtensionFileLoader.create_module.__name__, ExtensionFileLoader.exec_module.__name__)
 
 
 class _Commands(MutableMapping[str, click.Command]):
@@ -91,7 +94,8 @@ class LazyGroup(click.Group):
 def _stoppable() -> Iterator[None]:
     """What runs in it ends by Ctrl-C, wherever that meets it."""
     before = sys.unraisablehook
-    sys.unraisablehook = partial(_once_more, before)
+    sys.unraisablehook = partial(_unraisable, before)
+    ours = _while_nothing_loads()
     try:
         yield
     except KeyboardInterrupt:
@@ -102,16 +106,51 @@ def _stoppable() -> Iterator[None]:
         raise
     finally:
         sys.unraisablehook = before
+        if ours:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _once_more(otherwise: Callable[[Any], Any], unraisable: Any) -> None:
+def _while_nothing_loads() -> bool:
+    """Has Ctrl-C wait until a library's native part is loaded; False where it is not ours to do.
+
+    Some such parts (DuckDB's) abort the process when an exception meets them half made.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return False
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        return False  # Ignored, as by nohup, or another program's
+    signal.signal(signal.SIGINT, _interrupt)
+    return True
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    if _loads_native(frame):
+        _once_more()
+    else:
+        signal.default_int_handler(number, frame)
+
+
+def _loads_native(frame: FrameType | None) -> bool:
+    while frame is not None:
+        loads = frame.f_code.co_name in _LOADING
+        if loads and isinstance(frame.f_locals.get("self"), ExtensionFileLoader):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _unraisable(otherwise: Callable[[Any], Any], unraisable: Any) -> None:
     """Repeats a Ctrl-C that came where Python can raise nothing: it tells of it, and goes on.
 
     Such a place is the end of an object; each module that is loaded leaves one behind.
     """
-    if not issubclass(unraisable.exc_type, KeyboardInterrupt):
+    if issubclass(unraisable.exc_type, KeyboardInterrupt):
+        _once_more()
+    else:
         otherwise(unraisable)
-        return
+
+
+def _once_more() -> None:
     main = threading.main_thread().ident
     if main is not None:
         later = threading.Timer(_ONCE_MORE_SECONDS, signal.pthread_kill, (main, signal.SIGINT))

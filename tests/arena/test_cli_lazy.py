@@ -122,22 +122,40 @@ def test_ctrl_c_while_a_library_is_loaded_ends_in_the_same_way(tmp_path, monkeyp
     assert (ended.exit_code, ended.stderr) == (INTERRUPTED, f"{STOPPED}\n")
 
 
-def test_ctrl_c_is_not_lost_where_python_can_raise_nothing(tmp_path):
-    (tmp_path / "ending_commands.py").write_text(
-        "import signal, time\n"
-        "import click\n"
-        "class Ending:\n"
-        "    def __del__(self):\n"
-        "        signal.raise_signal(signal.SIGINT)\n"
-        "@click.command()\n"
-        "def one():\n"
-        "    Ending()\n"
-        "    time.sleep(30)\n"
-        "COMMANDS = [one]\n"
-    )
+ENDING = """
+import signal, time
+import click
+class Ending:
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+@click.command()
+def one():
+    Ending()
+    time.sleep(30)
+COMMANDS = [one]
+"""
+LOADING = """
+import enum, signal, time
+import click
+before = enum.Enum.__init__
+def interrupted(*args):
+    enum.Enum.__init__ = before
+    signal.raise_signal(signal.SIGINT)
+@click.command()
+def one():
+    enum.Enum.__init__ = interrupted
+    import duckdb
+    time.sleep(30)
+COMMANDS = [one]
+"""
+
+
+@pytest.mark.parametrize("module", [ENDING, LOADING], ids=["object ends", "library loads"])
+def test_ctrl_c_is_not_lost_where_nothing_can_be_raised(tmp_path, module):
+    (tmp_path / "one_command.py").write_text(module)
     code = (
         "from arena.cli.lazy import LazyGroup\n"
-        "LazyGroup(places={'one': 'ending_commands'}, summaries={'one': 'One.'})(['one'])\n"
+        "LazyGroup(places={'one': 'one_command'}, summaries={'one': 'One.'})(['one'])\n"
     )
     places = os.pathsep.join((str(ROOT), str(tmp_path)))
     ended = subprocess.run(

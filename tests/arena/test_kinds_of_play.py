@@ -195,6 +195,22 @@ def test_a_trial_is_the_beginning_of_rated_play(new_arena, watched):
     assert (len(trial), len(rated)) == (3, 4), "one is played again at once, both in the audit"
 
 
+def test_who_was_killed_before_its_trial_was_stored_has_it_stored_later(new_arena):
+    """The same matches, and once: a program is registered before its trial's matches are stored."""
+    whole, killed = new_arena("whole"), new_arena("killed")
+    submission = prepare(RRPS, PLAIN, name="me/plain")
+    digest = killed.home.registry.submit(submission).version.digest
+    for _ in range(2):
+        for arena in (whole, killed):
+            assert isinstance(arena.enter("rrps", [submission])[0], Enrolled)
+    stored, later = (
+        {row.id: arena.match(row.id).result.moves for row in arena.matches("rrps", digest)}
+        for arena in (whole, killed)
+    )
+    assert stored == later
+    assert len(stored) == 2
+
+
 def test_a_policy_sees_the_same(new_arena, watched, unchecked):
     arena = new_arena(limits=Limits(message_chars=50_000))
     submission = prepare(RRPS, TELLS, name="me/tells")

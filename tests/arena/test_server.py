@@ -194,6 +194,7 @@ def test_every_address_is_described_once_and_is_of_one_thing(there):
 
 
 def test_metrics_have_numbers_and_no_secrets(there):
+    assert asked(there, "GET", "/health", None).status_code == 200
     assert asked(there, "GET", "/metrics", None).status_code == 401
     text = asked(there, "GET", "/metrics", "eve").text
     assert 'arena_requests_total{method="health",status="200"}' in text
