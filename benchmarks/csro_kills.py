@@ -6,8 +6,7 @@ All runs go through the `csro` command in processes of their own, with small bud
 is left alone.  The same run in another home is killed with SIGKILL again and again and resumed.
 Then two shorter runs of different seeds work each alone, and both at the same time in one home.
 Members, meta-strategies, attempts with their scores, and every move of every match have to be the
-same.  Ends with status 1 where anything differs or a match is stored twice; where only matches of
-trials are missing, it says of how many (see `lost_trials`).
+same.  Ends with status 1 where anything differs or a match is stored twice.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from csro_processes import Run, compared, lost_trials
+from csro_processes import Run, compared
 
 
 def run_of(options: argparse.Namespace, home: Path, seed: int, iterations: int) -> Run:
@@ -67,10 +66,9 @@ def killed(homes: Path, options: argparse.Namespace) -> bool:
     done = kill_and_resume(run, whole, seconds, options)
     print(f"killed {done} times, against left alone:")
     same = compared(whole, run)
-    lost, twice = lost_trials(whole, run), run.doubled()
-    equal = "NOT all equal" if lost is None else f"all equal, and missing: those of trials: {lost}"
-    print(f"  {len(run.matches())} matches, {equal}; {twice} doubled")
-    return same and lost == 0 and not twice and done == options.kills
+    moves, twice = run.matches() == whole.matches(), run.doubled()
+    print(f"  {len(run.matches())} matches, {'all' if moves else 'NOT all'} equal; {twice} doubled")
+    return same and moves and not twice and done == options.kills
 
 
 def at_once(homes: Path, options: argparse.Namespace) -> bool:

@@ -151,24 +151,6 @@ where g.name = ? order by m.id
 """
 
 
-def lost_trials(whole: Run, killed: Run) -> int | None:
-    """In how many trials a run that was killed differs from one that was left alone.
-
-    A program is registered before the two matches of its trial are stored, so a kill in between
-    can leave them out: they are played once somebody wants matches of that pair.
-
-    Returns:
-      None where the matches differ in anything else.
-    """
-    left, right = set(whole.matches()), set(killed.matches())
-    lost: dict[tuple[object, ...], list[object]] = {}
-    for row in left - right:
-        lost.setdefault(row[-2:], []).append(row[1])
-    if right - left or any(sorted(map(str, halves)) != ["0", "1"] for halves in lost.values()):
-        return None
-    return len(lost)
-
-
 def compared(one: Run, other: Run) -> bool:
     """Prints how many entries of two runs' ledgers are equal; returns whether all are."""
     left, right = one.ledger(), other.ledger()
