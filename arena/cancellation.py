@@ -13,6 +13,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+LOOK_SECONDS = 0.5
+"""How long who waits for Ctrl-C too sleeps at once: one that comes just before does not wake it."""
+
 _END: ContextVar[threading.Event | None] = ContextVar("end", default=None)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from types import TracebackType
 
+from arena.cancellation import LOOK_SECONDS
 from oracle.values import Draft
 
 Write = Callable[[Draft], Draft]
@@ -89,6 +90,8 @@ class Wave:
             return
         place = 0
         while place < len(self.coming):
+            while not self.coming[place].done():
+                wait(self.coming[place : place + 1], LOOK_SECONDS)
             ready = [self.coming[place].result()]
             while place + len(ready) < len(self.coming):
                 following = self.coming[place + len(ready)]
@@ -106,4 +109,4 @@ def first_written(waves: Sequence[Wave]) -> Wave:
             if wave.written:
                 return wave
         coming = [future for wave in waves for future in wave.coming if not future.done()]
-        wait(coming, return_when=FIRST_COMPLETED)
+        wait(coming, LOOK_SECONDS, return_when=FIRST_COMPLETED)

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from typing import Any
 
-from arena.cancellation import wanted_until
+from arena.cancellation import LOOK_SECONDS, wanted_until
 from arena.errors import UsageFault
 from arena.games.protocol import Game
 from arena.kinds.protocol import PolicyFactory
@@ -71,9 +71,10 @@ class Asked:
                 failed.set()
                 raise
 
-        waiting = [self._pool.submit(unless_failed, call) for call in calls]
+        waiting: list[Future[int]] = []
         try:
-            wait(waiting, return_when=FIRST_EXCEPTION)
+            waiting += (self._pool.submit(unless_failed, call) for call in calls)
+            _await(waiting)
         except BaseException:
             failed.set()
             ended.set()
@@ -94,6 +95,14 @@ class Asked:
             pool, self._pool = self._pool, None
         if pool is not None:
             pool.shutdown()
+
+
+def _await(waiting: Sequence[Future[int]]) -> None:
+    """Until all are over, or one failed."""
+    while True:
+        over, left = wait(waiting, timeout=LOOK_SECONDS, return_when=FIRST_EXCEPTION)
+        if not left or any(one.exception() is not None for one in over):
+            return
 
 
 def refuse_unanswered(kinds: Iterable[str], asked: Asked | None) -> None:

@@ -156,11 +156,12 @@ def _scores(game: Game, version: PolicyVersion, record: RunRecord | None) -> Non
         {
             "Rank": rank,
             **{name: number(one.value if one else None) for name, one in scores.items()},
-            "Matches": f"{row.matches if row else costs.matches:,}",
             "Forfeits": f"{row.forfeits if row else costs.forfeits:,}",
             **({} if mixed else {costs.label: costs.text}),
         },
-        could_be | {name: interval(one) for name, one in scores.items() if one},
+        could_be
+        | {name: interval(one) for name, one in scores.items() if one}
+        | {"Forfeits": f"of {row.matches if row else costs.matches:,} matches"},
     )
     if mixed:
         _by_members(game, record, measured=not result.missing)

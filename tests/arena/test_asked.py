@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 import time
@@ -173,7 +172,8 @@ def test_ctrl_c_ends_the_waits_and_begins_no_other_call() -> None:
 
     def interrupt() -> None:
         begun.wait()
-        os.kill(os.getpid(), signal.SIGINT)
+        # To another thread than the one that waits: it is not woken, as when it had not slept yet.
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
 
     start = time.monotonic()
     threading.Thread(target=interrupt).start()

@@ -201,8 +201,8 @@ def test_one_policy_has_one_score_on_every_face(page: Page, runs_home: Path) -> 
     app = page(runs_home, "policy", "rrps", policy=mixture.ref)
     assert "Measured through its members" in said(app)
     assert f"[the run s1]({navigate.address('runs', game='rrps', run='s1')})" in said(app)
-    played = next(one.value for one in app.metric if one.label == "Matches")
-    assert played == f"{row.matches:,}"
+    forfeits = next(one for one in app.metric if one.label == "Forfeits")
+    assert (forfeits.value, forfeits.delta) == ("0", f"of {row.matches:,} matches")
     assert tiles_of(app)["AggScore"] == number(row.agg_score.value if row.agg_score else None)
     there = page(runs_home, "runs", "rrps", run="s1")
     assert tiles_of(there)["AggScore"] == tiles_of(app)["AggScore"]
