@@ -242,7 +242,7 @@ class RepeatedLeducPokerBot:
 
 
 def test_processor_time_is_accounted(wall: Wall, throws: Rules) -> None:
-    busy = "class Probe:\n def act(self, seen):\n  sum(range(1_000_000)); return 'ROCK'"
+    busy = "class Probe:\n def act(self, seen):\n  sum(range(4_000_000)); return 'ROCK'"
     (outcome,) = play(wall, throws, (busy, ECHO), [(0, 1)])
     assert outcome.fault is None
     assert outcome.cpu_seconds[0] > outcome.cpu_seconds[1]
