@@ -5,9 +5,10 @@ and numbers the names that the author chose by their first use.  Python runs an 
 meets the definition: a whole attack fits into one, and whoever hides one in another's program must
 not get that one's digest, or both are taken out of play.  A name is left as it is wherever
 something else could go by it: built-ins, what is imported, names that a call uses as keywords or a
-string mentions, and attributes of anything but `self`.  So two programs with one digest do the
-same; many that do the same have different ones, since telling is not decidable.  Whoever disguises
-a program better than this is not recognised here, but by its next audit.
+string mentions, attributes of anything but `self`, and what Python's private names depend on.  So
+two programs with one digest do the same; many that do the same have different ones, since telling
+is not decidable.  Whoever disguises a program better than this is not recognised here, but by its
+next audit.
 
 Runs in the limited child only (`arena/source_reading.py`).
 """
@@ -24,9 +25,9 @@ from typing import TypeGuard
 
 from arena.contract import AuthorContract
 
-VERSION = 3
+VERSION = 4
 """Rises when a program could get another digest.  Digests of version 1 have no prefix; up to
-version 2 no annotation of a function counted."""
+version 2 no annotation of a function counted, and up to version 3 a private name was any name."""
 
 _LAYOUT = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
 _BY_NAME = frozenset({"getattr", "setattr", "hasattr", "delattr"})
@@ -70,6 +71,10 @@ def _chosen_names(tree: ast.Module, contract: AuthorContract) -> frozenset[str]:
     attributes = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     if _inherits(tree):
         kept |= attributes  # a library's class may go by any of them
+    if any(map(_is_private, _identifiers(tree))):
+        # In the class A, __x is _A__x, so these names and those of classes say what is one thing.
+        kept.update(name for name in chosen if "__" in name)
+        kept.update(node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
     return frozenset(name for name in chosen - kept if not _is_special(name))
 
 
@@ -218,6 +223,10 @@ def _inherits(tree: ast.Module) -> bool:
 
 def _is_special(name: str) -> bool:
     return name == "self" or (name.startswith("__") and name.endswith("__"))
+
+
+def _is_private(name: str) -> bool:
+    return name.startswith("__") and not name.endswith("__")
 
 
 def _is_telling(name: str) -> bool:

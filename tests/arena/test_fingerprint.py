@@ -175,7 +175,7 @@ def test_a_long_chain_is_no_trouble():
     chain = "if x == 0:\n    pass\n" + "".join(
         f"elif x == {n}:\n    y = {n}\n" for n in range(1, 2000)
     )
-    assert digest("x = 1\n" + chain).startswith("3:")
+    assert digest("x = 1\n" + chain).startswith("4:")
 
 
 @pytest.mark.parametrize(
@@ -238,3 +238,22 @@ def test_a_program_that_looks_at_itself_has_its_words_counted(look):
 def test_a_program_that_can_be_run_as_well_is_recognised():
     program = POLICY + "\nif __name__ == '__main__':\n    Agent()\n"
     assert digest(program) == digest(renamed(program, "weighed", "zz_weighed"))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (("salt", "grain"), ("_Agent__q", "__q")),  # two attributes of one, one of the other
+        (("__p", "__q"), ("_Agent__q", "__q")),
+        (("_Agent__p", "__q"), ("_Agent__q", "__q")),
+        (("_Other__q", "__q"), ("_Agent__q", "__q")),
+    ],
+)
+def test_names_that_python_makes_one_are_not_two(one, other):
+    program = (
+        "class Agent:\n    def __init__(self):\n        self.{0} = 20\n        self.{1} = {{}}\n"
+        "    def act(self, seen):\n        return hash(str(self.{0}))\n"
+    )
+    assert digest(program.format(*one)) != digest(program.format(*other))
+    own = "class Own:\n    def f(self):\n        self.__q = self._Own__q\n"
+    assert digest(own) != digest(own.replace("class Own", "class Other"))
