@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from arena.cancellation import LOOK_SECONDS, is_wanted
 from arena.errors import UsageFault
 from oracle.models.errors import BudgetSpent, UnknownPrice
 from oracle.models.prices import FREE, Price
@@ -86,8 +87,9 @@ class Budget:
     """Limits on what may be spent, shared by all threads of a run.
 
     A call is admitted while what was spent, and what the calls under way may come to (each as
-    much as the largest so far), stays below the limit.  So a limit can be passed by no more than
-    what one call costs more than every call before it.
+    much as the largest so far), stays below the limit.  Where there is a limit on cost or tokens,
+    nobody else is admitted before the first call says what one comes to.  So a limit can be passed
+    by no more than what one call costs more than every call before it.
     """
 
     def __init__(
@@ -117,7 +119,7 @@ class Budget:
         self.max_tokens = max_tokens
         self._spent = spent or Spent()
         self._under_way = 0
-        self._lock = threading.Lock()
+        self._lock = threading.Condition()
 
     @property
     def spent(self) -> Spent:
@@ -148,6 +150,8 @@ class Budget:
           BudgetSpent: a limit is reached.
         """
         with self._lock:
+            while self._under_way and self._nothing_known(price) and is_wanted():
+                self._lock.wait(LOOK_SECONDS)
             reason = self._reached(free=price == FREE)
             if reason:
                 raise BudgetSpent(f"{reason} (spent so far: {self._spent})")
@@ -157,8 +161,13 @@ class Budget:
         """Counts an admitted call; None for one that was not answered."""
         with self._lock:
             self._under_way -= 1
+            self._lock.notify_all()
             if reply is not None:
                 self._spent = self._spent.after(reply)
+
+    def _nothing_known(self, price: Price | None) -> bool:
+        costs = self.max_cost is not None and price != FREE
+        return (costs or self.max_tokens is not None) and self._spent.calls == 0
 
     def _reached(self, *, free: bool) -> str:
         spent, waiting = self._spent, self._under_way
@@ -170,6 +179,8 @@ class Budget:
             if spent.tokens + waiting * spent.longest >= self.max_tokens:
                 return f"the limit of {self.max_tokens:,} tokens is reached"
         if self.max_cost is not None and not free:
+            if spent.unpriced and spent.unmeasured:
+                return "the server does not report its usage, so the limit on cost cannot be kept"
             if spent.unpriced:
                 return (
                     "a call's cost is unknown, so the limit on cost cannot be kept: give the "

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from oracle.models.protocol import Finish, Reply, valid_text
+from oracle.models.protocol import MOST_TOKENS, Finish, Reply, valid_text
 from oracle.models.reasoning import answer_in
 from oracle.models.retry import Transient
 
@@ -243,10 +243,14 @@ def error_in(answer: object) -> tuple[int, Mapping[str, Any]] | None:
     Gateways that began to answer before the model failed send it so; the status is 0 where they do
     not tell it.
     """
-    if not isinstance(answer, Mapping) or not answer.get("error") or "choices" in answer:
+    if not isinstance(answer, Mapping) or answer.get("choices"):
         return None
-    inner = answer["error"]
+    if not answer.get("error") and answer.get("object") != "error":
+        return None
+    inner = answer.get("error") or answer
     code = inner.get("code") if isinstance(inner, Mapping) else None
+    if isinstance(code, str):
+        code = 429 if code.startswith("rate_limit") else int(code) if code.isdecimal() else 0
     return (code if type(code) is int and 100 <= code <= 599 else 0), answer
 
 
@@ -256,15 +260,13 @@ _REASONING = ("reasoning_content", "reasoning", "reasoning_details", "thinking")
 
 def _text(content: object) -> str:
     """The text of a message; of one in parts, those that are text."""
-    if isinstance(content, str):
-        return valid_text(content)
-    parts = content if isinstance(content, list) else ()
+    parts = content if isinstance(content, list) else [content]
     texts = [
         part.get("text")
         for part in parts
-        if isinstance(part, dict) and part.get("type") in ("text", "output_text")
+        if isinstance(part, dict) and part.get("type", "text") in ("text", "output_text")
     ]
-    return valid_text("".join(text for text in texts if isinstance(text, str)))
+    return valid_text("".join(text for text in texts or parts if isinstance(text, str)))
 
 
 def _counts(usage: object) -> Reply:
@@ -276,9 +278,12 @@ def _counts(usage: object) -> Reply:
         return Reply("")
     details = usage.get("completion_tokens_details")
     thought = _count(details, "reasoning_tokens") or 0
-    prompt, written = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
+    # No prompt is empty: who reports none of it does not count.
+    prompt, written = _count(usage, "prompt_tokens") or None, _count(usage, "completion_tokens")
     if prompt is None or written is None:
-        return Reply("", prompt_tokens=prompt, output_tokens=written, thought_tokens=thought)
+        return Reply(
+            "", prompt_tokens=prompt, output_tokens=written or None, thought_tokens=thought
+        )
     beside = max(0, (_count(usage, "total_tokens") or 0) - prompt - written)
     within = 0 if beside and beside >= thought else min(thought, written)
     return Reply(
@@ -291,4 +296,4 @@ def _counts(usage: object) -> Reply:
 
 def _count(numbers: object, name: str) -> int | None:
     value = numbers.get(name) if isinstance(numbers, Mapping) else None
-    return value if type(value) is int and value >= 0 else None
+    return value if type(value) is int and 0 <= value <= MOST_TOKENS else None

@@ -18,7 +18,7 @@ from oracle.models.deadline import Attempt, bound
 from oracle.models.errors import CallRefused, MissingKey, ModelUnavailable, PromptRefused
 from oracle.models.options import LOOK_UP_SECONDS, ServerOptions, without_secrets
 from oracle.models.prices import Price
-from oracle.models.protocol import Finish, Reply, Request, valid_text
+from oracle.models.protocol import MOST_TOKENS, Finish, Reply, Request, valid_text
 from oracle.models.reaching import key_in, reaching
 from oracle.models.reasoning import answer_in
 from oracle.models.retry import RETRYABLE, Caller, Transient, retry_after, retry_info
@@ -301,7 +301,7 @@ def _counts(usage: object) -> Reply:
         return Reply("")
     return Reply(
         "",
-        prompt_tokens=_count(usage, "promptTokenCount"),
+        prompt_tokens=_count(usage, "promptTokenCount") or None,  # no prompt is empty
         output_tokens=_count(usage, "candidatesTokenCount"),
         thought_tokens=_count(usage, "thoughtsTokenCount"),
     )
@@ -309,7 +309,7 @@ def _counts(usage: object) -> Reply:
 
 def _count(usage: dict[str, Any], name: str) -> int:
     value = usage.get(name)
-    return value if type(value) is int and value >= 0 else 0
+    return value if type(value) is int and 0 <= value <= MOST_TOKENS else 0
 
 
 def _text(holder: object, name: str) -> str:

@@ -12,6 +12,9 @@ from typing import Any, Protocol
 from oracle.models.prices import Price
 from oracle.values import Failure, Rejected
 
+MOST_TOKENS = 10**9
+"""Of one call: a server that says more does not count."""
+
 
 class Finish(enum.StrEnum):
     """Why a model stopped writing."""

@@ -25,8 +25,9 @@ USUAL_PER_TOKEN = 2.5
 """Characters, to be expected before a server has reported any: few, to be on the safe side."""
 _MUCH_MORE = 1.9
 """How much more than ever before is too much."""
-_ANOTHER_SIZE = 0.03
-"""Prompts whose sizes differ by more than this share of them cannot have equally many tokens."""
+_ANOTHER_SIZE, _FAR_SIZE = 0.03, 0.6
+"""Of prompts whose sizes differ by more than the first share, two may have equally many tokens by
+chance, three hardly; where they differ by more than the second, two have not."""
 _ROUND = 256
 """Tokens; contexts are set to multiples of it."""
 _SHARE = 0.75
@@ -69,7 +70,7 @@ class Window:
         self._tokens = tokens
         self._too_long: int | None = None
         self._least: float | None = None
-        self._seen: dict[int, int] = {}
+        self._seen: dict[int, list[int]] = {}
         self._lock = threading.Lock()
 
     def first_fit(self, sizes: Sequence[int], start: int, answer: int | None) -> int:
@@ -126,7 +127,7 @@ class Window:
             else:
                 ratio = size / reported
                 self._least = min(ratio, self._least or ratio)
-                self._seen[reported] = size
+                self._seen.setdefault(reported, []).append(size)
         if cut:
             says = f"read {reported:,} tokens of a prompt of {size:,} characters, which has more"
             self._told.once("window", f"{self._name} {says}: {_ADVICE}")
@@ -139,8 +140,18 @@ class Window:
             return True
         if self._least is not None and ratio > _MUCH_MORE * self._least:
             return True
-        before = self._seen.get(reported)
-        return before is not None and abs(size - before) > _ANOTHER_SIZE * before
+        if reported < max(self._seen, default=0) and not telling:
+            return False  # it has read more
+        others = [n for n in self._seen.get(reported, ()) if _differ(n, size, _ANOTHER_SIZE)]
+        return bool(others) and (
+            ratio > _MUCH_PER_TOKEN
+            or _differ(min(others), size, _FAR_SIZE)
+            or _differ(min(others), max(others), _ANOTHER_SIZE)
+        )
+
+
+def _differ(one: int, other: int, share: float) -> bool:
+    return abs(one - other) > share * min(one, other)
 
 
 def _context_of(reported: int) -> int:

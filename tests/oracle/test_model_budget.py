@@ -59,6 +59,25 @@ def test_cost_under_way_is_foreseen_from_the_dearest_call():
         budget.admit()  # 0.5 spent, 0.8 expected
 
 
+def test_nobody_else_is_admitted_before_the_first_says_what_a_call_costs():
+    for limits in ({"max_cost": 1.0}, {"max_tokens": 100}):
+        budget = Budget(**limits)
+        budget.admit()
+        with ThreadPoolExecutor() as pool:
+            waiting = [pool.submit(budget.admit) for _ in range(3)]
+            budget.settle(reply(100, 1.0))
+        assert all(isinstance(one.exception(), BudgetSpent) for one in waiting)
+    budget = Budget(max_cost=1.0)
+    for _ in range(3):
+        budget.admit(FREE)
+    with ThreadPoolExecutor() as pool:
+        budget = Budget(max_cost=1.0)
+        budget.admit()
+        waiting = pool.submit(budget.admit)
+        budget.settle(None)  # it failed, so another may be made
+        assert waiting.result(timeout=60) is None
+
+
 def test_tokens_are_limited():
     budget = Budget(max_tokens=100)
     spend(budget, reply(99), reply(50))

@@ -103,12 +103,18 @@ def test_gateways_that_are_overloaded_are_asked_again(server, kind, status):
 def test_an_error_in_an_answer_of_status_200_is_an_error(server, kind):
     busy = json.dumps({"error": {"code": 502, "message": "provider is down"}}).encode()
     assert answered(server, kind, Step(raw=busy), Step(text="pong")).text == "pong"
+    for code in ("rate_limit_exceeded", "429"):
+        slow = json.dumps({"choices": None, "error": {"code": code}}).encode()
+        assert answered(server, kind, Step(raw=slow), Step(text="pong")).text == "pong"
     refused = b'{"error": "Unexpected endpoint or method. (POST /chat)"}'
     with pytest.raises(CallRefused, match="Unexpected endpoint or method"):
         answered(server, kind, Step(raw=refused))
     spent = json.dumps({"error": {"code": 402, "message": "add credits"}}).encode()
     with pytest.raises(CallRefused, match=r"402: add credits; the account has no credit"):
         answered(server, kind, Step(raw=spent))
+    flat = b'{"object": "error", "message": "quota used up", "code": 402, "choices": []}'
+    with pytest.raises(CallRefused, match="402: quota used up"):
+        answered(server, kind, Step(raw=flat))
 
 
 def test_an_answer_that_failed_in_its_middle_is_not_taken_for_one(server):

@@ -148,7 +148,15 @@ def test_withheld_cut_off_and_empty_replies(model, server):
 
 
 @pytest.mark.parametrize(
-    "usage", [None, 3, {"prompt_tokens": -1}, {"prompt_tokens": True, "completion_tokens": "4"}]
+    "usage",
+    [
+        None,
+        3,
+        {"prompt_tokens": -1},
+        {"prompt_tokens": True, "completion_tokens": "4"},
+        {"prompt_tokens": 0, "completion_tokens": 0},
+        {"prompt_tokens": 10**400, "completion_tokens": 10**400},
+    ],
 )
 def test_usage_that_makes_no_sense_is_unknown(model, server, usage):
     answer = {"choices": [{"message": {"content": "pong"}}], "usage": usage}

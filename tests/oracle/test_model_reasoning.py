@@ -137,6 +137,9 @@ def test_content_in_parts(model, server):
     ]
     server.then(Step(extra={"content": parts}))
     assert model.generate(ASKED).text == ANSWER
+    for bare in ([ANSWER], [{"text": ANSWER}], {"type": "text", "text": ANSWER}):
+        server.then(Step(extra={"content": bare}))
+        assert model.generate(ASKED).text == ANSWER
 
 
 def test_a_model_behind_gemini_s_protocol_that_thinks_aloud(server, monkeypatch):

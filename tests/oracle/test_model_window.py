@@ -1,6 +1,7 @@
 """Prompts that a server cannot read whole are noticed, shortened as they say, and told."""
 
 import logging
+import random
 from contextlib import ExitStack
 
 import pytest
@@ -276,3 +277,21 @@ def test_far_more_characters_a_token_than_ever_before_give_it_away():
 @pytest.mark.parametrize("reported", [None, 0])
 def test_a_server_that_reports_nothing_is_believed(reported):
     assert not Window("m", Told()).cut(10**6, reported)
+
+
+def test_equally_many_tokens_by_chance_give_nothing_away():
+    """Prompts of many sizes and of 3.0 to 4.0 characters a token, as a long run has them."""
+    rng = random.Random(1)
+    for _ in range(20):
+        window = Window("m", Told())
+        for _ in range(400):
+            size = rng.randrange(6_500, 24_000)
+            assert not window.cut(size, round(size / rng.uniform(3.0, 4.0)))
+
+
+def test_a_server_that_always_reads_as_much_is_found_out():
+    window = Window("m", Told())
+    assert not window.cut(9_000, 2_900)
+    found = [window.cut(size, 5_000) for size in (17_000, 17_100, 18_200, 19_500, 19_600)]
+    assert found == [False, False, False, True, True]
+    assert window.first_fit([19_600, 9_000], 0, None) == 1
