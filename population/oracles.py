@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -86,6 +86,11 @@ class Spending:
     max_calls: int | None = None
     max_tokens: int | None = None
     price: str | None = None
+
+    def __str__(self) -> str:
+        given = {name: value for name, value in asdict(self).items() if value is not None}
+        words = (f"--{name.replace('_', '-')} {value}" for name, value in given.items())
+        return " ".join(words) or "none"
 
 
 class Authorship:

@@ -13,7 +13,7 @@ from registry.schema import UtcDateTime
 
 VERSION = 1
 """Rises when an older program could not read a newer file (`PRAGMA user_version`)."""
-_LATER = {"attempt": {"repairs": "integer not null default 0"}}
+_LATER = {"attempt": {"repairs": "integer not null default 0"}, "run": {"limits": "json"}}
 """Columns that the first files lack.  Older programs do not mind them."""
 
 
@@ -35,6 +35,7 @@ class RunRow(Table, table=True):
     initial: str
     mixture: str
     final: dict[str, Any] | None = Field(sa_column=Column(JSON(), nullable=True))
+    limits: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON(), nullable=True))
 
 
 class IterationRow(Table, table=True):

@@ -188,6 +188,7 @@ def run(
     """
     from population.cli.prompts import show_first
     from population.cli.working import name_for, ready, work
+    from population.limits import keep
     from population.members import named_initial
     from population.oracles import check_writer
     from population.records import RunState
@@ -214,7 +215,7 @@ def run(
             record = runs.start(name, config)
         except RunExists as error:
             raise RunExists(f"{error}: {session.typed(f'csro resume {name}')}") from None
-        work(session, runs, record, arena, spending)
+        work(session, runs, record, arena, keep(runs, name, spending))
 
 
 @click.command()
@@ -235,6 +236,7 @@ def resume(
     """Goes on with RUN from wherever it was left; a finished run is only told again."""
     from population.cli.telling import answer, told_again
     from population.cli.working import at_pace, ready, work
+    from population.limits import kept
     from population.records import RunState
 
     with session.arena(wall, workers) as arena:
@@ -243,8 +245,11 @@ def resume(
         if record.state is RunState.FINISHED:
             answer(session, record, told_again(arena, runs, run_name), {})
         else:
-            ready(arena, record.config.oracle, spending)
-            work(session, runs, record, arena, spending)
+            holding = kept(runs, run_name, spending)
+            if holding != spending:
+                click.echo(f"limits and price as given before: {holding}", err=True)
+            ready(arena, record.config.oracle, holding)
+            work(session, runs, record, arena, holding)
 
 
 @click.command()
