@@ -15,6 +15,7 @@ from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from itertools import chain
+from operator import attrgetter
 from types import TracebackType
 
 from arena.bouts import BoutHandler, Played
@@ -97,7 +98,7 @@ class Runner:
         """Where jobs run; opened when it is needed, as a cluster is far away."""
         if self._opened is None:
             build = partial(BoutHandler, self.limits)
-            self._opened = open_executor(self._workers, build, brief=_is_brief)
+            self._opened = open_executor(self._workers, build, brief=attrgetter("brief"))
         return self._opened
 
     @property
@@ -307,10 +308,6 @@ class Runner:
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-
-def _is_brief(job: Job) -> bool:
-    return job.brief
 
 
 def _nobody() -> None:

@@ -26,7 +26,7 @@ from arena.games import game as game_named
 from arena.games.parts import InformationStates
 from arena.games.protocol import Game
 from arena.home import Home
-from arena.house.population import Population, default_population
+from arena.house.population import default_population
 from arena.kinds.tabular import states_of
 from arena.local import Arena
 from arena.payoffs import PayoffTable
@@ -192,11 +192,6 @@ def _trends(path: str, game: str, version: int, stamp: str) -> Mapping[str, tupl
 def trends(game: Game) -> Mapping[str, tuple[float, ...]]:
     """How the mean return of each policy settled: after each twelfth of the stored matches."""
     return _trends(str(home().path), game.name, game.version, fingerprint(game))
-
-
-def population_of(game: Game) -> Population:
-    """What scores are measured on."""
-    return default_population(game.name)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)

@@ -50,6 +50,27 @@ def seen(versions: Iterable[PolicyVersion]) -> tuple[PolicyVersion, ...]:
     return tuple(one for one in best if not is_hidden(one, secret))
 
 
+def newest(
+    game: Game,
+    limit: int,
+    of: str | None = None,
+    against: str | None = None,
+    *,
+    faults_only: bool = False,
+) -> Sequence[MatchRow]:
+    """The newest stored matches, whoever played them; see `MatchStore.matches`."""
+    return data.home().store.matches(
+        game.name,
+        game.version,
+        selecting=False,
+        of=of,
+        against=against,
+        faults_only=faults_only,
+        newest_first=True,
+        limit=limit,
+    )
+
+
 def by_digests(digests: Collection[str]) -> dict[str, PolicyVersion]:
     """The known ones among registered versions.
 

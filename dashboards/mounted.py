@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from arena.errors import UsageFault
 from arena.extras import install_command
-from dashboards.headers import Application, Protected, front_page, headers
+from arena.server.limits import Application
+from dashboards.headers import Protected, front_page, headers
 from dashboards.identity import SignIn, cookie_secret, read
 from dashboards.server import APP, options, warm_up
 from dashboards.settings import Settings, Submitting

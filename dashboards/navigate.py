@@ -12,7 +12,9 @@ import streamlit as st
 from dashboards.text import in_markdown
 
 if TYPE_CHECKING:
-    from registry.values import PolicyVersion
+    from types import ModuleType
+
+    from streamlit.delta_generator import DeltaGenerator
 
 _PAGES = "_pages"
 _ON = "1"
@@ -43,11 +45,6 @@ def go(page: str, **parameters: str) -> None:
 def address(page: str, **parameters: str) -> str:
     """A link to a page, relative to the site."""
     return f"/{page}?{urlencode(parameters)}"
-
-
-def policy_address(version: PolicyVersion) -> str:
-    """Link to a policy's page."""
-    return address("policy", game=version.game, policy=version.ref)
 
 
 def asked(name: str) -> str:
@@ -133,6 +130,40 @@ def selected(
     chosen = str(st.selectbox(label, options, key=key, help=help))
     keep(name, key, chosen, options[0])
     return chosen
+
+
+def one_of(
+    label: str,
+    options: Sequence[str],
+    name: str,
+    key: str,
+    what: str = "",
+    *,
+    at: DeltaGenerator | ModuleType = st,
+    **looks: Any,
+) -> str:
+    """One of some options side by side, which the address keeps unless it is the first.
+
+    Args:
+      label: of the choice.
+      options: the first is usual.
+      name: in the address.
+      key: of the widget.
+      what: the options are, for an address that names none of them; "" to say nothing.
+      at: where it is drawn.
+      looks: of the widget.
+    """
+    follow(name, key, options, what)
+    chosen = at.segmented_control(
+        label,
+        options,
+        default=None if key in st.session_state else options[0],
+        required=True,
+        key=key,
+        **looks,
+    )
+    keep(name, key, chosen, options[0])
+    return str(chosen or options[0])
 
 
 def switched(label: str, name: str, key: str, help: str | None = None) -> bool:

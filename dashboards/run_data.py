@@ -15,6 +15,7 @@ import streamlit as st
 from arena.analysis.stakes import stakes_of
 from arena.games import game as game_named
 from arena.games.protocol import Game
+from arena.house.population import default_population
 from arena.standings import payoff_table
 from dashboards import data
 from dashboards.comparing import Scored
@@ -132,7 +133,7 @@ def _moment(record: RunRecord) -> int:
 def _measured(
     path: str, game: str, stamp: str, field_key: int, members: tuple[str, ...]
 ) -> Measured:
-    population, table = data.population_of(game_named(game)), data.payoffs(game_named(game))
+    population, table = default_population(game), data.payoffs(game_named(game))
     if not set(members) <= set(table.digests):  # one was withdrawn, or is a candidate still
         table = payoff_table(data.home(), game_named(game), [*members, *population.digests])
     return measured_in(table, members, population, stakes_of(game_named(game)))

@@ -22,11 +22,10 @@ LARGEST_BYTES = 300_000
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """One picture: its name, the page, a button to press first, and how tall at most."""
+    """One picture: its name, the page, and how tall at most."""
 
     name: str
     path: str
-    press: str = ""
     height: int = 1_000
     size: tuple[int, int] = LAPTOP
     dark: bool = False
@@ -70,8 +69,6 @@ def take(home: Path, out: Path) -> list[Path]:
         for shot in wanted:
             with Browser(address, shot.size, dark=shot.dark) as browser:
                 browser.open(shot.path)
-                if shot.press:
-                    browser.click(shot.press)
                 if shot.name == "submit":
                     browser.wait_for("Source")
                 file = out / f"{shot.name}.png"

@@ -15,7 +15,7 @@ from arena.analysis.estimates import Estimate, over_programs
 from arena.games import game as game_named
 from arena.games.parts import Learner
 from arena.games.protocol import Game
-from arena.house.population import Population, default_population
+from arena.house.population import Population
 from arena.rejection import Rejection
 from arena.seam import Tournament
 from arena.submission import prepare
@@ -299,8 +299,3 @@ def own_rows(game: Game, runs: Iterable[tuple[RunRecord, Measured]]) -> list[Row
         for config, group in by_variant(others).items()
     ]
     return sorted(rows, key=lambda row: -row.ours.agg_score.value if row.ours else 0.0)
-
-
-def population_of(game: Game) -> Population:
-    """What all rows are measured against."""
-    return default_population(game.name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,6 @@ from registry.errors import InviteRefused, MalformedName, NameRefused
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from arena.seam import Operations
 
 ROLE = click.Choice([role.value for role in Role])
 
@@ -36,20 +35,13 @@ def _expires(context: click.Context, option: click.Parameter, value: datetime | 
     return None if value is None else value.replace(tzinfo=UTC)
 
 
-def _expiry_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds --expires."""
-    return click.option(
-        "--expires",
-        type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M"]),
-        callback=_expires,
-        metavar="DATE",
-        help="When it ends, in UTC: 2026-12-31 or 2026-12-31T18:00; never by default.",
-    )(function)
-
-
-def _office(session: Session) -> Operations:
-    """The accounts, of a new home where there is none."""
-    return session.office(new=True)
+_expiry_option = click.option(
+    "--expires",
+    type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M"]),
+    callback=_expires,
+    metavar="DATE",
+    help="When it ends, in UTC: 2026-12-31 or 2026-12-31T18:00; never by default.",
+)
 
 
 @accounts.command("list")
@@ -78,7 +70,7 @@ def show(session: Session) -> None:
 @session_options
 def add(session: Session, name: str, role: str, expires: datetime | None) -> None:
     """Makes the account NAME and its token, which is shown now and stored nowhere."""
-    made = _office(session).add_accounts([(name, Role(role))], expires=expires)
+    made = session.office(new=True).add_accounts([(name, Role(role))], expires=expires)
     _tell_token(session, name, _secret(made, name))
 
 
@@ -93,11 +85,11 @@ def invite(
 ) -> None:
     """Makes a code with which others make N accounts; it is shown now and stored nowhere."""
     if withdraw is not None:
-        if not _office(session).withdraw_invite(withdraw):
+        if not session.office(new=True).withdraw_invite(withdraw):
             raise UsageFault(f"no open invitation has the mark {withdraw!r}")
         session.answer({"withdrawn": withdraw}, lambda out: out.print(f"ended  {plain(withdraw)}"))
         return
-    code = _office(session).invite(Role(role), uses=uses, expires=expires)
+    code = session.office(new=True).invite(Role(role), uses=uses, expires=expires)
     session.answer(
         {"code": code, "role": role, "uses": uses},
         lambda out: out.print(f"code for {uses} x {role}: {plain(code)}", soft_wrap=True),
@@ -137,7 +129,7 @@ def import_(session: Session, file: Path, as_invites: bool, expires: datetime | 
     alone then redeems for a token.
     """
     roster = read_roster(_read(file))
-    office = _office(session)
+    office = session.office(new=True)
     make = office.invite_all if as_invites else office.add_accounts
     made, what = make(roster, expires=expires), "code" if as_invites else "token"
     secrets = {name: _secret(made, name) for name, _ in roster}
@@ -161,7 +153,7 @@ def renew(session: Session, name: str, yes: bool, expires: datetime | None) -> N
 
     It ends when that one would have ended, unless --expires says otherwise.
     """
-    office = _office(session)
+    office = session.office(new=True)
     if not yes and any(one.name == name and one.has_token for one in office.accounts()):
         click.confirm("There is a token, which will fit no longer.  Go on?", abort=True)
     _tell_token(session, name, office.renew_token(name, expires=expires))
@@ -172,7 +164,7 @@ def renew(session: Session, name: str, yes: bool, expires: datetime | None) -> N
 @session_options
 def disable(session: Session, name: str) -> None:
     """Shuts the account NAME: its token opens nothing.  Its policies and matches stay."""
-    _tell(session, _office(session).disable_account(name))
+    _tell(session, session.office(new=True).disable_account(name))
 
 
 @accounts.command()
@@ -180,7 +172,7 @@ def disable(session: Session, name: str) -> None:
 @session_options
 def enable(session: Session, name: str) -> None:
     """Opens the account NAME again."""
-    _tell(session, _office(session).disable_account(name, disabled=False))
+    _tell(session, session.office(new=True).disable_account(name, disabled=False))
 
 
 @accounts.command("role")
@@ -189,7 +181,7 @@ def enable(session: Session, name: str) -> None:
 @session_options
 def set_role(session: Session, name: str, role: str) -> None:
     """Gives the account NAME another ROLE."""
-    _tell(session, _office(session).set_role(name, Role(role)))
+    _tell(session, session.office(new=True).set_role(name, Role(role)))
 
 
 @accounts.command()
@@ -200,7 +192,7 @@ def set_role(session: Session, name: str, role: str) -> None:
 def quota(session: Session, name: str, submissions: int | None, minutes: float | None) -> None:
     """Says what the account NAME may hand in on a day; what is left out has the default."""
     seconds = None if minutes is None else 60.0 * minutes
-    _tell(session, _office(session).set_quota(name, Quota(submissions, seconds)))
+    _tell(session, session.office(new=True).set_quota(name, Quota(submissions, seconds)))
 
 
 @accounts.command()

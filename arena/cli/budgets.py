@@ -7,16 +7,13 @@ from typing import Any
 
 import click
 
-
-def precision_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds --precision."""
-    return click.option(
-        "--precision",
-        type=click.FloatRange(0, min_open=True),
-        metavar="X",
-        help="Play each pair until the standard error of its mean return a match is at most X; "
-        "--matches is then the most that it may get.",
-    )(function)
+precision_option = click.option(
+    "--precision",
+    type=click.FloatRange(0, min_open=True),
+    metavar="X",
+    help="Play each pair until the standard error of its mean return a match is at most X; "
+    "--matches is then the most that it may get.",
+)
 
 
 def focus_options(function: Callable[..., Any]) -> Callable[..., Any]:

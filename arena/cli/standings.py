@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict, is_dataclass, replace
+from dataclasses import asdict, fields, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,7 +60,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Rating):
         return {"mu": value.mu, "sigma": value.sigma, "conservative": value.conservative}
     if is_dataclass(value) and not isinstance(value, type):
-        return {key: _plain(item) for key, item in vars_of(value).items()}
+        return {one.name: _plain(getattr(value, one.name)) for one in fields(value)}
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -68,11 +68,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float):
         return _finite(value)
     return value
-
-
-def vars_of(value: Any) -> dict[str, Any]:
-    """Fields of a dataclass, not descended into."""
-    return {name: getattr(value, name) for name in value.__dataclass_fields__}
 
 
 @click.command()

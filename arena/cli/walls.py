@@ -8,16 +8,13 @@ from typing import Any
 
 import click
 
-
-def sharing_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds --vouched as `shared`."""
-    return click.option(
-        "--vouched",
-        "shared",
-        is_flag=True,
-        help="You vouch for every Python policy that plays: matches of one policy may share a "
-        "process, which is faster, and lets a dishonest one carry knowledge between them.",
-    )(function)
+sharing_option = click.option(
+    "--vouched",
+    "shared",
+    is_flag=True,
+    help="You vouch for every Python policy that plays: matches of one policy may share a "
+    "process, which is faster, and lets a dishonest one carry knowledge between them.",
+)
 
 
 def sandbox_options(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -16,16 +16,13 @@ from arena.contest.certificate import Facts, Outcome, takings_of
 from arena.contest.entries import entries_of, pairs_of
 from arena.contest.values import Taking, moves_digest
 from arena.errors import HomeUnusable, UsageFault
-from arena.executors import Workers
 from arena.games import game as game_named
 from arena.games.protocol import Game
 from arena.home import FINALS, Home
-from arena.runner import Runner
-from arena.tally import Pair, PlayReport, Progress, Request, silent
+from arena.tally import Pair
 from arena.values import Result
 from registry.tournaments import Entry, Tournament
 from registry.values import PolicyVersion, Season, Status
-from sandbox.choose import WallChoice
 
 _SOFTWARE = ("policy-arena", "open_spiel", "numpy")
 
@@ -37,41 +34,12 @@ def counting(home: Home, tournament: Tournament) -> tuple[Entry, ...]:
     return entries_of(tournament, home.registry.find(tournament.game))
 
 
-def play_final(
-    home: Home,
-    name: str,
-    *,
-    now: datetime,
-    workers: Workers | int = 0,
-    wall: WallChoice | None = None,
-    progress: Progress = silent,
-) -> PlayReport:
-    """Freezes a tournament that is over, and plays what is missing of its final.
-
-    Killed at any moment, it goes on when it is called again.
-
-    Args:
-      home: whose registry has the tournament.
-      name: of the tournament.
-      now: the moment.
-      workers: see `Runner`.
-      wall: likewise.
-      progress: told after every job.
-
-    Raises:
-      UnknownTournament, TournamentConflict: there is no final to be played.
-      UsageFault: fewer than two policies take part.
-    """
-    final, game, wanted = begun(home, name, now)
-    with Runner(final, workers=workers, wall=wall) as runner:
-        return runner.play(Request(game, wanted, progress=progress))
-
-
 def begun(home: Home, name: str, now: datetime) -> tuple[Home, Game, dict[Pair, int]]:
     """Freezes a tournament that is over; returns where its final is played, its game, and what.
 
     Raises:
-      UnknownTournament, TournamentConflict, UsageFault: see `play_final`.
+      UnknownTournament, TournamentConflict: there is no final to be played.
+      UsageFault: fewer than two policies take part.
     """
     tournament = home.registry.tournament(name)
     entrants = counting(home, tournament)

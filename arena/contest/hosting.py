@@ -76,7 +76,7 @@ class Hosting(Office):
         Killed at any moment, it goes on when it is called again.
 
         Raises:
-          UnknownTournament, TournamentConflict, UsageFault: see `arena.contest.final.play_final`.
+          UnknownTournament, TournamentConflict, UsageFault: see `arena.contest.final.begun`.
         """
         final, game, wanted = begun(self.home, name, datetime.now(UTC))
         with self._arena.runner.for_home(final) as runner:

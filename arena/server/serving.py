@@ -8,12 +8,11 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any
 
 import uvicorn
 
@@ -24,7 +23,7 @@ from arena.server.app import Api
 from arena.server.bell import Bell
 from arena.server.connection import PromptConnection
 from arena.server.ledger import FILE, Ledger
-from arena.server.limits import A_SECOND, Limited
+from arena.server.limits import A_SECOND, Application, Limited, Message, Receive, Send
 from arena.server.listening import listener
 from arena.server.news import News
 from arena.server.player import DAY, Player
@@ -47,11 +46,6 @@ CONNECTIONS = 1_000
 GOODBYE_SECONDS = 3
 LOOK_AGAIN_SECONDS = 10.0
 """Between two looks for a wall that is missing; each starts what there is, to try it."""
-Message = MutableMapping[str, Any]
-Application = Callable[
-    [Message, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]],
-    Awaitable[None],
-]
 _OURS = ("/api/", "/health", "/metrics", "/badge/", "/feed/")
 
 
@@ -281,8 +275,8 @@ def _beside(api: Application, serving: Serving) -> Application:
 
     async def answer(
         scope: Message,
-        receive: Callable[[], Awaitable[Message]],
-        send: Callable[[Message], Awaitable[None]],
+        receive: Receive,
+        send: Send,
     ) -> None:
         ours = scope["type"] == "http" and str(scope["path"]).startswith(_OURS)
         await (api if ours else pages)(scope, receive, send)

@@ -10,6 +10,7 @@ import streamlit as st
 
 from arena.games import GAMES
 from arena.games.protocol import Game
+from arena.house.population import default_population
 from dashboards import data, navigate
 from dashboards.commands import typed
 from dashboards.text import demoted, in_code, in_markdown
@@ -26,22 +27,14 @@ def show(game: Game) -> None:
         "Rules": lambda: st.markdown(demoted(game.rules)),
         "This arena": _machine,
     }
-    first = next(iter(parts))
-    navigate.follow("part", "about_part", parts, "part")
-    part = st.segmented_control(
-        "Part",
-        list(parts),
-        default=None if "about_part" in st.session_state else first,
-        required=True,
-        key="about_part",
-        label_visibility="collapsed",
+    part = navigate.one_of(
+        "Part", list(parts), "part", "about_part", "part", label_visibility="collapsed"
     )
-    navigate.keep("part", "about_part", part, first)
-    parts[part or first]()
+    parts[part]()
 
 
 def _measures(game: Game) -> None:
-    population = data.population_of(game)
+    population = default_population(game.name)
     exactly = "; for policies of kind tabular, exactly" if game.states else ""
     st.markdown(
         f"A match of {in_markdown(game.title)} returns {game.unit}; what one side wins the other "

@@ -9,7 +9,7 @@ import streamlit as st
 
 from arena.figures.text import number, signed
 from arena.readable import readable
-from dashboards import known, navigate, run_data, theme
+from dashboards import known, links, navigate, run_data, theme
 from dashboards.charts.pointing import pointed
 from dashboards.text import in_markdown
 from dashboards.tiles import tiles
@@ -127,11 +127,7 @@ def _attempt(facts: RunFacts, tried: Tried) -> None:
         st.markdown(f"**Rejected**: {in_markdown(attempt.failure.kind.value)}")
         st.code(shown(attempt.failure.reason) or "(no reason)", language=None, wrap_lines=True)
     names = [("Program", program), ("made from", parent)]
-    told = [
-        f"{title}: [{in_markdown(one.ref)}]({navigate.policy_address(one)})"
-        for title, one in names
-        if one
-    ]
+    told = [f"{title}: {links.named(facts.game, one.ref)}" for title, one in names if one]
     if told:
         st.markdown(" · ".join(told))
     readables = [one for one in (program, parent) if one and not known.why_closed(one)]

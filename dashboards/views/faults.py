@@ -13,7 +13,7 @@ from arena.figures.text import signed
 from arena.games.protocol import Game
 from arena.store.values import MatchRow
 from arena.values import Termination
-from dashboards import data, known, navigate
+from dashboards import known, navigate
 from dashboards.text import in_markdown
 from registry import shown
 from registry.values import PolicyVersion
@@ -75,15 +75,7 @@ def grouped(rows: Iterable[MatchRow]) -> list[Failure]:
 @st.fragment
 def faults(game: Game, version: PolicyVersion) -> None:
     """Draws the errors, and below them the one that is selected."""
-    rows = data.home().store.matches(
-        game.name,
-        game.version,
-        selecting=False,
-        of=version.digest,
-        faults_only=True,
-        newest_first=True,
-        limit=READ,
-    )
+    rows = known.newest(game, READ, version.digest, faults_only=True)
     mine = [row for row in known.matches(rows) if version.digest == row.seats[row.fault_seat or 0]]
     if not mine:
         st.success("It has forfeited no match.", icon=":material/check:")

@@ -14,6 +14,7 @@ from arena.figures import colours
 from arena.figures.intervals import Line, Reference, comparable, fitting, interval_plot
 from arena.figures.text import number, short_ref
 from arena.games.protocol import Game
+from arena.house.population import default_population
 from arena.standings import MEAN_RETURN
 from dashboards import data, navigate
 from dashboards.charts.pointing import pointed
@@ -42,7 +43,7 @@ _OF_ALL_MATCHES = (RankBy.RATING, RankBy.MEAN_RETURN)
 def show(game: Game) -> None:
     """Draws the page."""
     began, stamp = time.monotonic(), data.fingerprint(game)
-    population = data.population_of(game)
+    population = default_population(game.name)
     st.caption(
         f"{in_markdown(game.title)}: {game.unit} a match, measured on the frozen population "
         f"{in_markdown(population.name)}. Tick a row to open its policy; a name opens it in a tab "
@@ -189,7 +190,7 @@ def _unranked(game: Game, by: RankBy, rows: Sequence[Row]) -> None:
     count = sum(row.rank is None for row in rows)
     if not count:
         return
-    population = data.population_of(game)
+    population = default_population(game.name)
     who = "1 policy is" if count == 1 else f"{count:,} policies are"
     needed = (
         "a rank here takes a match against another policy"

@@ -192,13 +192,5 @@ def _end(row: MatchRow, side: int) -> str:
 
 def worst_matches(game: Game, digest: str, other: str) -> list[MatchRow]:
     """At most `SHOWN` of the newest `READ` matches of a pair, the worst for `digest` first."""
-    found = data.home().store.matches(
-        game.name,
-        game.version,
-        selecting=False,
-        of=digest,
-        against=other,
-        newest_first=True,
-        limit=READ,
-    )
+    found = known.newest(game, READ, digest, other)
     return sorted(found, key=lambda row: row.returns[row.seats.index(digest)])[:SHOWN]

@@ -13,7 +13,7 @@ from arena.figures.heatmap import MOST_LABELS, Shades, clustered, payoff_heatmap
 from arena.figures.text import number, signed
 from arena.games.protocol import Game
 from arena.payoffs import PayoffTable
-from dashboards import data, links, navigate, theme
+from dashboards import data, known, links, navigate, theme
 from dashboards.charts.pointing import pointed
 from dashboards.commands import typed
 from dashboards.text import in_code, in_markdown
@@ -41,16 +41,7 @@ def show(game: Game) -> None:
         st.info(f"Nobody has met yet. Play a round robin:  {command}")
         return
     order, most, download = st.columns([4, 3, 2], vertical_alignment="bottom")
-    navigate.follow("by", "payoffs_by", ORDERS, "order")
-    by = order.segmented_control(
-        "Ordered by",
-        ORDERS,
-        default=None if "payoffs_by" in st.session_state else ORDERS[0],
-        required=True,
-        key="payoffs_by",
-        wrap=True,
-    )
-    navigate.keep("by", "payoffs_by", by, ORDERS[0])
+    by = navigate.one_of("Ordered by", ORDERS, "by", "payoffs_by", "order", at=order, wrap=True)
     chosen = _chosen(game, [row.ref for row in rows])
     rows = tuple(row for row in rows if not chosen or row.ref in chosen)
     sizes = [size for size in SIZES if size < len(rows)] + [len(rows)]
@@ -102,17 +93,14 @@ def _shades(whole: PayoffTable, ranked: Sequence[str]) -> Shades | None:
       whole: all payoffs.
       ranked: the policies that are shown, the best first.
     """
-    navigate.follow("colours", "payoffs_colours", SHADES)
-    chosen = st.segmented_control(
+    chosen = navigate.one_of(
         "Colours",
-        SHADES,
+        list(SHADES),
+        "colours",
+        "payoffs_colours",
         format_func=SHADES.__getitem__,
-        default=None if "payoffs_colours" in st.session_state else WIDE,
-        required=True,
-        key="payoffs_colours",
         label_visibility="collapsed",
     )
-    navigate.keep("colours", "payoffs_colours", chosen, WIDE)
     if chosen == WIDE:
         return None
     table = whole.restrict(ranked[: max(len(ranked) // 3, 3)])
@@ -208,15 +196,7 @@ def _map_and_pair(
 
 
 def _matches(game: Game, one: str, other: str, key: str) -> None:
-    found = data.home().store.matches(
-        game.name,
-        game.version,
-        selecting=False,
-        of=one,
-        against=other,
-        newest_first=True,
-        limit=SHOWN,
-    )
+    found = known.newest(game, SHOWN, one, other)
     if not found:
         st.caption("Members of a mixture played these matches; the mixture's page lists them.")
         return

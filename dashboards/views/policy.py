@@ -48,16 +48,9 @@ def show(game: Game) -> None:
     if version is None:
         return
     _heading(game, version)
-    navigate.follow("part", "policy_part", PARTS, "part")
-    part = st.segmented_control(
-        "Part",
-        PARTS,
-        default=None if "policy_part" in st.session_state else PARTS[0],
-        required=True,
-        key="policy_part",
-        label_visibility="collapsed",
+    part = navigate.one_of(
+        "Part", PARTS, "part", "policy_part", "part", label_visibility="collapsed"
     )
-    navigate.keep("part", "policy_part", part, PARTS[0])
     match part:
         case "Source":
             _source(game, version)
@@ -343,16 +336,7 @@ def _members(game: Game, version: PolicyVersion) -> None:
 
 
 def _matches(game: Game, version: PolicyVersion) -> None:
-    rows = known.matches(
-        data.home().store.matches(
-            game.name,
-            game.version,
-            selecting=False,
-            of=version.digest,
-            newest_first=True,
-            limit=LISTED,
-        )
-    )
+    rows = known.matches(known.newest(game, LISTED, version.digest))
     if not rows:
         st.info(
             "It plays through its members: their matches are on their pages."

@@ -81,17 +81,8 @@ def _choose(game: Game) -> None:
     with right:
         faults = navigate.switched("Only forfeits", "forfeits", "replay_faults")
     digests = {ref: digest for digest, ref in names.items()}
-    found = data.home().store.matches(
-        game.name,
-        game.version,
-        selecting=False,
-        of=digests.get(of),
-        against=digests.get(against),
-        faults_only=faults,
-        newest_first=True,
-        limit=LISTED,
-    )
-    found = known.matches(found)
+    pair = digests.get(of), digests.get(against)
+    found = known.matches(known.newest(game, LISTED, *pair, faults_only=faults))
     if not found:
         st.info(
             "No such match is stored. Choose others, or play a round robin:  "
@@ -116,7 +107,7 @@ def _heading(stored: Stored) -> None:
         for seat, version in enumerate(stored.versions):
             st.markdown(
                 f"{':blue-badge' if seat == 0 else ':orange-badge'}[seat {seat}] "
-                f"[{in_markdown(version.ref)}]({navigate.policy_address(version)}) "
+                f"{links.named(game, version.ref)} "
                 f"**{signed(result.returns[seat], 0)}** {game.unit}",
                 width="content",
             )

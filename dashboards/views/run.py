@@ -43,16 +43,7 @@ _ICONS = {
 
 def show(game: Game, record: RunRecord) -> None:
     """Draws one run; looks again every few seconds while somebody works on it."""
-    navigate.follow("part", "run_part", PARTS, "part")
-    part = st.segmented_control(
-        "Part",
-        PARTS,
-        default=None if "run_part" in st.session_state else PARTS[0],
-        required=True,
-        key="run_part",
-        label_visibility="collapsed",
-    )
-    navigate.keep("part", "run_part", part, PARTS[0])
+    part = navigate.one_of("Part", PARTS, "part", "run_part", "part", label_visibility="collapsed")
     phase = run_data.phase(run_data.facts(record.name).record)
 
     @st.fragment(run_every=_pause(phase))

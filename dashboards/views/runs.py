@@ -144,16 +144,7 @@ def _compare(game: Game, found: Sequence[RunRecord]) -> None:
     st.session_state[key] = st.session_state.get(key, [])[:COMPARED] or measured
     chosen = left.multiselect("Runs", names, max_selections=COMPARED, key=key)
     navigate.keep_all("compared", key, [] if chosen == measured else chosen)
-    navigate.follow("lines", "compared_how", (EACH, SEEDS))
-    how = right.segmented_control(
-        "Lines",
-        (EACH, SEEDS),
-        default=None if "compared_how" in st.session_state else EACH,
-        required=True,
-        key="compared_how",
-        wrap=True,
-    )
-    navigate.keep("lines", "compared_how", how, EACH)
+    how = navigate.one_of("Lines", (EACH, SEEDS), "lines", "compared_how", at=right, wrap=True)
     picked = [record for record in found if record.name in chosen]
     scored = {record.name: run_data.scored(record) for record in picked}
     if not any(scored.values()):

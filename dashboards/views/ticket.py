@@ -9,7 +9,7 @@ from arena.analysis.metrics import AgainstOpponent
 from arena.figures.text import interval, number, signed
 from arena.games.protocol import Game
 from arena.listings import also
-from dashboards import data, known, navigate
+from dashboards import data, known, links, navigate
 from dashboards.budgets import duration
 from dashboards.submissions import SubmissionQueue
 from dashboards.text import in_markdown
@@ -248,14 +248,12 @@ def _worst(game: Game, version: PolicyVersion) -> None:
         called = known.names([one.digest for one in met], game)
         lines = [_line(game, version, one, called[one.digest]) for one in met]
         st.markdown("**Worst opponents**\n\n" + "\n".join(lines))
-    link = navigate.policy_address(version)
-    st.markdown(f"All opponents, faults and matches: [{in_markdown(version.ref)}]({link})")
+    st.markdown(f"All opponents, faults and matches: {links.named(game, version.ref)}")
 
 
 def _line(game: Game, version: PolicyVersion, one: AgainstOpponent, ref: str) -> str:
-    opponent = navigate.address("policy", game=game.name, policy=ref)
     mean = signed(one.payoff.value if one.payoff else None)
-    said = f"1. [{in_markdown(ref)}]({opponent}): {mean} {game.unit} a match; won {one.wins}, "
+    said = f"1. {links.named(game, ref)}: {mean} {game.unit} a match; won {one.wins}, "
     said += f"drawn {one.draws}, lost {one.losses}"
     found = worst_matches(game, version.digest, one.digest)[:1]
     for row in found:

@@ -1,6 +1,6 @@
 """Language models behind one call: a request goes in, a reply comes out, and nothing is paid twice.
 
-`protocol` says what a model is; `gemini`, `openai_compatible`, `recorded` and `scripted` are
+`protocol` says what a model is; `gemini`, `openai_compatible` and `recorded` are
 models; `journal` keeps every reply, `budget` stops a run in time, `retry` outlasts a busy server
 and `deadline` one that sends without an end; `catalogue` knows what well-known models cost and
 take, and is data; `alias` notices who answered, `reasoning` takes out what was only thought, and

@@ -17,6 +17,7 @@ from arena.cli.standings import document_of
 from arena.errors import ArenaError
 from arena.executors import Workers
 from arena.games.protocol import Game
+from arena.house.population import default_population
 from arena.local import Arena
 from arena.printed import estimated, marked
 from oracle.grammar.genome import GRAMMARS
@@ -45,7 +46,6 @@ from population.reproduction import (
     house_row,
     learner_row,
     own_rows,
-    population_of,
     rows_to_run,
     run_of,
     variant_rows,
@@ -102,7 +102,7 @@ def fill(
         rows = _simple_rows(arena, game, wanted.seeds, count)
         records, stopped = _finished(runs, arena, configurations, spending)
         evaluate_runs(arena, runs, records, count=count, steps=wanted.steps)
-        rows = [brought_up_to_date(row, arena, game, population_of(game)) for row in rows]
+        rows = [brought_up_to_date(row, arena, game, default_population(game.name)) for row in rows]
         rows += _csro_rows(arena, runs, game, wanted.model)
         pages = {f"{one.name}.html": run_page(gather(arena, runs, one.name)) for one in records}
     written = _write(folder, game, rows, pages)
@@ -128,7 +128,7 @@ def check_models(wanted: Sequence[RunConfig], spending: Spending) -> None:
 
 def _simple_rows(arena: Arena, game: Game, seeds: range, count: int) -> list[Row]:
     """Learners and house entrants of the paper's tables, and the rows that nothing here fills."""
-    population, names = population_of(game), {one.name for one in arena.policies(game)}
+    population, names = default_population(game.name), {one.name for one in arena.policies(game)}
     taken = {one.beside or one.title for one in game.learners}
     with progress_bar(f"learners and house against {population.name}") as progress:
         matches = Matches(arena, game, shared=True, progress=progress)
@@ -236,7 +236,7 @@ def _free_name(runs: Runs, config: RunConfig) -> str:
 
 
 def _csro_rows(arena: Arena, runs: Runs, game: Game, model: str | None) -> list[Row]:
-    population = population_of(game)
+    population = default_population(game.name)
     finished = [
         (record, measured(arena, game, list(record.final.weights), population))
         for record in runs.all(game.name)
@@ -270,7 +270,7 @@ def _price(game: Game, method: str, model: str) -> str:
 
 def _write(folder: Path, game: Game, rows: list[Row], pages: dict[str, str]) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
-    population = population_of(game)
+    population = default_population(game.name)
     texts = {
         "tables.md": drawn.markdown(rows),
         "tables.csv": drawn.table(rows),

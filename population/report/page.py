@@ -31,15 +31,21 @@ _REASON = 400
 """Characters of a reason that are shown."""
 
 
-def page(facts: RunFacts) -> str:
-    """The whole page."""
+def rendered(template: str, **values: object) -> str:
+    """A page of its own from one of the templates here, with the style of all of them."""
     here = files("population.report")
     texts = Environment(autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True)
-    template = texts.from_string((here / "page.html.j2").read_text(encoding="utf-8"))
-    style = (here / "page.css").read_text(encoding="utf-8")
-    return template.render(
+    text, style = (
+        (here / file).read_text(encoding="utf-8") for file in (f"{template}.html.j2", "page.css")
+    )
+    return texts.from_string(text).render(style=Markup(style), **values)
+
+
+def page(facts: RunFacts) -> str:
+    """The whole page."""
+    return rendered(
+        "page",
         name=facts.record.name,
-        style=Markup(style),
         unit=f"{facts.game.unit} per match",
         tiles=_tiles(facts).items(),
         population=facts.measured.population,

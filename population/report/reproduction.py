@@ -6,9 +6,7 @@ import csv
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 
-from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 from numpy import quantile
 
@@ -19,7 +17,7 @@ from arena.figures.text import interval, number
 from arena.games.protocol import Game
 from arena.house.population import Population
 from population.paper import Figure, against
-from population.report.page import METRICS
+from population.report.page import METRICS, rendered
 from population.reproduction import Row
 
 _HEAD = ("method", *(f"{name}, {who}" for name in METRICS for who in ("paper", "here")))
@@ -137,14 +135,12 @@ def page(game: Game, population: Population, rows: Sequence[Row], run_pages: Seq
       rows: of the tables.
       run_pages: file names of pages about single runs, beside this one.
     """
-    here, returns = files("population.report"), returns_of(rows, population)
-    texts = Environment(autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True)
-    template = texts.from_string((here / "reproduction.html.j2").read_text(encoding="utf-8"))
-    return template.render(
+    returns = returns_of(rows, population)
+    return rendered(
+        "reproduction",
         title=game.title,
         population=population.name,
         unit=f"{game.unit} per match",
-        style=Markup((here / "page.css").read_text(encoding="utf-8")),
         head=(*_HEAD, *_TAIL[:2]),
         table=[_cells(row) for row in rows],
         bars=Markup(bars(rows)),

@@ -9,11 +9,13 @@ from arena import Arena
 from arena.contest.certificate import (
     digest_of_document,
 )
-from arena.contest.final import play_final
+from arena.contest.final import begun
 from arena.contest.values import Taking
 from arena.contest.verification import verify
 from arena.errors import UsageFault
 from arena.games import GAMES
+from arena.runner import Runner
+from arena.tally import Request
 from registry import Status, TournamentConflict
 from sandbox.choose import WallChoice
 
@@ -70,6 +72,13 @@ COPY = OTHER.replace("count", "moves").replace("card", "own").replace("Other.", 
 SECRET = SOURCE.format(words="Hidden.", bets="J", most=20, chance=0.7, **NAMES)
 
 
+def play_final(home, name, now):
+    """Plays what is missing of a tournament's final."""
+    final, game, wanted = begun(home, name, now)
+    with Runner(final, workers=1, wall=PROCESS) as runner:
+        return runner.play(Request(game, wanted))
+
+
 def with_a_final(folder):
     """The home in a folder, with a tournament whose final was played."""
     with Arena(folder, sandbox="process", workers=1) as arena:
@@ -83,8 +92,8 @@ def with_a_final(folder):
             assert arena.submit(source, "kuhn", name).created
         home = arena.home
     with pytest.raises(TournamentConflict, match="is open until"):
-        play_final(home, "spring", now=closes - HOUR, workers=1, wall=PROCESS)
-    report = play_final(home, "spring", now=closes, workers=1, wall=PROCESS)
+        play_final(home, "spring", now=closes - HOUR)
+    report = play_final(home, "spring", now=closes)
     assert (report.played, report.left) == (9 * 4, 0)
     return home
 

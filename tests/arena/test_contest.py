@@ -9,7 +9,7 @@ from arena.contest.certificate import (
     lines_of,
 )
 from arena.contest.entries import Phase, entries_of, pairs_of, phase_of
-from arena.contest.final import counting, facts_of, play_final
+from arena.contest.final import counting, facts_of
 from arena.contest.issuing import issue
 from arena.contest.merkle import root_of
 from arena.contest.table import pair_sums
@@ -18,7 +18,7 @@ from arena.home import Home
 from registry import Status
 from registry.tournaments import Tournament
 from registry.values import Credit, PolicyVersion
-from tests.arena.contests import CLOSES, HOUR, KUHN, OPENS
+from tests.arena.contests import CLOSES, HOUR, KUHN, OPENS, play_final
 
 
 def version(name, number, created, status=Status.QUALIFIED, kind="python", digest=""):
@@ -107,7 +107,7 @@ def test_the_root_is_of_the_lines_and_their_order():
 def test_what_was_frozen_is_what_counted(finished):
     spring = finished.registry.tournament("spring")
     assert [one.ref for one in counting(finished, spring)] == ["ada/x@2", "bob/y@1", "cy/z@1"]
-    report = play_final(finished, "spring", now=spring.closes, workers=1)
+    report = play_final(finished, "spring", now=spring.closes)
     assert (report.played, report.skipped) == (0, 36)
     assert finished.registry.tournament("spring") == spring
 

@@ -19,7 +19,7 @@ from oracle.agent.settings import AgentSettings, dialogue_of, settings_of
 from oracle.models.errors import ModelRefuses, PromptRefused, TranscriptExhausted
 from oracle.models.prices import Price
 from oracle.models.protocol import Finish, Reply, Request
-from oracle.models.scripted import ScriptedModel
+from tests.oracle.scripted_model import ScriptedModel
 
 RRPS = game_named("rrps")
 WORDS = dialogue_of(RRPS)

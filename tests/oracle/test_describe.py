@@ -19,9 +19,9 @@ from oracle.describe import (
 from oracle.models.errors import PromptRefused
 from oracle.models.journal import JournaledModel, SqliteJournal
 from oracle.models.protocol import Finish, Reply
-from oracle.models.scripted import ScriptedModel
 from oracle.quotations import LEAK_CHARS, code_lines, leaks
 from oracle.values import Failure, Opponent, Rejected
+from tests.oracle.scripted_model import ScriptedModel
 
 RRPS = game("rrps")
 SOURCE = '''class Agent:

@@ -11,7 +11,7 @@ from oracle.models.budget import Budget, Spent
 from oracle.models.errors import BudgetSpent, UnknownPrice
 from oracle.models.prices import FREE, Price, parse_price
 from oracle.models.protocol import Reply
-from oracle.models.scripted import ScriptedModel
+from tests.oracle.scripted_model import ScriptedModel
 
 
 def reply(tokens=None, cost=None):

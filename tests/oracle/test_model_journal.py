@@ -17,7 +17,7 @@ from oracle.models.errors import BudgetSpent, JournalUnusable, ModelUnavailable
 from oracle.models.journal import JournaledModel, SqliteJournal
 from oracle.models.prices import Price
 from oracle.models.protocol import Finish, Reply, Request
-from oracle.models.scripted import ScriptedModel
+from tests.oracle.scripted_model import ScriptedModel
 
 ASKED = Request("k01/a00", "write a policy", system="you play", temperature=0.7, seed=3)
 REPLY = Reply(
@@ -179,7 +179,7 @@ import sys, time
 from pathlib import Path
 from oracle.models.journal import JournaledModel, SqliteJournal
 from oracle.models.protocol import Request
-from oracle.models.scripted import ScriptedModel
+from tests.oracle.scripted_model import ScriptedModel
 model = JournaledModel(ScriptedModel(lambda r: r.key), SqliteJournal(Path(sys.argv[1]), "run"))
 for number in range(10_000):
     print(model.generate(Request(f"{number}", "p")).text, flush=True)

@@ -17,7 +17,7 @@ from oracle.models.openai_compatible import OpenAIModel
 from oracle.models.options import ServerOptions, without_secrets
 from oracle.models.protocol import Finish, Reply, Request
 from oracle.models.recorded import RecordedModel, transcript
-from oracle.models.scripted import ScriptedModel
+from tests.oracle.scripted_model import ScriptedModel
 
 QUESTIONS = [Request(f"k{number}", f"question {number % 2}") for number in range(4)]
 

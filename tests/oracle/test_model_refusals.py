@@ -9,10 +9,10 @@ from oracle.models.journal import REFUSALS_IN_A_ROW, JournaledModel, SqliteJourn
 from oracle.models.openai_compatible import OpenAIModel
 from oracle.models.options import ServerOptions
 from oracle.models.protocol import Finish, Reply, Request
-from oracle.models.scripted import ScriptedModel
 from oracle.values import Draft, OracleExhausted, Rejected
 from oracle.writer import ModelWriter, WriterOptions
 from tests.oracle.llm_server import LLMServer, Step, connected
+from tests.oracle.scripted_model import ScriptedModel
 from tests.oracle.stated_returns import Evaluation, a_task, program
 
 BLOCKED = Reply("", Finish.BLOCKED, "SAFETY")

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle.models.protocol import Request
-from oracle.models.scripted import ScriptedModel
 from oracle.models.team import Standing, Team
+from tests.oracle.scripted_model import ScriptedModel
 
 
 def team(standings=None, seed=1, names=("one", "other")):

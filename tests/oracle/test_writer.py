@@ -13,9 +13,9 @@ from oracle.models.budget import Budget
 from oracle.models.errors import BudgetSpent
 from oracle.models.journal import JournaledModel, SqliteJournal
 from oracle.models.protocol import Finish, Reply
-from oracle.models.scripted import ScriptedModel
 from oracle.values import Draft, Rejected
 from oracle.writer import ModelWriter, WriterOptions, call_key, preview
+from tests.oracle.scripted_model import ScriptedModel
 from tests.oracle.stated_returns import Evaluation, a_task, program, score_of
 
 PLAIN = WriterOptions(opponents=OpponentInput.NONE)

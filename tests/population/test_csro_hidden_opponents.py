@@ -10,11 +10,11 @@ import pytest
 
 from oracle.describe import FIELDS
 from oracle.models.protocol import Request
-from oracle.models.scripted import ScriptedModel
 from oracle.values import Task
 from population.config import ORACLES, OracleChoice, RunConfig
 from population.oracles import Spending, workshop
 from population.runs import Runs
+from tests.oracle.scripted_model import ScriptedModel
 from tests.oracle.stated_returns import RRPS, Evaluation, opponents, program
 
 DESCRIBED = json.dumps(dict.fromkeys(FIELDS, "plays one throw for ever"))

@@ -1,4 +1,4 @@
-"""A model that says what it was told to, for tests and demonstrations."""
+"""A model that says what it was told to."""
 
 from __future__ import annotations
 
