@@ -6,7 +6,6 @@ import base64
 import json
 import re
 import sys
-import threading
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,7 @@ from oracle.models.errors import CallRefused, MissingKey, ModelUnavailable, Prom
 from oracle.models.options import LOOK_UP_SECONDS, ServerOptions, without_secrets
 from oracle.models.prices import Price
 from oracle.models.protocol import MOST_TOKENS, Finish, Reply, Request, valid_text
-from oracle.models.reaching import key_in, reaching
+from oracle.models.reaching import Connected, key_in, reaching, unreadable
 from oracle.models.reasoning import answer_in
 from oracle.models.retry import RETRYABLE, Caller, Transient, retry_after, retry_info
 from oracle.models.told import Told
@@ -62,7 +61,7 @@ class Part:
     token: bytes | None
 
 
-class GeminiModel:
+class GeminiModel(Connected["genai.Client"]):
     """A Gemini model.  The client is built at the first call, when the key is read."""
 
     def __init__(
@@ -78,6 +77,7 @@ class GeminiModel:
           options: how to reach it.
           caller: makes the attempts; one after the options where it is None.
         """
+        super().__init__()
         self._model = model or default_model("gemini")
         self.name = f"gemini:{self._model}"
         self._options = options or ServerOptions()
@@ -86,8 +86,6 @@ class GeminiModel:
         self._told = Told()
         tokens = self._options.context_tokens or context_of(self._model)
         self._window = Window(self.name, self._told, tokens, silent=False)
-        self._client: genai.Client | None = None
-        self._lock = threading.Lock()
 
     def generate(self, request: Request) -> Reply:
         """Asks the model; a reply that comes in parts is put together.
@@ -141,7 +139,7 @@ class GeminiModel:
         except UnicodeEncodeError as error:
             raise PromptRefused(f"the question holds what cannot be sent: {error.reason}") from None
         except (ValueError, RecursionError) as error:  # the SDK reads a part of it, too
-            raise _unreadable(error) from None
+            raise unreadable(error, KEYS, "") from None
         body = answer.sdk_http_response.body if answer.sdk_http_response else None
         try:
             document = json.loads((body or "").lstrip("\ufeff"))
@@ -149,7 +147,7 @@ class GeminiModel:
             if failed is None:
                 return read_answer(document)
         except (ValueError, RecursionError) as error:
-            raise _unreadable(error) from None
+            raise unreadable(error, KEYS, body or "") from None
         complaint = Complaint.of(*failed, KEYS)
         if complaint.refusal.status in RETRYABLE:
             raise Transient(complaint.reason)
@@ -181,24 +179,6 @@ class GeminiModel:
             raise attempt.ran_out() or _lost(error) from None
         except (ValueError, RecursionError):
             pass  # it is there, whatever it says
-
-    def connect(self) -> genai.Client:
-        """Builds the client, where there is none yet; no server is asked.
-
-        Raises:
-          MissingKey: the environment has no key.
-        """
-        with self._lock:
-            if self._client is None:
-                self._client = self._new_client()
-            return self._client
-
-    def close(self) -> None:
-        """Ends its connections.  It can still be asked, and then opens others."""
-        with self._lock:
-            client, self._client = self._client, None
-        if client is not None:
-            client.close()
 
     def _new_client(self) -> genai.Client:
         key = key_in(KEYS)
@@ -357,11 +337,6 @@ def _sorted_out(error: Exception) -> Exception:
     return Transient(
         reason, delay if delay is not None else retry_after(headers.get("retry-after"))
     )
-
-
-def _unreadable(error: Exception) -> Transient:
-    said = without_secrets(str(error).partition("\n")[0], KEYS)[:200]
-    return Transient(f"the server's answer cannot be read: {said}")
 
 
 def _lost(error: Exception) -> Exception:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -24,7 +23,7 @@ from oracle.models.errors import CallRefused, MissingKey, MissingPackage, Prompt
 from oracle.models.options import LOOK_UP_SECONDS, ServerOptions, without_secrets
 from oracle.models.prices import Price
 from oracle.models.protocol import Finish, Reply, Request
-from oracle.models.reaching import key_in, reaching
+from oracle.models.reaching import Connected, key_in, reaching, unreadable
 from oracle.models.retry import RETRYABLE, Caller, Transient, retry_after
 from oracle.models.told import Told
 from oracle.models.window import PromptTooLong, Window, ask_in_forms
@@ -48,7 +47,7 @@ class _FieldRefused(Exception):
         self.fields = fields
 
 
-class OpenAIModel:
+class OpenAIModel(Connected["openai.OpenAI"]):
     """A model behind chat completions.  The client is built at the first call.
 
     Attributes:
@@ -67,6 +66,7 @@ class OpenAIModel:
           options: how to reach it.
           caller: makes the attempts; one after the options where it is None.
         """
+        super().__init__()
         self.name = f"{self.kind}:{model}"
         self._model = model
         self._options = options or ServerOptions()
@@ -81,8 +81,6 @@ class OpenAIModel:
         # OpenAI itself refuses what it cannot read.
         self._window = Window(self.name, self._told, tokens, silent=bool(self._url))
         self._refused: frozenset[str] = frozenset()
-        self._client: openai.OpenAI | None = None
-        self._lock = threading.Lock()
 
     def generate(self, request: Request) -> Reply:
         """Asks the model.
@@ -138,8 +136,7 @@ class OpenAIModel:
             if failed is None:
                 return self._read(answer)
         except (ValueError, RecursionError) as error:
-            said = without_secrets(str(error).partition("\n")[0], (KEY,))[:200]
-            raise Transient(f"the server's answer cannot be read: {said}") from None
+            raise unreadable(error, (KEY,), text) from None
         return _refused(Complaint.of(*failed, (KEY,)), asked)
 
     def _create(self, client: openai.OpenAI, asked: dict[str, Any]) -> str:
@@ -230,25 +227,6 @@ class OpenAIModel:
         if listed and not known and not any("*" in name for name in listed):
             told = ", ".join(sorted(listed)[:10])
             raise CallRefused(f"the server has no model {self._model!r}; it has {told}")
-
-    def connect(self) -> openai.OpenAI:
-        """Builds the client, where there is none yet; no server is asked.
-
-        Raises:
-          MissingPackage: the package `openai` is not installed.
-          MissingKey: the environment has no key, and the server is OpenAI's own.
-        """
-        with self._lock:
-            if self._client is None:
-                self._client = self._new_client()
-            return self._client
-
-    def close(self) -> None:
-        """Ends its connections.  It can still be asked, and then opens others."""
-        with self._lock:
-            client, self._client = self._client, None
-        if client is not None:
-            client.close()
 
     def _new_client(self) -> openai.OpenAI:
         try:

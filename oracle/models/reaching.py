@@ -3,11 +3,63 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import Generic, Protocol, TypeVar
 
 from arena.errors import UsageFault
 from oracle.models.options import without_secrets
+from oracle.models.retry import Transient
+
+_BEGINNING = 80
+
+
+class Closable(Protocol):
+    """A client of a library."""
+
+    def close(self) -> None:
+        """Ends its connections."""
+
+
+C = TypeVar("C", bound=Closable)
+
+
+class Connected(Generic[C]):
+    """What has a client, which is built at the first call, when the key is read."""
+
+    def __init__(self) -> None:
+        self._client: C | None = None
+        self._lock = threading.Lock()
+
+    def connect(self) -> C:
+        """Builds the client, where there is none yet; no server is asked.
+
+        Raises:
+          MissingKey, MissingPackage: the environment lacks something.
+        """
+        with self._lock:
+            if self._client is None:
+                self._client = self._new_client()
+            return self._client
+
+    def close(self) -> None:
+        """Ends its connections.  It can still be asked, and then opens others."""
+        with self._lock:
+            client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
+    def _new_client(self) -> C:
+        raise NotImplementedError
+
+
+def unreadable(error: Exception, keys: Iterable[str], text: str) -> Transient:
+    """Of an answer that is no document of the protocol."""
+    said = without_secrets(str(error).partition("\n")[0], keys)[:200]
+    begins = without_secrets(text, keys)[:_BEGINNING]
+    told = f"; it begins with {begins!r}" if text else ""
+    return Transient(f"the server's answer cannot be read: {said}{told}")
 
 
 def key_in(variables: Iterable[str]) -> str:
