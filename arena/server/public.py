@@ -20,6 +20,7 @@ from arena.games.protocol import Game
 from arena.home import Home
 from arena.record import Record
 from arena.server.state import StateOfHome
+from arena.server.veil import as_strangers_see
 from registry.values import PolicyVersion, Status
 
 FRESH_SECONDS = 10.0
@@ -54,7 +55,7 @@ class Public:
     """
 
     def __init__(self, home: Home) -> None:
-        self._record, self._state = Record(home), StateOfHome(home)
+        self._home, self._record, self._state = home, Record(home), StateOfHome(home)
         self._lock = threading.Lock()
         self._standings: dict[str, _Standing] = {}
 
@@ -70,7 +71,7 @@ class Public:
           UnknownPolicy, MalformedName: there is no such policy.
         """
         standing = self._standing(_game(game))
-        version = self._record.policy(ref, game)
+        version = Record(as_strangers_see(self._home)).policy(ref, game)
         row = standing.rows.get(version.digest)
         return _picture(f"{version.name} at {game}", _told(row, standing.ranked))
 

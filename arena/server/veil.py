@@ -117,6 +117,11 @@ def as_seen_by(home: Home, account: Account, hidden: frozenset[str] | None = Non
     """
     if account.role is Role.OPERATOR:
         return home
+    return as_strangers_see(home, hidden)
+
+
+def as_strangers_see(home: Home, hidden: frozenset[str] | None = None) -> Home:
+    """The same for whoever has no account, or one that tells nothing of him."""
     hidden = hidden_digests(home.registry) if hidden is None else hidden
     if not hidden:
         return home

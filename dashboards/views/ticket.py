@@ -140,8 +140,10 @@ def _registered(ticket: Ticket) -> None:
     version = _version(ticket)
     ref = in_markdown(shown(version.ref))
     if ticket.fresh:
-        others = f" The same content is {also(version.also)}." if version.also else ""
-        st.success(f"Registered as {ref}.{in_markdown(others)}", icon=":material/check:")
+        said = f"Registered as {ref}."
+        if version.also:
+            said += " " + in_markdown(f"The same content is {also(version.also)}.")
+        st.success(said, icon=":material/check:")
     else:
         st.info(
             f"The same content was registered before, as {ref}.", icon=":material/content_copy:"

@@ -1,6 +1,7 @@
 """Badges and feeds: told to anybody, and well formed whatever a name or a description holds."""
 
 import json
+from datetime import UTC, datetime, timedelta
 from xml.etree import ElementTree
 
 import pytest
@@ -10,6 +11,7 @@ from arena import Arena
 from arena.errors import UsageFault
 from arena.server.public import Public
 from registry.errors import UnknownPolicy
+from registry.values import Status
 from tests.arena.test_play import ROCK
 
 HOSTILE = 'a <script>alert("x")</script> & \u202e \U0001f600'
@@ -41,6 +43,21 @@ def test_a_badge_says_where_a_policy_stands(public):
     for game, ref, error in (("chess", "ada/rock", UsageFault), ("rrps", "a/b", UnknownPolicy)):
         with pytest.raises(error):
             told.badge(game, ref)
+
+
+def test_a_badge_does_not_tell_who_is_hidden(public):
+    told, arena = public
+    secret = arena.submit(ROCK + "# 2\n", "rrps", "prof/secret").version
+    now = datetime.now(UTC)
+    arena.home.registry.set_status(secret.digest, Status.CANDIDATE, "")
+    arena.home.registry.announce(
+        "spring", "rrps", now, now + timedelta(days=1), matches=4, hidden=(secret.digest,)
+    )
+    for ref in ("prof/secret", "prof/secret@1", "prof/secre", "ada/secret"):
+        with pytest.raises(UnknownPolicy) as refused:
+            told.badge("rrps", ref)
+        assert not any("prof" in one for one in refused.value.suggestions)
+    assert "ada/rock at rrps" in told.badge("rrps", "ada/rock")
 
 
 def test_feeds_have_the_newest_and_hold_what_anybody_writes(public):
