@@ -25,9 +25,11 @@ from typing import TypeGuard
 
 from arena.contract import AuthorContract
 
-VERSION = 4
-"""Rises when a program could get another digest.  Digests of version 1 have no prefix; up to
-version 2 no annotation of a function counted, and up to version 3 a private name was any name."""
+VERSION, OF_PRIVATE_NAMES = 3, 4
+"""Of digests; one rises when a program could get another.  Version 1 has no prefix, and up to
+version 2 no annotation of a function counted.  Up to version 3 a private name was any name: only
+programs that have some are of version 4, so that all others keep the digests that quarantines and
+certificates hold."""
 
 _LAYOUT = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
 _BY_NAME = frozenset({"getattr", "setattr", "hasattr", "delattr"})
@@ -50,15 +52,18 @@ def fingerprint(tree: ast.Module, contract: AuthorContract) -> str:
     Returns:
       The version, a colon, and 32 hexadecimal digits.
     """
-    digest = hashlib.blake2b(digest_size=16)
+    digest, version = hashlib.blake2b(digest_size=16), VERSION
     if _looks_at_itself(tree):
         words = _words(tree, chosen=frozenset(), idle=frozenset())
     else:
         idle = frozenset({*_idle_annotations(tree), *_idle_statements(tree)})
-        words = _words(tree, _chosen_names(tree, contract), idle)
+        chosen = _chosen_names(tree, contract)
+        if any(map(_is_private, _identifiers(tree))):
+            chosen, version = chosen - _told_apart(tree), OF_PRIVATE_NAMES
+        words = _words(tree, chosen, idle)
     for word in words:
         digest.update(word.encode(errors="backslashreplace") + b"\0")
-    return f"{VERSION}:{digest.hexdigest()}"
+    return f"{version}:{digest.hexdigest()}"
 
 
 def _chosen_names(tree: ast.Module, contract: AuthorContract) -> frozenset[str]:
@@ -71,11 +76,13 @@ def _chosen_names(tree: ast.Module, contract: AuthorContract) -> frozenset[str]:
     attributes = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     if _inherits(tree):
         kept |= attributes  # a library's class may go by any of them
-    if any(map(_is_private, _identifiers(tree))):
-        # In the class A, __x is _A__x, so these names and those of classes say what is one thing.
-        kept.update(name for name in chosen if "__" in name)
-        kept.update(node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
     return frozenset(name for name in chosen - kept if not _is_special(name))
+
+
+def _told_apart(tree: ast.Module) -> frozenset[str]:
+    """What says which names are one: in the class A, Python makes __x to _A__x."""
+    classes = (node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    return frozenset({*(name for name in _identifiers(tree) if "__" in name), *classes})
 
 
 def _names_one(node: ast.AST) -> TypeGuard[ast.Call]:

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import pytest
 
+from arena.contest import verification
 from arena.contest.certificate import (
     compose,
     digest_of_document,
@@ -139,6 +140,12 @@ def test_sources_that_were_changed_are_found(certificate):
         doctored = with_value(certificate, place, value + " ")
         doctored["digest"] = digest_of_document(doctored)
         assert problems(doctored), place
+
+
+def test_a_code_digest_of_before_private_names_is_believed_and_no_other(certificate, monkeypatch):
+    for found, wrong in (("4:" + "0" * 32, False), ("3:" + "0" * 32, True)):
+        monkeypatch.setattr(verification, "normalised_digest", lambda *_, found=found: found)
+        assert any("code digest" in one for one in problems(certificate)) == wrong
 
 
 def test_a_result_that_was_made_up_is_found_by_playing(certificate):

@@ -175,7 +175,7 @@ def test_a_long_chain_is_no_trouble():
     chain = "if x == 0:\n    pass\n" + "".join(
         f"elif x == {n}:\n    y = {n}\n" for n in range(1, 2000)
     )
-    assert digest("x = 1\n" + chain).startswith("4:")
+    assert digest("x = 1\n" + chain).startswith("3:")
 
 
 @pytest.mark.parametrize(
@@ -257,3 +257,11 @@ def test_names_that_python_makes_one_are_not_two(one, other):
     assert digest(program.format(*one)) != digest(program.format(*other))
     own = "class Own:\n    def f(self):\n        self.__q = self._Own__q\n"
     assert digest(own) != digest(own.replace("class Own", "class Other"))
+
+
+def test_programs_without_private_names_keep_their_digests():
+    """Quarantines and certificates hold them."""
+    plain = "class Agent:\n def act(self, o):\n  self.x = 1\n  return 'ROCK'\n"
+    assert digest(plain) == "3:494861631eef709415262d71b781b479"
+    assert digest(plain.replace("self.x", "self.x__y")) == digest(plain)
+    assert digest(plain.replace("x", "__x")).startswith("4:")

@@ -171,7 +171,7 @@ FORGERIES = [
     [],
     "x",
     {},
-    {"rejection": None, "code_digest": "4:" + "g" * 32, "docstring": ""},
+    {"rejection": None, "code_digest": "3:" + "g" * 32, "docstring": ""},
     {"rejection": None, "code_digest": 7, "docstring": ""},
     {"rejection": None, "code_digest": "", "docstring": None},
     {"rejection": ["no-such-kind", "text", 1], "code_digest": "", "docstring": ""},

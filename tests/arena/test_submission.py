@@ -52,7 +52,7 @@ def test_a_good_file_becomes_a_submission(tmp_path: Path) -> None:
     assert submission.labels == {"k": "v"}
     assert submission.provenance == {"year": 2026}
     assert submission.status is Status.QUALIFIED
-    assert re.fullmatch("4:[0-9a-f]{32}", submission.code_digest)
+    assert re.fullmatch("3:[0-9a-f]{32}", submission.code_digest)
     same = prepare(RRPS, COPYCAT, name="bob/x", description="Mine.", status=Status.CANDIDATE)
     assert isinstance(same, Submission)
     assert (same.payload, same.code_digest) == (submission.payload, submission.code_digest)
