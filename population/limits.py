@@ -13,7 +13,7 @@ from population.schema import RunRow
 
 @explained
 def keep(runs: Runs, name: str, given: Spending) -> Spending:
-    """Keeps the limits and the price that a run is started with, whatever was kept before."""
+    """Keeps the limits and the price that a run goes on with, whatever was kept before."""
     with Session(runs.engine) as session:
         row = session.get_one(RunRow, name)
         row.limits = asdict(given)
@@ -24,8 +24,11 @@ def keep(runs: Runs, name: str, given: Spending) -> Spending:
 
 @explained
 def kept(runs: Runs, name: str, given: Spending) -> Spending:
-    """What holds for a run that is resumed: what was kept, where nothing else is given now."""
+    """What holds for a run that is resumed: what was kept, where nothing else is given now.
+
+    It is not kept yet: whoever goes on with it tries it first.
+    """
     with Session(runs.engine) as session:
         before = session.get_one(RunRow, name).limits or {}
     now = {key: before.get(key) if value is None else value for key, value in asdict(given).items()}
-    return keep(runs, name, Spending(**now))
+    return Spending(**now)

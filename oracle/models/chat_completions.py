@@ -237,6 +237,9 @@ def _failed_choice(choice: object) -> str:
     return said[:_LOOKED_AT] if isinstance(said, str) and said else reason or "no reason given"
 
 
+_CODE = re.compile("[1-5][0-9]{2}")
+
+
 def error_in(answer: object) -> tuple[int, Mapping[str, Any]] | None:
     """Status and body of an error that came in a document with status 200; None where it is none.
 
@@ -250,7 +253,7 @@ def error_in(answer: object) -> tuple[int, Mapping[str, Any]] | None:
     inner = answer.get("error") or answer
     code = inner.get("code") if isinstance(inner, Mapping) else None
     if isinstance(code, str):
-        code = 429 if code.startswith("rate_limit") else int(code) if code.isdecimal() else 0
+        code = 429 if code.startswith("rate_limit") else int(code) if _CODE.fullmatch(code) else 0
     return (code if type(code) is int and 100 <= code <= 599 else 0), answer
 
 

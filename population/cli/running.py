@@ -10,7 +10,7 @@ import click
 
 from arena.analysis.meta_strategy import DEFAULT_SOLVER, SOLVERS
 from arena.cli.references import REF
-from arena.cli.session import Session, game_option, optional_game, session_options
+from arena.cli.session import Session, game_option, notice, optional_game, session_options
 from arena.cli.walls import sandbox_options
 from arena.cli.workers import workers_options
 from arena.errors import UsageFault
@@ -236,7 +236,7 @@ def resume(
     """Goes on with RUN from wherever it was left; a finished run is only told again."""
     from population.cli.telling import answer, told_again
     from population.cli.working import at_pace, ready, work
-    from population.limits import kept
+    from population.limits import keep, kept
     from population.records import RunState
 
     with session.arena(wall, workers) as arena:
@@ -247,9 +247,9 @@ def resume(
         else:
             holding = kept(runs, run_name, spending)
             if holding != spending:
-                click.echo(f"limits and price as given before: {holding}", err=True)
+                notice(f"limits and price that hold: {holding}")
             ready(arena, record.config.oracle, holding)
-            work(session, runs, record, arena, holding)
+            work(session, runs, record, arena, keep(runs, run_name, holding))
 
 
 @click.command()

@@ -13,6 +13,8 @@ from oracle.models.journal import SqliteJournal
 from oracle.models.protocol import Reply, Request
 from oracle.values import Against, Attempt, Failure, Rejected, Score
 from population.errors import RunsUnusable
+from population.limits import keep, kept
+from population.oracles import Spending
 from population.records import Effort, Iteration, Sigma
 from population.runs import FILE, Runs
 from population.schema import VERSION
@@ -38,18 +40,22 @@ def test_iterations_come_back_as_they_were_stored(tmp_path: Path) -> None:
     assert Runs(tmp_path).iterations("run") == (iteration(1),)
 
 
-def test_a_file_without_repairs_is_read_and_written(tmp_path: Path) -> None:
+def test_a_file_without_later_columns_is_read_and_written(tmp_path: Path) -> None:
     runs = Runs(tmp_path)
     runs.start("run", small_config(1))
     runs.add("run", iteration(1))
     with sqlite3.connect(tmp_path / FILE) as connection:  # as the first programs made it
         connection.execute("alter table attempt drop column repairs")
+        connection.execute("alter table run drop column limits")
     connection.close()
     again = Runs(tmp_path)
     assert [attempt.repairs for attempt in again.iterations("run")[0].attempts] == [0, 0]
     again.add("run", iteration(2))
     assert Runs(tmp_path).iterations("run")[1] == iteration(2)
     assert (again.done("run"), again.done("nobody")) == (2, 0)
+    given = Spending(max_cost=1.0)
+    assert kept(again, "run", given) == given
+    assert keep(again, "run", given) == kept(Runs(tmp_path), "run", Spending()) == given
 
 
 @pytest.mark.parametrize("old", [False, True])

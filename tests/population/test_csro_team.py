@@ -50,8 +50,9 @@ def test_who_writes_what_is_kept_is_asked_more_and_nothing_is_asked_twice(
     stopped = csro(home, *words, "--max-calls", "13")
     assert stopped.exit_code != 0
     assert "13 calls" in stopped.stderr
+    assert csro(home, "resume", "both", "--price", "much").exit_code == 2  # and is not kept
     held = csro(home, "resume", "both", "--max-tokens", "1_000_000_000")
-    assert "--max-calls 13 --max-tokens 1000000000" in held.stderr
+    assert "that hold: --max-calls 13 --max-tokens 1000000000 --price 0/0\n" in held.stderr
     assert held.exit_code != 0
     assert len(servers[0].charged) + len(servers[1].charged) == 13
     done = csro(home, "resume", "both", "--max-calls", "1_000")
