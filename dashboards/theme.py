@@ -57,8 +57,9 @@ _NARROW_STYLE = """
 }
 """
 """On a phone long lines of a program go on below: no key scrolls them sideways."""
-_UNSEEN_STYLE = ":is(.st-key-steps, .st-key-turns) { display: none; }"
-"""What counts a visitor's steps (`navigate`), and what follows the theme, have nothing to show."""
+_UNSEEN_STYLE = "div:has(> :is(.st-key-steps, .st-key-turns)) { display: none; }"
+"""What counts a visitor's steps (`navigate`), and what follows the theme, have nothing to show; what
+is around each of them would still keep a distance."""
 _TURNS = st.components.v2.component(
     "turns",
     html="<div></div>",

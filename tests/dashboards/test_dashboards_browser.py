@@ -50,6 +50,8 @@ _WIDTH = """
     const parts = [document.documentElement, document.querySelector('[data-testid="stMain"]')];
     return Math.max(...parts.map((part) => part.scrollWidth));
 """
+_FIRST = """return [...document.querySelectorAll(".stVerticalBlock > *")]
+    .find((one) => one.offsetParent).innerText;"""
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +83,7 @@ def test_every_page_draws(address: str, browse: Browse, game: str) -> None:
             browser.wait_for(title)
             unharmed(browser, f"{path} {game}")
             assert browser.run(_WIDTH) <= LAPTOP[0], f"{path} scrolls sideways"
+            assert title in browser.run(_FIRST), f"{path} begins with a blank"
             if game == "leduc":
                 darken(browser, PHONE)
                 browser.wait_for(title)
