@@ -58,8 +58,8 @@ _NARROW_STYLE = """
 """
 """On a phone long lines of a program go on below: no key scrolls them sideways."""
 _UNSEEN_STYLE = "div:has(> :is(.st-key-steps, .st-key-turns)) { display: none; }"
-"""What counts a visitor's steps (`navigate`), and what follows the theme, have nothing to show; what
-is around each of them would still keep a distance."""
+"""What counts a visitor's steps (`navigate`), and what follows the theme, have nothing to show;
+what is around each of them would still keep a distance."""
 _TURNS = st.components.v2.component(
     "turns",
     html="<div></div>",
