@@ -233,7 +233,10 @@ def resume(
     spending: Spending,
     wall: WallChoice,
 ) -> None:
-    """Goes on with RUN from wherever it was left; a finished run is only told again."""
+    """Goes on with RUN from wherever it was left; a finished run is only told again.
+
+    The limits and the price of before hold, where no others are given.
+    """
     from population.cli.telling import answer, told_again
     from population.cli.working import at_pace, ready, work
     from population.limits import keep, kept
