@@ -33,7 +33,6 @@ from sandbox.values import (
     EXTERNAL,
     Block,
     BlockMatch,
-    FaultKind,
     Limits,
     Outcome,
     Rules,
@@ -83,7 +82,9 @@ class Played:
 
 @dataclass(slots=True)
 class BoutHandler:
-    """Plays jobs in a process of its own; opens its sandbox when the first job needs it.
+    """Plays jobs in a process of its own; opens a sandbox when the first job needs it.
+
+    Audits have another one: programs can see what all matches in a box have in common.
 
     Attributes:
       limits: of each policy behind the wall.
@@ -92,7 +93,7 @@ class BoutHandler:
 
     limits: Limits = field(default_factory=Limits)
     asked: Asked | None = None
-    _wall: Wall | None = None
+    _walls: dict[bool, Wall] = field(default_factory=dict)
 
     def run(self, job: Job) -> Played:
         """Plays one job."""
@@ -104,28 +105,30 @@ class BoutHandler:
         if job.route in (Route.ASKED, Route.LOCKSTEP):
             results = tuple(_play_in_lockstep(game, job, self.asked))
             return Played(results, job.bouts, charged=job.route is Route.LOCKSTEP)
-        self._wall = self._wall or _opened(job.wall)
+        if job.audit not in self._walls:
+            other = self._walls.get(not job.audit)
+            self._walls[job.audit] = _opened(job.wall, other.core if other else None)
         try:
-            return play_in_box(game, job, self._wall, self.limits, self.asked)
+            return play_in_box(game, job, self._walls[job.audit], self.limits, self.asked)
         except BaseException:  # its box may have been left in the middle of a block
             self.close()
             raise
 
     def close(self) -> None:
-        """Ends the sandbox, if one was opened.  Idempotent."""
-        if self._wall is not None:
-            self._wall.close()
-            self._wall = None
+        """Ends the sandboxes that were opened.  Idempotent."""
+        for wall in self._walls.values():
+            wall.close()
+        self._walls = {}
 
 
-def _opened(choice: WallChoice | None) -> Wall:
-    """Opens a wall.
+def _opened(choice: WallChoice | None, core: int | None) -> Wall:
+    """Opens a wall, on a certain core where there is another wall of the same worker.
 
     Raises:
       SandboxRefused: this machine has none; what raises anything else later is a wall that broke.
     """
     try:
-        return open_wall(choice)
+        return open_wall(choice, core)
     except SandboxUnavailable as error:
         raise SandboxRefused(str(error)) from error
 
@@ -380,7 +383,7 @@ def _result(game: Game, bout: Bout, outcome: Outcome, wall: str, seconds: float)
         match=bout.match,
         season=bout.season,
         returns=game.score(bout.deal_seed, outcome.moves, fault.seat if fault else None),
-        termination=_termination(fault.kind) if fault else Termination.COMPLETED,
+        termination=Termination(fault.kind.value) if fault else Termination.COMPLETED,
         fault_seat=fault.seat if fault else None,
         fault_message=fault.message if fault else "",
         moves=outcome.moves,
@@ -388,7 +391,3 @@ def _result(game: Game, bout: Bout, outcome: Outcome, wall: str, seconds: float)
         seconds=seconds,
         cpu_seconds=outcome.cpu_seconds,
     )
-
-
-def _termination(kind: FaultKind) -> Termination:
-    return Termination(kind.value)

@@ -146,20 +146,22 @@ def try_out(
         players = present | {digest: Player(digest, submission.kind, submission.payload)}
         trials[digest] = (_trial(game, seeds, digest, opponent, players), players)
     # Who faults at once plays no more: a program that never ends would cost its limit again.
+    played: dict[str, tuple[Result, ...]] = dict.fromkeys(trials, ())
     found: dict[str, tuple[Result, ...] | Rejection] = {}
-    began = {digest: (bouts[:1], players) for digest, (bouts, players) in trials.items()}
-    firsts = runner.try_out(game, began)
-    for digest, (bouts, _) in began.items():
-        problem = _faulted(game, digest, bouts, firsts[digest])
-        if problem is not None:
-            found[digest] = problem
-    rest = {digest: (b[1:], p) for digest, (b, p) in trials.items() if digest not in found}
-    for digest, results in (runner.try_out(game, rest) if rest else {}).items():
-        played = (*firsts[digest], *results)
-        problem, two = _problem(game, digest, trials[digest][0], played), played[:2]
-        if problem is None and judge is not None:
-            problem = judge(two)
-        found[digest] = problem or two
+    for number, again in ((0, False), (1, False), (0, True)):
+        left = {d: (b[number : number + 1], p) for d, (b, p) in trials.items() if d not in found}
+        for digest, results in (runner.try_out(game, left, again=again) if left else {}).items():
+            played[digest] += results
+            problem = _faulted(game, digest, left[digest][0], results)
+            if problem is not None:
+                found[digest] = problem
+    for digest, (bouts, _) in trials.items():
+        if digest not in found:
+            two = played[digest][:2]
+            problem = _unlike(game, digest, bouts[0], *played[digest][::2])
+            if problem is None and judge is not None:
+                problem = judge(two)
+            found[digest] = problem or two
     return {digest: found[digest] for digest in trials}
 
 
@@ -176,11 +178,10 @@ def _opponent(seeds: Seeds, digest: str, resting: Sequence[str]) -> str:
 def _trial(
     game: Game, seeds: Seeds, digest: str, opponent: str, players: Mapping[str, Player]
 ) -> tuple[Bout, ...]:
-    """Both halves of the first deal, and the first of them again."""
+    """Both halves of the first deal."""
     resolve = resolver(players)
     matches = [Match.between(game.name, game.version, digest, opponent, n) for n in (0, 1)]
-    first, second = (bout_of(match, seeds, resolve) for match in matches)
-    return first, second, first
+    return tuple(bout_of(match, seeds, resolve) for match in matches)
 
 
 def _faulted(
@@ -192,13 +193,8 @@ def _faulted(
     return None
 
 
-def _problem(
-    game: Game, digest: str, bouts: Sequence[Bout], results: Sequence[Result]
-) -> Rejection | None:
-    problem = _faulted(game, digest, bouts, results)
-    if problem is not None:
-        return problem
-    found = compare(game, bouts[0], results[0], results[2])
+def _unlike(game: Game, digest: str, bout: Bout, first: Result, again: Result) -> Rejection | None:
+    found = compare(game, bout, first, again)
     if found.verdict is not Verdict.DIFFERENT or found.suspect != digest:
         return None
     return Rejection(

@@ -108,7 +108,8 @@ class Job:
       bouts: the matches.
       players: everybody who sits down, by digest.
       shared: whether the matches of one Python policy share a sealed worker.
-      audit: whether the matches are stored already, and played again to see whether they repeat.
+      audit: whether the matches were played before, and are played again, in a box that plays
+        nothing else, to see whether they repeat.
       wall: behind which the sandbox's matches are played.
     """
 

@@ -185,7 +185,7 @@ class Runner:
                 tally.collect(answers)
 
     def play_again(self, game: Game, stored: Sequence[Result]) -> list[Result]:
-        """Plays stored matches again, each with fresh sealed workers; nothing is stored.
+        """Plays stored matches again, as an audit does; nothing is stored.
 
         Raises:
           SeedsUnknown: one is from before seeds were secret.
@@ -197,19 +197,25 @@ class Runner:
         ]
         found: dict[Match, Result] = {}
         few = len(bouts) <= SMALL
-        with closing(self._run(jobs(game.name, bouts, players), len(bouts), here=few)) as answers:
+        stream = (replace(job, audit=True) for job in jobs(game.name, bouts, players))
+        with closing(self._run(stream, len(bouts), here=few)) as answers:
             for played in answers:
                 found.update((result.match, result) for result in played.results)
         return [found[result.match] for result in stored]
 
     def try_out(
-        self, game: Game, trials: Mapping[str, tuple[Sequence[Bout], Mapping[str, Player]]]
+        self,
+        game: Game,
+        trials: Mapping[str, tuple[Sequence[Bout], Mapping[str, Player]]],
+        *,
+        again: bool = False,
     ) -> dict[str, tuple[Result, ...]]:
         """Plays trials of policies that need not be registered; nothing is stored.
 
         Args:
           game: what is played.
           trials: whatever tells them apart, to the matches and everybody who sits down in them.
+          again: they were played before, and are to show that they repeat.
 
         Returns:
           The results of each trial, in the order of its matches.
@@ -217,7 +223,10 @@ class Runner:
         for _, players in trials.values():
             refuse_unanswered((one.kind for one in players.values()), self.asked)
         first = {bouts[0].match: name for name, (bouts, _) in trials.items()}
-        stream = (trial_job(game.name, bouts, players) for bouts, players in trials.values())
+        stream = (
+            replace(trial_job(game.name, bouts, players), audit=again)
+            for bouts, players in trials.values()
+        )
         count = MATCHES_A_WORKER * len(trials)
         with closing(self._run(stream, count, here=len(trials) <= SMALL)) as answers:
             return {first[played.results[0].match]: played.results for played in answers}

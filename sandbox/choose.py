@@ -34,23 +34,23 @@ class WallChoice:
             raise ValueError(f"no wall is called {self.kind!r}; there are {', '.join(KINDS)}")
 
 
-def _gvisor() -> Wall:
+def _gvisor(core: int | None) -> Wall:
     from sandbox.gvisor import GVisorWall
 
-    return GVisorWall()
+    return GVisorWall(core=core)
 
 
-def _rootless() -> Wall:
+def _rootless(core: int | None) -> Wall:
     from sandbox.rootless import RootlessWall
 
-    return RootlessWall()
+    return RootlessWall(core=core)
 
 
-def _openers(choice: WallChoice) -> dict[str, Callable[[], Wall]]:
+def _openers(choice: WallChoice, core: int | None) -> dict[str, Callable[[], Wall]]:
     return {
-        "gvisor": _gvisor,
-        "gvisor-rootless": _rootless,
-        "process": lambda: ProcessWall(allow_unsealed=choice.allow_unsealed),
+        "gvisor": lambda: _gvisor(core),
+        "gvisor-rootless": lambda: _rootless(core),
+        "process": lambda: ProcessWall(allow_unsealed=choice.allow_unsealed, core=core),
     }
 
 
@@ -74,23 +74,27 @@ class OpenWall:
     choice: WallChoice
 
 
-def open_wall(choice: WallChoice | None = None) -> Wall:
+def open_wall(choice: WallChoice | None = None, core: int | None = None) -> Wall:
     """Opens a wall; see `open_settled`."""
-    return open_settled(choice).wall
+    return open_settled(choice, core).wall
 
 
-def open_settled(choice: WallChoice | None = None) -> OpenWall:
+def open_settled(choice: WallChoice | None = None, core: int | None = None) -> OpenWall:
     """Opens a wall, and says how to open more of the same kind without trying all of them.
 
     With "auto", each kind is tried from the strongest down, and taken only if it passes its own
     self-check; the wall's name says which it is.
+
+    Args:
+      choice: which.
+      core: of another wall, which never plays while this one does; None for a core of its own.
 
     Raises:
       SandboxRefused: nothing that is strong enough works here; the message says what was tried.
       SandboxUnavailable: the one wall that was asked for does not start.
     """
     choice = choice or WallChoice()
-    openers = _openers(choice)
+    openers = _openers(choice, core)
     if choice.kind != "auto":
         if choice.require_gvisor and choice.kind not in _GVISOR_FIRST:
             raise SandboxRefused(

@@ -29,19 +29,22 @@ _PLACES = 64
 class CoreLease:
     """Holds a core until it is closed.
 
+    Args:
+      core: of a box that never computes while this one does, to share it; None for another one.
+
     Attributes:
       core: its number, or None where there is no choice.
       place: its number among those who hold the core, 0 where it was free; None where it has none.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, core: int | None = None) -> None:
         self.core: int | None = None
         self.place: int | None = None
         self._descriptor: int | None = None
         if sys.platform == "linux":
             cores = sorted(os.sched_getaffinity(0))
             if len(cores) > 1:
-                self._take_one_of(cores)
+                self._take_one_of([core] if core in cores else cores)
 
     def _take_one_of(self, cores: list[int]) -> None:
         for place, core in product(range(_PLACES), cores):

@@ -50,13 +50,18 @@ class GVisorWall:
     """
 
     def __init__(
-        self, limits: ContainerLimits | None = None, *, start_seconds: float = START_SECONDS
+        self,
+        limits: ContainerLimits | None = None,
+        *,
+        start_seconds: float = START_SECONDS,
+        core: int | None = None,
     ) -> None:
         """Starts a container; removes those whose owners have ended.
 
         Args:
           limits: of the whole box; cut to what the daemon's machine has.
           start_seconds: how long it may take until the box is ready.
+          core: see `CoreLease`.
 
         Raises:
           SandboxUnavailable: Docker, the runtime, the image or the box is not to be had; the
@@ -69,7 +74,7 @@ class GVisorWall:
         self.platform = runtime.platform
         self.container = new_name()
         self._closed = False
-        self._lease = CoreLease() if runtime.is_here else None
+        self._lease = CoreLease(core) if runtime.is_here else None
         self.core = self._lease.core if self._lease else None
         within = (limits or ContainerLimits()).on(runtime)
         try:

@@ -83,6 +83,7 @@ class ProcessWall:
       allow_unsealed: where this platform cannot seal, run the code anyway.
       memory_mib: what all policies in the box may hold together; None takes the box's share of
         what the machine has to give.
+      core: see `CoreLease`.
 
     Raises:
       SandboxRefused: this platform cannot seal a process, or has no usable bubblewrap.
@@ -95,6 +96,7 @@ class ProcessWall:
         bubblewrap: bool | None = None,
         allow_unsealed: bool = False,
         memory_mib: int | None = None,
+        core: int | None = None,
     ) -> None:
         problem = seal.why_not()
         if problem is not None and not allow_unsealed:
@@ -108,11 +110,9 @@ class ProcessWall:
             raise SandboxRefused("bubblewrap is not installed, or may not make namespaces here")
         site = numpy_folder()
         folder = str(BOX_FOLDER) if bwrap is None else _BOX_INSIDE
-        self._lease = CoreLease()
+        self._lease = CoreLease(core)
         command = box_command(base_python(), folder)
-        options = BoxOptions(
-            site, self._lease.core, memory_mib or memory_for_a_box(), unsealed=unsealed
-        )
+        options = BoxOptions(site, self.core, memory_mib or memory_for_a_box(), unsealed=unsealed)
         if bwrap is not None:
             command = bubblewrap_prefix(bwrap, site) + command
         self._name = "unsealed" if unsealed else "process"
@@ -133,6 +133,11 @@ class ProcessWall:
     def remark(self) -> str:
         """See `Wall.remark`."""
         return self._link.remark
+
+    @property
+    def core(self) -> int | None:
+        """See `Wall.core`."""
+        return self._lease.core
 
     @property
     def link(self) -> BoxLink:

@@ -35,11 +35,12 @@ class RootlessWall:
       folder: the bundle and runsc's state, removed by `close`.
     """
 
-    def __init__(self, *, start_seconds: float = START_SECONDS) -> None:
+    def __init__(self, *, start_seconds: float = START_SECONDS, core: int | None = None) -> None:
         """Starts a box; removes what ended processes have left behind.
 
         Args:
           start_seconds: how long it may take until the box is ready.
+          core: see `CoreLease`.
 
         Raises:
           SandboxUnavailable: there is no runsc, or it cannot run without root here.
@@ -57,7 +58,7 @@ class RootlessWall:
         (self.folder / _OWNER_FILE).write_text(Owner.current().text())
         write_bundle(self.folder)
         command = [*_runsc(binary, self.folder), "run", "--bundle", str(self.folder), _CONTAINER]
-        self._lease = CoreLease()  # see `GVisorWall.core`
+        self._lease = CoreLease(core)  # see `GVisorWall.core`
         try:
             with self._lease.staying():
                 self._link = BoxLink(
@@ -79,6 +80,11 @@ class RootlessWall:
     def remark(self) -> str:
         """See `Wall.remark`."""
         return self._link.remark
+
+    @property
+    def core(self) -> int | None:
+        """See `Wall.core`."""
+        return self._lease.core
 
     @property
     def box(self) -> BoxLink:

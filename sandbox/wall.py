@@ -20,6 +20,11 @@ class Wall(Protocol):
         """What its user has to know besides, when it is opened; mostly ""."""
         ...
 
+    @property
+    def core(self) -> int | None:
+        """The processor that its box stays on; None where it stays on none."""
+        ...
+
     def play(self, block: Block, external: ExternalSeats | None = None) -> tuple[Outcome, ...]:
         """Plays a block and returns one outcome for each of its matches.
 

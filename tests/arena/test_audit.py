@@ -39,6 +39,16 @@ ADDRESSES = '''class Agent:
         self.throws += 1
         return ["ROCK", "PAPER", "SCISSORS"][id(object()) // 16 % 3 if self.throws > 500 else 0]
 '''
+OF_THE_BOX = '''class Agent:
+    """Goes by where its box has a function of Python's: all matches in there show it the same."""
+
+    def __init__(self):
+        self.throws = 0
+
+    def act(self, observation):
+        self.throws += 1
+        return ["ROCK", "PAPER", "SCISSORS"][(hash(len) >> self.throws % 32) % 3]
+'''
 ORDINARY = {
     "ties": """
 class Agent:
@@ -219,6 +229,26 @@ def test_who_goes_by_addresses_is_quarantined_with_evidence(arena, everything_is
     assert found[0].match.id[:12] in told["finding 1"]
 
 
+@pytest.mark.parametrize("matches", [2, 24])  # in this process, and in workers
+def test_who_goes_by_what_a_box_has_in_common_is_found_in_another(
+    arena, everything_is_audited, matches
+):
+    suspect = registered(arena, "me/of-the-box", OF_THE_BOX)
+    honest = registered(arena, "me/honest", HONEST)
+    (rock,) = digests(arena, "rockbot")
+    report = arena.play_pairs("rrps", {(suspect, rock): 2 + matches, (honest, rock): matches})
+    assert (report.audited, report.quarantined) == (report.played, (suspect,))
+    assert len(report.suspicions) == report.played - matches
+
+
+def test_a_stored_match_is_verified_in_another_box(arena):
+    suspect = registered(arena, "me/of-the-box", OF_THE_BOX)
+    arena.play_pairs("rrps", {(suspect, *digests(arena, "rockbot")): 2})
+    stored = [arena.match(row.id).result for row in arena.matches("rrps", suspect)]
+    again = arena.runner.play_again(RRPS, stored)
+    assert [one.moves for one in again] != [one.moves for one in stored]
+
+
 def test_who_leaks_between_its_matches_is_found_where_workers_are_shared(
     arena, everything_is_audited
 ):
@@ -237,8 +267,9 @@ def test_a_process_for_each_match_leaves_nothing_to_leak(arena, everything_is_au
     assert len(moves) <= 4, "the same throws in every match, against two bots in two seats"
 
 
-def test_a_trial_finds_what_does_not_repeat(arena):
-    found = arena.submit(ADDRESSES, "rrps", "me/addresses")
+@pytest.mark.parametrize("source", [ADDRESSES, OF_THE_BOX])
+def test_a_trial_finds_what_does_not_repeat(arena, source):
+    found = arena.submit(source, "rrps", "me/addresses")
     assert isinstance(found, Rejection)
     assert found.kind == "does-not-repeat"
     assert "random" in found.message

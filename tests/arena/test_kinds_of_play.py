@@ -92,11 +92,15 @@ class Watched:
     """A wall, and what was asked of it."""
 
     wall: object
-    asked: list = field(default_factory=list)
+    asked: list
 
     @property
     def name(self):
         return self.wall.name
+
+    @property
+    def core(self):
+        return self.wall.core
 
     def play(self, block, external=None):
         outcomes = self.wall.play(block, external)
@@ -106,22 +110,30 @@ class Watched:
     def close(self):
         self.wall.close()
 
+
+@dataclass
+class Walls:
+    """All walls that are opened, and what was asked of any of them."""
+
+    opened: list = field(default_factory=list)
+    asked: list = field(default_factory=list)
+
+    def open(self, choice, core):
+        self.opened.append(Watched(open_wall(choice, core), self.asked))
+        return self.opened[-1]
+
     def take(self):
         """What was asked since the last call."""
-        asked, self.asked = self.asked, []
+        asked = list(self.asked)
+        self.asked.clear()
         return asked
 
 
 @pytest.fixture
 def watched(monkeypatch):
-    """Everything is played by this process, behind one wall that is watched, and audited."""
-    walls = []
-
-    def opened(choice):
-        walls.append(Watched(open_wall(choice)))
-        return walls[-1]
-
-    monkeypatch.setattr("arena.bouts.open_wall", opened)
+    """Everything is played by this process, behind walls that are watched, and audited."""
+    walls = Walls()
+    monkeypatch.setattr("arena.bouts.open_wall", walls.open)
     monkeypatch.setattr("arena.runner.SMALL", 10_000)
     monkeypatch.setattr("arena.seeds.AUDIT_SHARE", 1.0)
     return walls
@@ -164,12 +176,13 @@ def test_the_wall_is_asked_for_the_same(arena, watched):
     submission = prepare(RRPS, PLAIN, name="me/plain")
     (entered,) = arena.enter("rrps", [submission], opponents=[rock(arena)])
     assert isinstance(entered, Enrolled)
-    (wall,) = watched
-    trial = wall.take()
+    trial = watched.take()
     ours, starter = entered.version.digest, arena.policy("starter/rrps", "rrps").digest
     report = arena.play_pairs("rrps", {(ours, rock(arena)): 8, (ours, starter): 8})
     assert report.audited == report.played == 14
-    both = wall.take()
+    both = watched.take()
+    one, other = watched.opened
+    assert one.core == other.core, "they never play at the same time"
     matches = played(both)
     assert sorted(matches, key=repr) == sorted(2 * list(dict.fromkeys(matches)), key=repr)
     assert not set(played(trial)) & set(matches), "the trial's matches are stored"
@@ -188,9 +201,10 @@ def test_a_trial_is_the_beginning_of_rated_play(new_arena, watched):
     tried, untried = new_arena("tried"), new_arena("untried")
     submission = prepare(RRPS, PLAIN, name="me/plain")
     assert isinstance(tried.enter("rrps", [submission], opponents=[rock(tried)])[0], Enrolled)
+    trial = played(watched.take())
     digest = untried.home.registry.submit(submission).version.digest
     untried.play_pairs("rrps", {(digest, rock(untried)): 2})
-    trial, rated = (played(wall.take()) for wall in watched)
+    rated = played(watched.take())
     assert set(trial) == set(rated)
     assert (len(trial), len(rated)) == (3, 4), "one is played again at once, both in the audit"
 
@@ -216,12 +230,11 @@ def test_a_policy_sees_the_same(new_arena, watched, unchecked):
     submission = prepare(RRPS, TELLS, name="me/tells")
     (entered,) = arena.enter("rrps", [submission], opponents=[rock(arena)])
     assert isinstance(entered, Rejection), "it tells by a fault"
-    (wall,) = watched
-    in_trial = told(wall.take())
+    in_trial = told(watched.take())
     ours = arena.home.registry.submit(submission).version.digest
     plain = arena.home.registry.submit(prepare(RRPS, PLAIN, name="me/plain")).version.digest
     arena.play_pairs("rrps", {(ours, rock(arena)): 4, (ours, plain): 4})
-    rated = told(wall.take())
+    rated = told(watched.take())
     assert {len(reports) for reports in rated.values()} == {2}, "each was audited"
     assert in_trial.keys() <= rated.keys()
     for found in (rated, in_trial):

@@ -13,7 +13,7 @@ from sandbox.process import ProcessWall
 from sandbox.self_check import ATTACKS, Finding, contained
 
 
-def refuse() -> ProcessWall:
+def refuse(core: int | None) -> ProcessWall:
     raise SandboxUnavailable("no such thing on this machine")
 
 
