@@ -310,7 +310,9 @@ def test_boxes_share_the_cores_out_evenly(monkeypatch: pytest.MonkeyPatch, tmp_p
     assert leases[1].place is None
     late = CoreLease()
     assert (late.place, late.core) == held[1], "a core that was let go is taken first"
-    for lease in (*leases, late):
+    beside = CoreLease(cores[-1])
+    assert (beside.place, beside.core) == (3, cores[-1]), "a core is shared where that is asked for"
+    for lease in (*leases, late, beside):
         lease.close()
 
 
