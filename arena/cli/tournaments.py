@@ -333,14 +333,17 @@ def _table(found: Sequence[Tournament], now: datetime) -> Table:
 def _say_result(out: Console, file: Path, document: dict[str, Any]) -> None:
     from rich.table import Table
 
-    table = Table("rank", "author", "best entry", "AggScore [95 %]", "could be", box=None)
+    table = Table("", "author", "best entry", "AggScore [95 %]", "of all entries", box=None)
+    ranks = [row["rank"] for row in document["authors"]]
     for row in document["authors"]:
         score = row["agg_score"] or {"value": None}
         known = score["value"] is not None and score.get("low") is not None
         told = f"{score['value']:.1f} [{score['low']:.1f}, {score['high']:.1f}]" if known else "-"
-        open_ranks = f"{row['rank_low']}-{row['rank_high']}" if row["rank"] else ""
-        rank = str(row["rank"] or "-")
-        table.add_row(rank, plain(row["author"]), plain(row["best"]), told, open_ranks)
+        rank, low, high = (row[name] for name in ("rank", "rank_low", "rank_high"))
+        # An author's place is among authors, whose others may have handed in several.
+        place = str(1 + sum(one is not None and one < rank for one in ranks)) if rank else "-"
+        entry = f"rank {rank} (could be {low} to {high})" if rank else ""
+        table.add_row(place, plain(row["author"]), plain(row["best"]), told, entry)
     out.print(table)
     for pair in document["alike"]:
         refs = plain(f"{pair['one']} and {pair['other']}")

@@ -293,7 +293,8 @@ class Player:
             raise
         except Exception as error:
             if not faults.passes(error):  # that is not over
-                self._charge(account, handed_in(call, arguments), self._held(call, began))
+                taken = 0 if faults.asked_wrongly(error) else handed_in(call, arguments)
+                self._charge(account, taken, self._held(call, began))
             raise
         finally:
             self._arena.runner.watch = None

@@ -90,14 +90,20 @@ def passes(error: Exception) -> bool:
     return type(error) in (RegistryUnavailable, arena.store.errors.StoreBusy)
 
 
+def asked_wrongly(error: Exception) -> bool:
+    """Whether nothing was done of what was asked, as it was not written as it must be."""
+    return isinstance(error, (BadRequest, UsageFault, MalformedName))
+
+
 def status_of(error: Exception) -> int:
     """The HTTP status that goes with an error."""
+    if asked_wrongly(error):
+        return 400
     for kinds, status in (
         (QuotaSpent, 429),
         (NotAllowed, 403),
         (UnknownPolicy, 404),
         ((RegistryUnavailable, arena.store.errors.StoreBusy), 503),
-        ((BadRequest, UsageFault, MalformedName), 400),
         (ServerFault, 500),
         (ROOTS, 409),
     ):

@@ -1,13 +1,17 @@
 """`arena tournament` and `arena verify`: a tournament from its announcement to its certificate."""
 
+import io
 import json
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from rich.console import Console
 
 from arena import Arena
 from arena.cli import main
+from arena.cli.tournaments import _say_result
 from tests.arena.contests import FIRST, SECOND, SECRET
 
 
@@ -109,3 +113,22 @@ def test_a_hidden_policy_that_is_none_is_refused(home, tmp_path):
     words = ("open", "x", "--game", "kuhn", "--closes", "2999-01-01", "--hidden", bad)
     assert "is not taken" in run(home, "tournament", *words, code=2).stderr
     assert document(home, "tournament", "list")["tournaments"] == []
+
+
+def test_an_authors_place_is_among_authors():
+    """Whose best entry is the third of all may be the second author."""
+
+    def of(author, rank):
+        score = {"value": 9.0 - (rank or 0), "low": 0.0, "high": 9.0} if rank else None
+        ranks = {"rank": rank, "rank_low": rank, "rank_high": rank and rank + 1}
+        return {"author": author, "best": f"{author}/x@1", "agg_score": score, **ranks}
+
+    authors = [of("ada", 1), of("bob", 3), of("eve", 3), of("dan", 5), of("new", None)]
+    out = Console(file=io.StringIO(), width=120)
+    document = {"authors": authors, "alike": [], "disqualified": [], "digest": "d"}
+    _say_result(out, Path("f"), document)
+    told = [line.split() for line in out.file.getvalue().splitlines()[1:6]]
+    assert [(row[0], row[1]) for row in told] == [
+        ("1", "ada"), ("2", "bob"), ("2", "eve"), ("4", "dan"), ("-", "new"),
+    ]  # fmt: skip
+    assert " ".join(told[1]).endswith("rank 3 (could be 3 to 4)")

@@ -19,7 +19,7 @@ from arena.kinds.mixture import payload_of
 from arena.server.ledger import MOST_DEATHS, Ledger, State
 from arena.server.rights import MOST_ALIASES, MOST_PRACTICE
 from arena.submission import prepare
-from registry.errors import MalformedSubmission, UnknownPolicy
+from registry.errors import MalformedName, MalformedSubmission, UnknownPolicy
 from registry.rights import Quota
 from registry.values import Status, Submission
 from tests.arena.serving import served
@@ -174,6 +174,9 @@ def test_what_one_request_may_take_is_bounded(there, as_):
         ada.enter("rrps", prepared * 201)
     with pytest.raises(QuotaSpent):
         ada.enter("rrps", [prepare(RRPS, f"{ROCK}# {n}\n", name=f"ada/p{n}") for n in range(4)])
+    for _ in range(4):  # a slip of the pen costs nothing of the day's three
+        with pytest.raises(MalformedName):
+            ada.submit(ROCK, "rrps", "ada/my rock")
     mine = ada.submit(ROCK, "rrps", "ada/rock").version.digest
     for n in range(2):
         weights = {mine: 0.5 + n / 10, ada.policy("house/rockbot", "rrps").digest: 0.5 - n / 10}
