@@ -23,7 +23,8 @@ def hidden_digests(registry: Registry) -> frozenset[str]:
 
     These are the hidden populations of all tournaments without a certificate, and what the operator
     registered for one that was not announced yet, or never was.  A policy that takes part under
-    some name is no secret, even where a tournament names it: its absence would tell.
+    some name, or that an author handed in and withdrew, is no secret, even where a tournament names
+    it: its absence would tell.
 
     Raises:
       RegistryCorrupt: a tournament cannot be read.
@@ -38,14 +39,14 @@ def hidden_digests(registry: Registry) -> frozenset[str]:
     if not hidden:
         return frozenset()
     return frozenset(
-        one.digest for one in registry.by_digests(hidden).values() if not _takes_part(one)
+        one.digest for one in registry.by_digests(hidden).values() if not _is_known(one)
     )
 
 
 def is_hidden(version: PolicyVersion, hidden: frozenset[str]) -> bool:
     """Whether strangers may not know of a version, under the name that it is seen by.
 
-    Content that takes part under another name is known by that one alone: the operator's name
+    Content that is known under another name is known by that one alone: the operator's name
     would tell that a tournament has it in its hidden population.
 
     Args:
@@ -54,7 +55,7 @@ def is_hidden(version: PolicyVersion, hidden: frozenset[str]) -> bool:
     """
     if version.digest in hidden:
         return True
-    return is_kept(version) and _takes_part(version)
+    return is_kept(version) and _is_known(version)
 
 
 def is_kept(name: PolicyVersion | Credit) -> bool:
@@ -63,18 +64,18 @@ def is_kept(name: PolicyVersion | Credit) -> bool:
 
 
 def without_kept(version: PolicyVersion) -> PolicyVersion:
-    """A version that takes part, without the names under which the operator keeps its content.
+    """A version that is known, without the names under which the operator keeps its content.
 
-    One that takes no part is as it is: whoever may know of it may know these names.
+    Another one is as it is: whoever may know of it may know these names.
     """
     credits = tuple(one for one in version.credits if not is_kept(one))
-    return replace(version, credits=credits) if _takes_part(version) else version
+    return replace(version, credits=credits) if _is_known(version) else version
 
 
 def history_without_kept(found: tuple[StatusChange, ...]) -> tuple[StatusChange, ...]:
     """The same of a version's whole history, oldest first."""
     now = {one.ref: one.status for one in found}
-    if Status.QUALIFIED not in now.values():
+    if not any(_tells(status, author_of(ref)) for ref, status in now.items()):
         return found
     kept = {
         ref
@@ -98,6 +99,15 @@ def shows_source(version: PolicyVersion) -> bool:
 
 def _takes_part(version: PolicyVersion) -> bool:
     return any(one.status is Status.QUALIFIED for one in _names(version))
+
+
+def _is_known(version: PolicyVersion) -> bool:
+    return any(_tells(one.status, one.author) for one in _names(version))
+
+
+def _tells(status: Status, author: str) -> bool:
+    """Whether a name has been seen by others: an entrant's, whatever became of it since."""
+    return status is Status.QUALIFIED or (status is not Status.CANDIDATE and author != AUTHOR)
 
 
 def _names(version: PolicyVersion) -> tuple[PolicyVersion | Credit, ...]:

@@ -70,6 +70,20 @@ def test_what_takes_part_is_no_secret_but_for_the_name_that_the_operator_gave_it
     assert {one.ref for one in history_without_kept(registry.history(secret))} == {entered.ref}
 
 
+def test_who_withdraws_what_a_tournament_has_hidden_still_sees_it_and_no_more(arena, secret):
+    registry = arena.home.registry
+    entered = put(arena, ROCK, "ada/rock")
+    announce(arena, secret)
+    registry.set_status(secret, Status.YANKED, "mine", ref=entered.ref)
+    assert hidden_digests(registry) == frozenset()
+    assert not is_hidden(registry.get("rrps", entered.ref), frozenset())
+    assert is_hidden(registry.get("rrps", "operator/spring-secret@1"), frozenset())
+    for ref in (entered.ref, secret):
+        assert {one.ref for one in without_kept(registry.get("rrps", ref)).credits} == {entered.ref}
+    assert {one.ref for one in history_without_kept(registry.history(secret))} == {entered.ref}
+    assert not shows_source(registry.get("rrps", entered.ref))
+
+
 def test_a_candidate_of_a_run_may_be_hidden_in_a_tournament(arena):
     tried = put(arena, PAPER, "csro/one-k01", Status.CANDIDATE)
     assert not is_hidden(tried, hidden_digests(arena.home.registry)) and shows_source(tried)
