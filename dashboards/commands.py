@@ -18,16 +18,23 @@ ELSEWHERE = "--home HOME"
 def typed(words: str) -> str:
     """A command as it has to be typed on the machine of the pages, quoted for its shell.
 
-    The folder is told in full: whoever reads it need not be where the server was started.
+    The folder is told in full: whoever reads it need not be where the server was started.  To
+    the visitors of a server it is the address that they have come by, whatever it listens on.
     """
     home = data.settings().home.absolute()
-    if data.settings().hosted:  # behind a proxy, whatever it listens on
-        return f"{words} {ELSEWHERE}"
+    if data.settings().hosted:
+        return f"{words} --home {shlex.quote(server())}"
     if home == Path(DEFAULT_HOME).absolute():
         return words
     if not _is_here(str(st.get_option("server.address") or "")):
         return f"{words} {ELSEWHERE}"
     return f"{words} --home {shlex.quote(str(home))}"
+
+
+def server() -> str:
+    """The address of the server whose pages these are, or HOME where no browser tells."""
+    page = (st.context.url or "").partition("?")[0]
+    return page.rpartition("/")[0] if page.count("/") > 2 else page or "HOME"
 
 
 def _is_here(address: str) -> bool:

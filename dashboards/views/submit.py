@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 
 import streamlit as st
@@ -11,7 +12,7 @@ from arena.house.population import default_population
 from arena.source_check import MAX_BYTES
 from dashboards import data, navigate
 from dashboards.budgets import duration
-from dashboards.commands import typed
+from dashboards.commands import server, typed
 from dashboards.intake import DESCRIPTION_CHARS, Refused
 from dashboards.settings import Settings, Submitting
 from dashboards.text import demoted, in_markdown
@@ -52,7 +53,7 @@ def show(game: Game) -> None:
         "in the sandbox, registered as a new version, and plays the evaluation population."
     )
     _help(game)
-    if not _is_open():
+    if not _is_open(game):
         return
     _limits(game, data.settings())
     _form(game)
@@ -75,7 +76,22 @@ def _help(game: Game) -> None:
     )
 
 
-def _is_open() -> bool:
+def _from_ones_own_machine(game: Game) -> None:
+    """A server takes policies from accounts, by commands."""
+    st.info(
+        "This server takes policies by the command line, from accounts. Log in once with your "
+        "account's token, then hand in:",
+        icon=":material/terminal:",
+    )
+    st.code(
+        f"arena login {shlex.quote(server())}\n"
+        + typed(f"arena submit FILE --game {game.name} --name AUTHOR/NAME"),
+        language="bash",
+        wrap_lines=True,
+    )
+
+
+def _is_open(game: Game) -> bool:
     """Says whether policies are taken, and else why not and what to do."""
     opening = data.submissions().opening
     if opening.open is None:
@@ -84,6 +100,9 @@ def _is_open() -> bool:
     if opening.open:
         st.caption(f"Sandbox: {in_markdown(opening.wall)}")
         return True
+    if data.settings().hosted:
+        _from_ones_own_machine(game)
+        return False
     st.warning("Policies cannot be submitted from this page.", icon=":material/lock:")
     st.text(shown(opening.reason))
     if data.settings().submitting is Submitting.GVISOR:
@@ -93,7 +112,7 @@ def _is_open() -> bool:
             "people reach them. From the command line:"
         )
     st.code(
-        typed("arena submit FILE --game " + "GAME --name AUTHOR/NAME"),
+        typed(f"arena submit FILE --game {game.name} --name AUTHOR/NAME"),
         language="bash",
         wrap_lines=True,
     )

@@ -19,7 +19,7 @@ from arena.kinds.mixture import payload_of
 from arena.server.ledger import MOST_DEATHS, Ledger, State
 from arena.server.rights import MOST_ALIASES, MOST_PRACTICE
 from arena.submission import prepare
-from registry.errors import MalformedName, MalformedSubmission, UnknownPolicy
+from registry.errors import AccountDisabled, MalformedName, MalformedSubmission, UnknownPolicy
 from registry.rights import Quota
 from registry.values import Status, Submission
 from tests.arena.serving import served
@@ -143,8 +143,8 @@ def test_a_job_of_an_account_that_was_shut_meanwhile_is_not_done(there, as_):
         begun.set()
         try:
             bob.submit(ROCK, "rrps", "bob/late")
-        except NotAllowed as error:
-            told.append(str(error))
+        except Exception as error:  # noqa: BLE001 - looked at below
+            told.append(error)
 
     threads = [threading.Thread(target=long), threading.Thread(target=late)]
     threads[0].start()
@@ -156,7 +156,8 @@ def test_a_job_of_an_account_that_was_shut_meanwhile_is_not_done(there, as_):
     registry.disable_account("bob")
     for thread in threads:
         thread.join()
-    assert told, "bob's submission was not refused"
+    (refused,) = told  # what became of the job; who is slow to ask for that may not ask any more
+    assert isinstance(refused, NotAllowed | AccountDisabled), refused
     assert not [one for one in boss.policies("rrps") if one.author == "bob"]
 
 

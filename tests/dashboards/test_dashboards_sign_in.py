@@ -154,7 +154,11 @@ def test_who_signs_in_is_who_was_linked_and_nobody_else(home, installed, browse,
             assert "Sign in to get a token" in browser.text
             assert "Kuhn poker" not in browser.text, "an account belongs to no game"
             browser.open("/")
-            assert "--home HOME" in browser.text and str(home) not in browser.text
+            assert f"--home {address}" in browser.text and str(home) not in browser.text
+            browser.open("/submit")
+            assert f"arena login {address}\n" in browser.text
+            submit = f"arena submit FILE --game rrps --name AUTHOR/NAME --home {address}"
+            assert submit in browser.text
             signed_in(browser, "s-ada")
             assert "You are signed in as ada (author)" in browser.text
             peaceful(browser, address)
