@@ -281,14 +281,21 @@ def _when(moment: datetime | None, never: str = "") -> str:
 def _table(known: tuple[Account, ...]) -> Table:
     from rich.table import Table
 
-    table = Table("account", "role", "came by", "token", "since (UTC)", "until (UTC)", box=None)
+    heads = ("account", "role", "came by", "token", "a day", "since (UTC)", "until (UTC)")
+    table = Table(*heads, box=None)
     for one in known:
         token = "disabled" if one.disabled else "yes" if one.has_token else "no"
-        ends = _when(one.expires)
-        table.add_row(
-            plain(one.name), one.role.value, one.origin.value, token, _when(one.created), ends
-        )
+        words = (one.role.value, one.origin.value, token, _a_day(one.quota))
+        since = f"{one.created:%Y-%m-%d}"
+        table.add_row(plain(one.name), *words, since, _when(one.expires))
     return table
+
+
+def _a_day(quota: Quota) -> str:
+    """What was set for an account; the server that it is an account of has its own defaults."""
+    submissions = "" if quota.submissions is None else f"{quota.submissions} submissions"
+    time = "" if quota.seconds is None else f"{quota.seconds / 60:g} min"
+    return ", ".join(filter(None, (submissions, time))) or "default"
 
 
 def _invites(invites: tuple[Invite, ...]) -> Table:

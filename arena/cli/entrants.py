@@ -373,7 +373,10 @@ def yank(session: Session, ref: str, game: Game | None, reason: str) -> None:
     """
     version = session.arena().withdraw(ref, game, reason)
     left = f"; it goes on as {', '.join(version.also)}" if version.also else ""
-    session.answer(_summary(version), lambda out: out.print(f"yanked  {version.ref}{left}"))
+    told = (
+        f"yanked  {version.ref}{left} (undo: arena reinstate {version.ref} --game {version.game})"
+    )
+    session.answer(_summary(version), lambda out: out.print(told, soft_wrap=True))
 
 
 @click.command()

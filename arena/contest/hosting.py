@@ -14,6 +14,7 @@ from arena.local import Arena
 from arena.office import Office, zoned
 from arena.roster import game_of
 from arena.tally import PlayReport, Progress, Request, silent
+from registry.errors import TournamentConflict
 from registry.tournaments import Tournament
 
 
@@ -56,14 +57,20 @@ class Hosting(Office):
         Raises:
           UsageFault: one of them is not taken, or a moment has no zone.
           UnknownPolicy, AmbiguousRef, MalformedName: a reference means none, or several.
-          TournamentConflict: see `registry.tournaments.Tournaments.announce`.
+          TournamentConflict: nobody could enter it any more, or see
+            `registry.tournaments.Tournaments.announce`.
         """
+        now, begins = datetime.now(UTC), zoned(opens)
         zoned(closes)
+        if begins is not None and closes <= now:
+            raise TournamentConflict(
+                f"the tournament {name!r} would be over already: it is {now:%Y-%m-%d %H:%M} (UTC)"
+            )
         played = game_of(game)
         return self.home.registry.announce(
             name,
             played.name,
-            zoned(opens) or datetime.now(UTC),
+            begins or now,
             closes,
             entries=entries,
             matches=matches,

@@ -60,9 +60,27 @@ _VEILED = frozenset({"policies", "policy", "versions", "match"})
 """Reads whose answers depend on whose policies they are about."""
 _SAID = {
     "certify": "a tournament's certificate is everybody's once it is issued; issuing it, which "
-    "publishes the key of the final,"
+    "publishes the key of the final,",
+    "practise": "trying a policy before it is handed in",
+    "enter": "handing in policies",
+    "submit": "handing in a policy",
+    "register": "handing in a policy",
+    "admit": "letting a policy take part",
+    "check": "checking a policy",
+    "play": "playing whole round robins",
+    "play_pairs": "playing chosen pairs",
+    "evaluate": "having a policy evaluated",
+    "replay": "having a match played again",
+    "call": "giving a policy another name",
+    "reveal_season": "revealing a season's key",
+    "announce": "opening a tournament",
+    "final": "playing a final",
+    "move_closing": "closing a tournament",
+    "events": "reading the log",
+    "accounts": "listing the accounts",
+    "invites": "listing the invitations",
 }
-"""What calls are called in words, where their names do not say enough."""
+"""What calls are in words, where their names do not say enough."""
 
 
 def view_of(call: Call, account: Account, arguments: Mapping[str, Any]) -> str:

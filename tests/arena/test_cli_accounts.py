@@ -112,6 +112,8 @@ def test_an_account_is_changed_and_the_log_says_by_whom(home):
     quota = document(*words, home=home)
     assert (quota["submissions_a_day"], quota["seconds_a_day"]) == (3, 90.0)
     assert quota["expires"] == "2030-01-02T03:04:00+00:00"
+    told = " ".join(run("accounts", "list", home=home).output.split())
+    assert "3 submissions" in told
     events = document("accounts", "log", "--subject", "ada", home=home)["events"]
     assert [one["what"] for one in events] == [
         "account.added",
