@@ -11,14 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 import click
 
 from arena.cli.references import REF
-from arena.cli.session import (
-    Session,
-    game_option,
-    notice,
-    optional_game,
-    plain,
-    session_options,
-)
+from arena.cli.session import Session, game_option, notice, optional_game, plain, session_options
 from arena.cli.walls import sandbox_options
 from arena.errors import UsageFault
 from arena.games.protocol import Game
@@ -373,9 +366,8 @@ def yank(session: Session, ref: str, game: Game | None, reason: str) -> None:
     """
     version = session.arena().withdraw(ref, game, reason)
     left = f"; it goes on as {', '.join(version.also)}" if version.also else ""
-    told = (
-        f"yanked  {version.ref}{left} (undo: arena reinstate {version.ref} --game {version.game})"
-    )
+    undo = f"(undo: arena reinstate {version.ref} --game {version.game})"
+    told = f"yanked  {version.ref}{left} {undo}"
     session.answer(_summary(version), lambda out: out.print(told, soft_wrap=True))
 
 
@@ -386,8 +378,8 @@ def yank(session: Session, ref: str, game: Game | None, reason: str) -> None:
 @session_options
 def reinstate(session: Session, ref: str, game: Game | None, reason: str) -> None:
     """Lets a withdrawn or quarantined policy take part again."""
-    version = session.arena().reinstate(ref, game, reason)
-    session.answer(_summary(version), lambda out: out.print(f"qualified  {version.ref}"))
+    found = session.arena().reinstate(ref, game, reason)
+    session.answer(_summary(found), lambda out: out.print(f"qualified  {found.ref}"))
 
 
 COMMANDS: tuple[click.Command, ...] = (
