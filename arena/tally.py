@@ -66,7 +66,7 @@ class PlayReport:
 
     Attributes:
       played: matches played and stored now.
-      skipped: wanted matches that were stored already.
+      skipped: wanted matches that were stored already, or meanwhile by somebody else.
       left: wanted matches that were not played, because the budget was spent.
       forfeits: of the matches played now.
       twice: of them, those that were played once more because a worker failed.
@@ -130,7 +130,7 @@ class Tally:
         self._pending: list[Result] = []
         self._audits: list[Audit] = []
         self._next_commit = time.monotonic() + COMMIT_SECONDS[0]
-        self._played = self._forfeits = self._twice = 0
+        self._played = self._elsewhere = self._forfeits = self._twice = 0
         self._processor_seconds = self._held_seconds = 0.0
         self._walls: Counter[str] = Counter()
         self._verdicts: Counter[Verdict] = Counter()
@@ -156,10 +156,14 @@ class Tally:
                 late = time.monotonic() > self._next_commit
                 if late or len(self._pending) >= COMMIT_RESULTS:
                     self._commit()
-                self._request.progress(self._played + len(self._pending), self._missing)
+                self._request.progress(self._done + len(self._pending), self._missing)
         finally:
             self._commit()
-        self._request.progress(self._played, self._missing)
+        self._request.progress(self._done, self._missing)
+
+    @property
+    def _done(self) -> int:
+        return self._played + self._elsewhere
 
     @property
     def owes_audits(self) -> bool:
@@ -185,8 +189,8 @@ class Tally:
         """What it came to."""
         return PlayReport(
             played=self._played,
-            skipped=skipped,
-            left=self._missing - self._played,
+            skipped=skipped + self._elsewhere,
+            left=self._missing - self._done,
             forfeits=self._forfeits,
             twice=self._twice,
             audited=sum(self._verdicts.values()),
@@ -258,7 +262,9 @@ class Tally:
     def _commit(self) -> None:
         started = time.monotonic()
         if self._pending:
-            self._played += self._home.keep(self._request.game, self._pending)
+            stored = self._home.keep(self._request.game, self._pending)
+            self._played += stored
+            self._elsewhere += len(self._pending) - stored
             for result in self._pending:
                 self._forfeits += result.fault_seat is not None
                 self._twice += result.playings > 1

@@ -138,7 +138,7 @@ def _say(out: Console, report: PlayReport) -> None:
     rate = report.played / report.seconds if report.seconds else 0.0
     out.print(
         f"played {report.played:,} matches in {report.seconds:,.1f} s ({rate:,.1f} a second); "
-        f"{report.skipped:,} were stored before; {report.forfeits:,} forfeits"
+        f"{report.skipped:,} were stored already; {report.forfeits:,} forfeits"
     )
     for wall, number in sorted(report.walls.items()):
         out.print(f"  {number:>9,}  {wall}")

@@ -149,7 +149,7 @@ def final(session: Session, name: str, workers: Workers, wall: WallChoice) -> No
         found = arena.office.tournament(name)
 
     def human(out: Console) -> None:
-        out.print(f"played {report.played:,} matches; {report.skipped:,} were stored before")
+        out.print(f"played {report.played:,} matches; {report.skipped:,} were stored already")
         say_audit(out, report)
         again = session.typed(f"arena tournament certificate {name}")
         out.print(f"certify it:  {plain(again)}", soft_wrap=True)

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from arena import Enrolled, Termination
+from arena import Arena, Enrolled, Termination
 from arena.errors import UsageFault
 from arena.games.rrps.game import RRPS
 from arena.kinds.mixture import payload_of
@@ -73,6 +73,22 @@ def test_a_callback_that_raises_costs_those_who_play_next_nothing(new_arena):
     except RuntimeError:  # while its traceback still holds what was under way
         report = arena.play("rrps", 40, only=HOUSE[:3])
     assert (report.played + report.skipped, report.left) == (120, 0)
+
+
+def test_what_somebody_else_stored_meanwhile_is_not_left(new_arena):
+    """Two play the same at once: one stores a match, and for neither it is still to be played."""
+    arena, told, wanted = new_arena(), [], 120
+
+    def meanwhile(done, wanted):
+        if not told:
+            with Arena(arena.home.path) as other:
+                told.append(other.play("rrps", 40, only=HOUSE[:3]))
+        told.append((done, wanted))
+
+    late = arena.play("rrps", 40, only=HOUSE[:3], progress=meanwhile)
+    assert told[0].played + late.played == wanted and told[0].played > 60
+    assert (late.played + late.skipped, late.left) == (wanted, 0)
+    assert told[-1] == (wanted, wanted)
 
 
 def test_results_do_not_depend_on_company_workers_or_blocks(new_arena):
