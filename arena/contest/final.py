@@ -9,6 +9,7 @@ move.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 
@@ -28,10 +29,18 @@ _SOFTWARE = ("policy-arena", "open_spiel", "numpy")
 
 
 def counting(home: Home, tournament: Tournament) -> tuple[Entry, ...]:
-    """The entries that count: those that were frozen, or as they stand now."""
+    """The entries that count: those that were frozen, or as they stand now.
+
+    One that is hidden as well counts until then: whoever saw it left out would know who is hidden,
+    and could ask so of any program.
+    """
+    return _taking_part(home, tournament, replace(tournament, hidden=()))
+
+
+def _taking_part(home: Home, tournament: Tournament, rules: Tournament) -> tuple[Entry, ...]:
     if tournament.frozen is not None:
         return tournament.entrants
-    return entries_of(tournament, home.registry.find(tournament.game))
+    return entries_of(rules, home.registry.find(tournament.game))
 
 
 def begun(home: Home, name: str, now: datetime) -> tuple[Home, Game, dict[Pair, int]]:
@@ -42,7 +51,7 @@ def begun(home: Home, name: str, now: datetime) -> tuple[Home, Game, dict[Pair, 
       UsageFault: fewer than two policies take part.
     """
     tournament = home.registry.tournament(name)
-    entrants = counting(home, tournament)
+    entrants = _taking_part(home, tournament, tournament)
     pairs = pairs_of([one.digest for one in entrants], tournament.hidden)
     if len({one.digest for one in entrants}) < 2:
         raise UsageFault(f"{len(entrants)} policies take part in {name!r}; a final needs two")

@@ -1,15 +1,15 @@
 """Tournaments: who takes part, and a final with seeds of its own."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from arena import Arena
+from arena import Arena, Enrolled
 from arena.contest.certificate import (
     lines_of,
 )
 from arena.contest.entries import Phase, entries_of, pairs_of, phase_of
-from arena.contest.final import counting, facts_of
+from arena.contest.final import begun, counting, facts_of
 from arena.contest.issuing import issue
 from arena.contest.merkle import root_of
 from arena.contest.table import pair_sums
@@ -18,7 +18,16 @@ from arena.home import Home
 from registry import Status
 from registry.tournaments import Tournament
 from registry.values import Credit, PolicyVersion
-from tests.arena.contests import CLOSES, HOUR, KUHN, OPENS, play_final
+from tests.arena.contests import (
+    CLOSES,
+    FIRST,
+    HOUR,
+    KUHN,
+    OPENS,
+    SECOND,
+    SECRET,
+    play_final,
+)
 
 
 def version(name, number, created, status=Status.QUALIFIED, kind="python", digest=""):
@@ -139,3 +148,20 @@ def test_a_final_takes_two(new_arena):
     assert arena.home.registry.tournament("lonely").frozen is None
     with pytest.raises(UsageFault, match="has not begun"):
         issue(arena.home, "lonely")
+
+
+def test_an_entry_that_is_hidden_as_well_counts_until_the_final(new_arena):
+    """Whoever could see it left out would know, program by program, who is hidden."""
+    arena = new_arena()
+    registry, began = arena.home.registry, datetime.now(UTC)
+    secret = arena.submit(SECRET, "kuhn", "prof/secret").version
+    registry.set_status(secret.digest, Status.CANDIDATE, "")
+    closes = began + timedelta(minutes=10)
+    registry.announce("spring", "kuhn", began, closes, hidden=(secret.digest,))
+    for name, source in (("ada/x", FIRST), ("bob/y", SECOND), ("eve/guess", SECRET)):
+        assert isinstance(arena.submit(source, "kuhn", name), Enrolled)
+    counted = [one.ref for one in counting(arena.home, registry.tournament("spring"))]
+    assert counted == ["ada/x@1", "bob/y@1", "eve/guess@1"]
+    begun(arena.home, "spring", closes)
+    counted = [one.ref for one in counting(arena.home, registry.tournament("spring"))]
+    assert counted == ["ada/x@1", "bob/y@1"]
