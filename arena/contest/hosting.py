@@ -57,7 +57,7 @@ class Hosting(Office):
         Raises:
           UsageFault: one of them is not taken, or a moment has no zone.
           UnknownPolicy, AmbiguousRef, MalformedName: a reference means none, or several.
-          TournamentConflict: nobody could enter it any more, or see
+          TournamentConflict: nobody could enter it any more, authors could help themselves, or see
             `registry.tournaments.Tournaments.announce`.
         """
         now, begins = datetime.now(UTC), zoned(opens)
@@ -65,6 +65,11 @@ class Hosting(Office):
         if begins is not None and closes <= now:
             raise TournamentConflict(
                 f"the tournament {name!r} would be over already: it is {now:%Y-%m-%d %H:%M} (UTC)"
+            )
+        if entries > 1 and not (hidden or secret):
+            raise TournamentConflict(
+                f"{entries} entries of an author need a hidden population: without one entrants "
+                "are measured against each other, and an author's one could lose to the other"
             )
         played = game_of(game)
         return self.home.registry.announce(

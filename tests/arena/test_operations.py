@@ -104,6 +104,8 @@ def test_a_tournament_goes_from_its_announcement_to_a_certificate(arena):
         office.announce("bad", "kuhn", None, now + timedelta(days=1), secret=[("x", "class X: 1")])
     with pytest.raises(UsageFault, match="say its zone"):
         office.announce("bad", "kuhn", None, now.replace(tzinfo=None))
+    with pytest.raises(TournamentConflict, match="need a hidden population"):
+        office.announce("bad", "kuhn", None, now + timedelta(days=1), entries=2)
     with pytest.raises(TournamentConflict, match="would be over already"):
         office.announce("bad", "kuhn", now - timedelta(days=2), now - timedelta(days=1))
     with pytest.raises(UnknownTournament):
