@@ -54,6 +54,13 @@ _LIMITS = (
     re.compile(r"maximum number of tokens allowed \(?([\d,]+)", re.IGNORECASE),
     re.compile(r"context (?:size|length|window) (?:is |of )?(?:only )?\(?([\d,]+)", re.IGNORECASE),
 )
+_NO_SYSTEM = re.compile(
+    r"system (?:role|message|prompt|instruction)s?\b.{0,40}\b(?:not|un)[ -]?(?:supported|allowed)|"
+    r"only (?:the )?user\b.{0,40} roles? (?:are|is) (?:supported|allowed)|"
+    r"conversation roles must alternate|(?:developer|system) instruction is not enabled",
+    re.IGNORECASE,
+)
+"""What templates of models say that know users and assistants alone: some by counting turns."""
 _PROMPT_TOKENS = re.compile(r"([\d,]+) (?:in the messages|input tokens)", re.IGNORECASE)
 _LOOKED_AT = 1_000
 """Characters of a complaint that are looked at: some repeat the prompt."""
@@ -102,6 +109,11 @@ class Refusal:
         if found is None or limit is None:
             return False
         return int(found[1].replace(",", "")) < limit
+
+    @property
+    def of_system(self) -> bool:
+        """Whether the model takes no system message; some servers call that a fault of theirs."""
+        return self.status in {*REFUSES, 500} and bool(_NO_SYSTEM.search(self.message))
 
     @property
     def by_policy(self) -> bool:

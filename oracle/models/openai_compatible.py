@@ -38,6 +38,9 @@ _NO_KEY = "none"
 _NEWER = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 """The two names of the limit on output: OpenAI's models refuse the first, others the second."""
 
+SYSTEM = "system"
+"""The role of a message that not every model knows; in the place of a field's name, its message."""
+
 
 class _FieldRefused(Exception):
     """The server names fields that it does not take, and that the question can do without."""
@@ -153,9 +156,11 @@ class OpenAIModel(Connected["openai.OpenAI"]):
 
     def _told_model(self, request: Request, form: str) -> dict[str, Any]:
         """The fields that hold the question in one of its forms."""
+        if SYSTEM in self._refused:
+            form = "\n\n".join(filter(None, [request.system, form]))
         messages = [{"role": "user", "content": form}]
-        if request.system:
-            messages.insert(0, {"role": "system", "content": request.system})
+        if request.system and SYSTEM not in self._refused:
+            messages.insert(0, {"role": SYSTEM, "content": request.system})
         return {"messages": messages}
 
     def _optional(self, request: Request) -> dict[str, Any]:
@@ -182,7 +187,8 @@ class OpenAIModel(Connected["openai.OpenAI"]):
         with self._lock:
             self._refused |= frozenset(refusal.fields)
         for name in refusal.fields:
-            self._told.once(name, f"{self.name} does not take {name}, left out: {refusal}")
+            instead = "put before the question" if name == SYSTEM else "left out"
+            self._told.once(name, f"{self.name} does not take {name}, {instead}: {refusal}")
 
     def look_up(self) -> None:
         """Asks the server once whether it knows the key and the model; nothing is generated.
@@ -272,6 +278,8 @@ def _refused(complaint: Complaint, asked: dict[str, Any]) -> Reply:
         raise PromptTooLong(said, refusal.limit) from None
     if fields := refusal.of(asked):
         raise _FieldRefused(fields, said) from None
+    if refusal.of_system and len(asked.get("messages", ())) > 1:
+        raise _FieldRefused((SYSTEM,), said) from None
     if refusal.by_policy:
         word = refusal.code or str(refusal.status)
         detail = f"{word}: {said}"

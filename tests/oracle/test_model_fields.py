@@ -79,6 +79,39 @@ def test_a_server_that_takes_nothing_is_asked_with_nothing(model, server):
     assert reply.attempts == len(server.asked) == 7
 
 
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        # As templates of Gemma, Mistral and Ministral say it through vLLM and llama.cpp.
+        (400, "System role not supported"),
+        (500, "got exception: jinja exception: System role not supported"),
+        (400, "Conversation roles must alternate user/assistant/user/assistant/..."),
+        (400, "Only user and assistant roles are supported!"),
+        (500, "Only user, assistant and tool roles are supported, got system."),
+        (422, "system messages are unsupported by this model"),
+    ],
+)
+def test_a_model_without_system_messages_reads_them_in_the_question(
+    model, server, caplog, status, message
+):
+    server.then(Step(status=status, message=message))
+    reply = model.generate(FULL)
+    assert (reply.text, reply.attempts) == ("pong", 2)
+    model.generate(FULL)
+    told = [[(one["role"], one["content"]) for one in a.body["messages"]] for a in server.asked]
+    whole = [("user", "be brief\n\nping")]
+    assert told == [[("system", "be brief"), ("user", "ping")], whole, whole]
+    (said,) = [one.getMessage() for one in caplog.records if one.levelno >= logging.WARNING]
+    assert "does not take system, put before the question" in said
+
+
+def test_who_refuses_the_question_without_a_system_message_too_is_not_asked_for_ever(model, server):
+    server.then(*[Step(status=400, message="System role not supported")] * 2)
+    with pytest.raises(PromptRefused, match="System role not supported"):
+        model.generate(FULL)
+    assert len(server.asked) == 2
+
+
 def test_threads_that_learn_it_at_the_same_time(model, server):
     server.refuses = {"seed": "param", "response_format": "message"}
     with ThreadPoolExecutor(8) as pool:
