@@ -21,6 +21,7 @@ from oracle.models.complaint import Complaint
 from oracle.models.deadline import Attempt, bound
 from oracle.models.errors import CallRefused, MissingKey, MissingPackage, PromptRefused
 from oracle.models.options import LOOK_UP_SECONDS, ServerOptions, without_secrets
+from oracle.models.pieces import document_in
 from oracle.models.prices import Price
 from oracle.models.protocol import Finish, Reply, Request
 from oracle.models.reaching import Connected, key_in, reaching, unreadable
@@ -134,7 +135,7 @@ class OpenAIModel(Connected["openai.OpenAI"]):
         except UnicodeEncodeError as error:
             raise PromptRefused(f"the question holds what cannot be sent: {error.reason}") from None
         try:
-            answer = json.loads(text.lstrip("\ufeff"))
+            answer = document_in(text)
             failed = error_in(answer)
             if failed is None:
                 return self._read(answer)

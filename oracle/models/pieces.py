@@ -1,0 +1,72 @@
+"""The document of an answer, also where a gateway sends it in pieces that nobody has asked for.
+
+Some gateways stream whatever they are asked for: lines of server-sent events, of which each holds a
+piece of an answer.  Taken for no answer, every call would be paid for several times and come to
+nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+_BLANK = "\ufeff \t\r\n"
+_EVENTS = ("data:", "event:", "id:", "retry:", ":")
+_END = "[DONE]"
+_TEXTS = ("content", "reasoning_content", "reasoning", "thinking", "refusal")
+"""Parts of a message that come in pieces."""
+
+
+def document_in(text: str) -> Any:
+    """The JSON document of an answer's text.
+
+    Raises:
+      ValueError: it is none, or ends before its last piece.
+      RecursionError: it is nested too deep.
+    """
+    body = text.lstrip(_BLANK)
+    if not body.startswith(_EVENTS):
+        return json.loads(body)
+    lines = re.split(r"\r\n|\n|\r", body)  # and nowhere else: a text may hold other ends of lines
+    data = [line[5:].strip() for line in lines if line.startswith("data:")]
+    pieces = [json.loads(one) for one in data if one not in ("", _END)]
+    if not pieces or not all(isinstance(one, Mapping) for one in pieces):
+        raise ValueError("its pieces are no JSON objects")
+    for one in pieces:
+        if one.get("error") or any("message" in choice for choice in _first(one.get("choices"))):
+            return one  # an error, or the whole in one piece
+    return _joined(pieces, ended=_END in data)
+
+
+def _joined(pieces: Sequence[Mapping[str, Any]], *, ended: bool) -> dict[str, Any]:
+    """A document of the first choices of all pieces."""
+    choices = [one for piece in pieces for one in _first(piece.get("choices"))]
+    finish = [one["finish_reason"] for one in choices if one.get("finish_reason")]
+    if choices and not finish and not ended:
+        raise ValueError("it ends in the middle of an answer in pieces")
+    deltas = [one.get("delta") for one in choices]
+    message: dict[str, Any] = {"role": "assistant"}
+    for name in _TEXTS:
+        found = [one.get(name) for one in deltas if isinstance(one, Mapping) and one.get(name)]
+        if found:
+            message[name] = "".join(one if isinstance(one, str) else "" for one in found)
+    texts = [one["text"] for one in choices if isinstance(one.get("text"), str)]
+    choice = {"index": 0, "message": message, "finish_reason": finish[-1] if finish else "stop"}
+    choice["error"] = next((one["error"] for one in choices if one.get("error")), None)
+    if texts:
+        choice["text"] = "".join(texts)
+    known = {name: _last(pieces, name) for name in ("id", "model", "usage")}
+    return {**known, "choices": [choice] if choices else []}
+
+
+def _first(choices: object) -> list[Mapping[str, Any]]:
+    """The first choice of a piece, if it has one; a piece may be of another choice."""
+    listed = choices if isinstance(choices, list) else []
+    return [one for one in listed if isinstance(one, Mapping) and not one.get("index")][:1]
+
+
+def _last(pieces: Sequence[Mapping[str, Any]], name: str) -> Any:
+    """What the last piece says that says it: usage grows, and comes at the end."""
+    return next((one[name] for one in reversed(pieces) if one.get(name)), None)

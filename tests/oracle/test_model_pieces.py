@@ -1,0 +1,113 @@
+"""Answers of gateways that stream unasked are put together, and paid for once."""
+
+import json
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oracle.models.errors import ModelUnavailable
+from oracle.models.openai_compatible import OpenAIModel
+from oracle.models.options import ServerOptions
+from oracle.models.pieces import document_in
+from oracle.models.protocol import Finish, Request
+from oracle.models.retry import Caller, RetryPolicy
+from oracle.models.text_completions import TextModel
+from tests.oracle.llm_server import LLMServer, Step, connected
+
+ASKED = Request("k", "ping")
+USAGE = {"prompt_tokens": 3, "completion_tokens": 5, "total_tokens": 8}
+
+
+def piece(finish=None, index=0, **delta):
+    choice = {"index": index, "delta": delta, "finish_reason": finish}
+    return {"id": "c1", "object": "chat.completion.chunk", "model": "local", "choices": [choice]}
+
+
+def events(*pieces, end="data: [DONE]\n\n"):
+    written = (json.dumps(one, ensure_ascii=False) for one in pieces)
+    return ("".join(f"data: {one}\n\n" for one in written) + end).encode()
+
+
+@pytest.fixture
+def server():
+    with LLMServer() as server:
+        yield server
+
+
+@pytest.fixture(params=[OpenAIModel, TextModel])
+def kind(request):
+    return request.param
+
+
+def asking(server, kind=OpenAIModel):
+    caller = Caller(RetryPolicy(attempts=2), sleep=lambda seconds: None)
+    return connected(kind("local", ServerOptions(server.url + "/v1"), caller))
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-1234")
+
+
+def test_pieces_are_one_answer(server):
+    first = piece(role="assistant", content="")
+    thought = piece(reasoning_content="what is a ping?")
+    parts = [piece(content=text) for text in ("po", "n", "g")]
+    other = piece(index=1, content="never")
+    last = [piece("stop"), {"id": "c1", "model": "local", "choices": [], "usage": USAGE}]
+    server.then(Step(raw=b": waiting\n\n" + events(first, thought, *parts, other, *last)))
+    with asking(server) as model:
+        reply = model.generate(ASKED)
+    assert (reply.text, reply.finish, reply.attempts) == ("pong", Finish.STOPPED, 1)
+    assert (reply.prompt_tokens, reply.output_tokens, reply.model) == (3, 5, "local")
+    assert len(server.asked) == 1
+
+
+def test_pieces_of_a_text(server):
+    choices = [
+        [{"text": "po", "index": 0}],
+        [{"text": "ng", "index": 0, "finish_reason": "length"}],
+    ]
+    server.then(Step(raw=events(*({"model": "local", "choices": one} for one in choices))))
+    with asking(server, TextModel) as model:
+        reply = model.generate(ASKED)
+    assert (reply.text, reply.finish) == ("pong", Finish.CUT_OFF)
+
+
+def test_what_ends_in_the_middle_is_asked_for_again(server, kind):
+    half = events(piece(content="po"), end="")
+    server.then(Step(raw=half))
+    with asking(server, kind) as model:
+        assert model.generate(ASKED).attempts == 2
+    server.then(*[Step(raw=half)] * 2)
+    with asking(server, kind) as model, pytest.raises(ModelUnavailable, match="in the middle"):
+        model.generate(ASKED)
+
+
+def test_an_error_among_the_pieces_is_one(server):
+    server.then(Step(raw=events(piece(content="po"), {"error": {"message": "gone", "code": 503}})))
+    with asking(server) as model:
+        assert model.generate(ASKED).attempts == 2
+
+
+def test_the_whole_in_one_piece(server):
+    whole = {"model": "local", "usage": USAGE, "choices": [{"message": {"content": "pong"}}]}
+    server.then(Step(raw=events(piece(content="po"), whole)))
+    with asking(server) as model:
+        assert model.generate(ASKED).text == "pong"
+
+
+@given(st.lists(st.text(), min_size=1))
+def test_any_text_in_any_pieces(texts):
+    pieces = [piece(content=text) for text in texts]
+    document = document_in(events(*pieces, piece("stop")).decode())
+    assert (document["choices"][0]["message"].get("content") or "") == "".join(texts)
+    assert document["choices"][0]["finish_reason"] == "stop"
+
+
+@given(st.text(alphabet='data: []{}"\n\r,1é\ufeffeventDONE\\', max_size=80))
+def test_any_other_text_is_a_document_or_none(text):
+    with suppress(ValueError):
+        document_in(text)
