@@ -27,6 +27,13 @@ OPTIONAL: Mapping[str, tuple[str, ...]] = {
 """Fields that a question can do without, and the words by which servers name them."""
 REFUSES = frozenset({400, 413, 422})
 """HTTP statuses of a server that takes key and model, but not the question as it stands."""
+_MISTAKEN = frozenset({500, 501})
+"""Statuses with which some refuse a field: they count where the words say so plainly."""
+_UNKNOWN = re.compile(
+    r"not (?:be )?(?:support|allow|permit)|n[o']t (?:support|accept|know)|unsupported|unknown|"
+    r"unexpected|unrecogni[sz]ed|invalid (?:param|field|arg)",
+    re.IGNORECASE,
+)
 _POLICY_CODES = frozenset(
     {
         "content_filter",
@@ -124,7 +131,9 @@ class Refusal:
 
     def of(self, asked: Collection[str]) -> tuple[str, ...]:
         """Fields that were sent, that the refusal names, and that the question can do without."""
-        if self.status not in REFUSES:
+        if self.status not in REFUSES and not (
+            self.status in _MISTAKEN and _UNKNOWN.search(self.message)
+        ):
             return ()
         optional = [name for name in OPTIONAL if name in asked]
         named = tuple(name for name in optional if name in self.fields)

@@ -147,13 +147,21 @@ def test_threads_that_learn_it_at_the_same_time(model, server):
             ),
             "temperature",
         ),
+        (Step(status=500, message="Unsupported parameter: response_format"), "response_format"),
+        (Step(status=501, message="seed: unknown field"), "seed"),
     ],
-    ids=["deepseek", "groq", "ollama", "azure", "openai"],
+    ids=["deepseek", "groq", "ollama", "azure", "openai", "as-a-fault", "as-not-implemented"],
 )
 def test_in_the_words_of_servers(model, server, step, left_out):
     server.then(step)
     model.generate(FULL)
     assert sent(server)[1] == set(FIELDS) - {left_out}
+
+
+def test_a_fault_that_mentions_a_field_is_a_fault(model, server):
+    server.then(Step(status=500, message="the seed server crashed"))
+    assert model.generate(FULL).attempts == 2
+    assert sent(server) == [set(FIELDS)] * 2
 
 
 def test_a_field_that_was_not_sent_is_not_blamed(model, server):
