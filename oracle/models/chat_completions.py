@@ -68,6 +68,7 @@ _NO_SYSTEM = re.compile(
     re.IGNORECASE,
 )
 """What templates of models say that know users and assistants alone: some by counting turns."""
+SYSTEM_REFUSED = "takes no system message, put before the question instead"
 _PROMPT_TOKENS = re.compile(r"([\d,]+) (?:in the messages|input tokens)", re.IGNORECASE)
 _LOOKED_AT = 1_000
 """Characters of a complaint that are looked at: some repeat the prompt."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from oracle.models.alias import priced_by_who_answered
 from oracle.models.catalogue import context_of, default_model, price_of
-from oracle.models.chat_completions import REFUSES, error_in, read_refusal
+from oracle.models.chat_completions import REFUSES, SYSTEM_REFUSED, error_in, read_refusal
 from oracle.models.complaint import Complaint
 from oracle.models.deadline import Attempt, bound
 from oracle.models.errors import CallRefused, MissingKey, ModelUnavailable, PromptRefused
@@ -61,6 +61,10 @@ class Part:
     token: bytes | None
 
 
+class _SystemRefused(PromptRefused):
+    """The model takes no system instruction, as Gemma does not."""
+
+
 class GeminiModel(Connected["genai.Client"]):
     """A Gemini model.  The client is built at the first call, when the key is read."""
 
@@ -86,6 +90,7 @@ class GeminiModel(Connected["genai.Client"]):
         self._told = Told()
         tokens = self._options.context_tokens or context_of(self._model)
         self._window = Window(self.name, self._told, tokens, silent=False)
+        self._takes_system = True
 
     def generate(self, request: Request) -> Reply:
         """Asks the model; a reply that comes in parts is put together.
@@ -100,7 +105,20 @@ class GeminiModel(Connected["genai.Client"]):
         return replace(reply, model=reply.model or self._model, text=answer_in(reply.text))
 
     def _answer(self, request: Request, form: str) -> Reply:
-        """The reply to one form of a question, its parts put together."""
+        """The reply to one form of a question; what the system says stands in it, if it must."""
+        if request.system and self._takes_system:
+            try:
+                return self._whole(request, form)
+            except _SystemRefused as refusal:
+                self._takes_system = False
+                self._told.once("system", f"{self.name} {SYSTEM_REFUSED}: {refusal}")
+            reply = self._answer(request, form)
+            return replace(reply, attempts=reply.attempts + 1)
+        form = "\n\n".join(filter(None, [request.system, form]))
+        return self._whole(replace(request, system=""), form)
+
+    def _whole(self, request: Request, form: str) -> Reply:
+        """The reply, its parts put together."""
         part = self._part(request, form, None)
         reply = part.reply
         for _ in range(MAX_PARTS - 1):
@@ -329,6 +347,8 @@ def _sorted_out(error: Exception) -> Exception:
         refusal = read_refusal(code or 0, getattr(error, "details", None), text)
         if refusal.too_long:
             return PromptTooLong(text[:200], refusal.limit)
+        if refusal.of_system:
+            return _SystemRefused(reason)
         if code in REFUSES and not _KEY_REFUSED.search(text):
             return PromptRefused(f"{reason}; check the request and the model's options")
         return CallRefused(f"{reason}; check the key, the model's name and the request")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from arena.extras import install_command
 from oracle.models.alias import priced_by_who_answered
 from oracle.models.catalogue import context_of, price_of
-from oracle.models.chat_completions import REFUSES, error_in, read_answer
+from oracle.models.chat_completions import REFUSES, SYSTEM_REFUSED, error_in, read_answer
 from oracle.models.complaint import Complaint
 from oracle.models.deadline import Attempt, bound
 from oracle.models.errors import CallRefused, MissingKey, MissingPackage, PromptRefused
@@ -188,8 +188,8 @@ class OpenAIModel(Connected["openai.OpenAI"]):
         with self._lock:
             self._refused |= frozenset(refusal.fields)
         for name in refusal.fields:
-            instead = "put before the question" if name == SYSTEM else "left out"
-            self._told.once(name, f"{self.name} does not take {name}, {instead}: {refusal}")
+            instead = SYSTEM_REFUSED if name == SYSTEM else f"does not take {name}, left out"
+            self._told.once(name, f"{self.name} {instead}: {refusal}")
 
     def look_up(self) -> None:
         """Asks the server once whether it knows the key and the model; nothing is generated.

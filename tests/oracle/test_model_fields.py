@@ -102,7 +102,7 @@ def test_a_model_without_system_messages_reads_them_in_the_question(
     whole = [("user", "be brief\n\nping")]
     assert told == [[("system", "be brief"), ("user", "ping")], whole, whole]
     (said,) = [one.getMessage() for one in caplog.records if one.levelno >= logging.WARNING]
-    assert "does not take system, put before the question" in said
+    assert "openai:local takes no system message" in said
 
 
 def test_who_refuses_the_question_without_a_system_message_too_is_not_asked_for_ever(model, server):

@@ -68,6 +68,22 @@ def test_everything_of_a_request_is_sent(model, server):
     assert config["responseJsonSchema"] == schema
 
 
+def test_a_model_without_system_instructions_reads_them_in_the_question(model, server, caplog):
+    refusal = "Developer instruction is not enabled for models/gemma-3-27b-it"
+    server.then(Step(status=400, message=refusal))
+    reply = model.generate(Request("k", "ping", "be brief"))
+    assert (reply.text, reply.attempts) == ("pong", 2)
+    model.generate(Request("k", "ping", "be brief"))
+    told = [(asked.prompt, "systemInstruction" in asked.body) for asked in server.asked]
+    assert told == [("ping", True), ("be brief\n\nping", False), ("be brief\n\nping", False)]
+    said = [one.getMessage() for one in caplog.records if one.levelno >= logging.WARNING]
+    (told,) = [one for one in said if "takes no system message" in one]
+    assert refusal in told
+    server.then(Step(status=400, message=refusal))
+    with pytest.raises(CallRefused, match="Developer instruction"):
+        model.generate(ASKED)
+
+
 def test_what_a_request_leaves_open_is_not_sent(model, server):
     model.generate(ASKED)
     assert set(server.asked[0].body) <= {"contents", "generationConfig"}
