@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from arena.contest.hidden import AUTHOR
 from registry import Registry
-from registry.naming import author_of
+from registry.naming import RESERVED_AUTHORS, author_of
 from registry.values import Credit, PolicyVersion, Status, StatusChange
 
 RUNS = "csro"
@@ -106,8 +106,12 @@ def _is_known(version: PolicyVersion) -> bool:
 
 
 def _tells(status: Status, author: str) -> bool:
-    """Whether a name has been seen by others: an entrant's, whatever became of it since."""
-    return status is Status.QUALIFIED or (status is not Status.CANDIDATE and author != AUTHOR)
+    """Whether a name is known to others: it takes part, or it is an author's who handed it in.
+
+    What the arena itself has withdrawn, as an operator does to hide it, is not.
+    """
+    handed_in = status is not Status.CANDIDATE and author not in RESERVED_AUTHORS
+    return status is Status.QUALIFIED or handed_in
 
 
 def _names(version: PolicyVersion) -> tuple[PolicyVersion | Credit, ...]:

@@ -40,14 +40,14 @@ ADDRESSES = '''class Agent:
         return ["ROCK", "PAPER", "SCISSORS"][id(object()) // 16 % 3 if self.throws > 500 else 0]
 '''
 OF_THE_BOX = '''class Agent:
-    """Goes by where its box has a function of Python's: all matches in there show it the same."""
+    """Goes by where its box has a type of Python's: all matches in there show it the same."""
 
     def __init__(self):
         self.throws = 0
 
     def act(self, observation):
         self.throws += 1
-        return ["ROCK", "PAPER", "SCISSORS"][(hash(len) >> self.throws % 32) % 3]
+        return ["ROCK", "PAPER", "SCISSORS"][(hash(int) >> self.throws % 32) % 3]
 '''
 ORDINARY = {
     "ties": """
