@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from arena.analysis.estimates import Estimate
-from population.config import RunConfig, default_measuring
+from population.config import RunConfig, measuring_for
 from population.paper import Figure
 from population.records import RunRecord
 from population.scores import Measured, Scores
@@ -104,14 +104,17 @@ def _lower_end(estimate: Estimate) -> float:
 
 def title_of(config: RunConfig) -> str:
     """A variant in words: the oracle, and whatever else is not as usual."""
-    usual = RunConfig(config.game, matches=default_measuring(config.game))
+    counts = measuring_for(config.game, hidden_share=config.hidden_share)
+    usual = RunConfig(config.game, matches=counts)
     extras = [config.solver] if config.solver != usual.solver else []
     extras += [f"from {config.initial}"] if config.initial else []
     extras += [] if config.afresh else ["chosen by the matches of its payoffs"]
     extras += [] if config.frugal else ["asked to the end"]
     extras += [f"hidden share {config.hidden_share:g}"] if config.hidden_share else []
     extras += [] if config.credulous else ["none credulous"]
-    if config.matches != usual.matches:
+    if config.matches.hidden != counts.hidden:
+        extras.append(f"{config.matches.hidden} matches with each hidden one")
+    if replace(config.matches, hidden=counts.hidden) != counts:
         extras.append(f"{config.matches.payoff}/{config.matches.evaluation} matches")
     return "; ".join([config.variant, *extras])
 

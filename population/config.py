@@ -97,19 +97,37 @@ class Measuring:
       payoff: matches of each pair of members, for the payoff table.
       evaluation: matches of a candidate against sigma, shared among its support by weight; and
         as many others of the one that is chosen.
+      hidden: the fewest of a candidate with each hidden opponent, even: two deals, so that their
+        error can be told, which is two matches where nothing is dealt.  In runs of before, four.
     """
 
     payoff: int = 8
     evaluation: int = 24
+    hidden: int = 4
 
     def __post_init__(self) -> None:
         _at_least(4, payoff=self.payoff, evaluation=self.evaluation)
+        _at_least(2, hidden=self.hidden)
 
 
-def default_measuring(game: str) -> Measuring:
-    """What a game's noise asks for."""
-    counts = game_named(game).match_counts
-    return Measuring(counts.pair, counts.mixture)
+def measuring_for(
+    game: str,
+    payoff: int | None = None,
+    evaluation: int | None = None,
+    hidden_share: float = 0.0,
+) -> Measuring:
+    """How many matches, by default what the game's noise asks for.
+
+    Args:
+      game: its name.
+      payoff: see `Measuring`; None for what the game asks.
+      evaluation: likewise.
+      hidden_share: of the run; without one `hidden` says nothing, and is what it always was.
+    """
+    rules = game_named(game)
+    counts = rules.match_counts
+    hidden = 2 if hidden_share and not rules.has_deals else 4
+    return Measuring(payoff or counts.pair, evaluation or counts.mixture, hidden)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +251,8 @@ class RunConfig:
             if self.afresh
             else "the matches of its payoffs",
             "Hidden opponents' share": f"{self.hidden_share:g}"
-            + ("" if self.credulous else ", none credulous"),
+            + ("" if self.credulous else ", none credulous")
+            + (f", {self.matches.hidden} matches each at least" if self.hidden_share else ""),
             "Ends early": "where no more can be won" if self.frugal else "never",
         }
         names: dict[str, tuple[str, ...]] = {
@@ -267,8 +286,10 @@ def command_of(config: RunConfig) -> str:
 
     Prices, limits and the pace at which a model is asked change no run and are left out.
     """
-    oracle, usual = config.oracle, default_measuring(config.game)
-    if oracle.custom or not (config.afresh and config.frugal and config.credulous):
+    oracle = config.oracle
+    usual = measuring_for(config.game, hidden_share=config.hidden_share)
+    of_now = config.afresh and config.frugal and config.credulous
+    if oracle.custom or not of_now or config.matches.hidden != usual.hidden:
         return ""  # its author's own script; a program of before
     options = _training_told(config) if oracle.training else _writing_told(config)
     if options is None:

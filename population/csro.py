@@ -113,11 +113,17 @@ class Csro:
     def evaluate_policy(self, task: Task, k: int, members: Sequence[Member]) -> Evaluator:
         """What scores programs against sigma."""
         labels = {member.digest: member.label for member in members}
-        total, first = self.config.matches.evaluation, self.config.selecting
-        name = name_of(self.name, k)
-        tells = self.config.oracle.writes_with_a_model
+        counts, first = self.config.matches, self.config.selecting
         return Evaluator(
-            self.matches, task, name, total, self.lineage_of, labels, first, tells=tells
+            self.matches,
+            task,
+            name_of(self.name, k),
+            counts.evaluation,
+            self.lineage_of,
+            labels,
+            first,
+            tells=self.config.oracle.writes_with_a_model,
+            hidden=counts.hidden,
         )
 
     def joining(self, found: Iteration, members: Sequence[Member]) -> list[Member]:

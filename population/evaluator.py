@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 import numpy as np
 
@@ -57,7 +58,12 @@ LineageOf = Callable[[str], Lineage]
 """From a program's source to what is known of where it came from."""
 
 
-def shares(support: Mapping[str, float], total: int, effort: float = 1.0) -> dict[str, int]:
+def shares(
+    support: Mapping[str, float],
+    total: int,
+    effort: float = 1.0,
+    least: Mapping[str, int] = MappingProxyType({}),
+) -> dict[str, int]:
     """Matches against each member of the support, an even number and at least `LEAST_MATCHES`.
 
     More effort never means fewer matches against anybody.
@@ -66,14 +72,13 @@ def shares(support: Mapping[str, float], total: int, effort: float = 1.0) -> dic
       support: digest to weight.
       total: matches of a full evaluation, about.
       effort: share of it that is wanted, in (0, 1].
+      least: digest to the fewest matches, where these are others.
     """
     if not 0.0 < effort <= 1.0:
         raise ValueError(f"effort is {effort}; it must be in (0, 1]")
     whole = sum(support.values())
-    return {
-        digest: max(LEAST_MATCHES, 2 * math.ceil(effort * total * weight / whole / 2.0))
-        for digest, weight in support.items()
-    }
+    pairs = {one: math.ceil(effort * total * part / whole / 2.0) for one, part in support.items()}
+    return {one: max(least.get(one, LEAST_MATCHES), 2 * pair) for one, pair in pairs.items()}
 
 
 class Evaluator:
@@ -94,6 +99,7 @@ class Evaluator:
         first: int = SELECTING,
         *,
         tells: bool = False,
+        hidden: int = LEAST_MATCHES,
     ) -> None:
         """Prepares for one task.
 
@@ -108,6 +114,7 @@ class Evaluator:
             same would otherwise offer it for ever.
           first: repetition that the matches of scores begin with.
           tells: whether the oracle is told where returns came from (`insight`).
+          hidden: fewest matches against each hidden opponent, an even number.
         """
         self._matches = matches
         self._task = task
@@ -117,6 +124,7 @@ class Evaluator:
         self._lineage_of = lineage_of
         self._support = task.weights
         self._sigma = {one.digest: one.weight for one in task.opponents}
+        self._least = {one.digest: hidden for one in task.hidden}
         self._idle = {d: label for d, label in (members or {}).items() if d not in self._sigma}
         self._admitted: dict[str, str | Failure] = {}
         self._ideas: dict[str, str] = {}
@@ -189,7 +197,7 @@ class Evaluator:
         self, digests: Sequence[str], support: Mapping[str, float], effort: float, first: int
     ) -> dict[str, Score | Failure]:
         """Plays registered programs against a support, and scores them by exactly that."""
-        number = shares(support, self._total, effort)
+        number = shares(support, self._total, effort, self._least)
         wanted = {
             (digest, opponent): count
             for digest in digests

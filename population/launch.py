@@ -8,7 +8,7 @@ from arena.games import game as game_named
 from arena.games.protocol import Game
 from arena.local import Arena
 from oracle.asking import AnyOracle, identity
-from population.config import CUSTOM, Measuring, OracleChoice, RunConfig, default_measuring
+from population.config import CUSTOM, OracleChoice, RunConfig, measuring_for
 from population.csro import Csro, Result
 from population.evaluator import Lineage
 from population.logbook import Logbook, Silent, Watcher, at_work
@@ -60,8 +60,7 @@ def run_csro(
       ArenaError, RegistryError, SandboxError, StoreError: calling it again goes on.
     """
     played = game_named(game) if isinstance(game, str) else game
-    usual = default_measuring(played.name)
-    budget = Measuring(payoff_matches or usual.payoff, evaluation_matches or usual.evaluation)
+    budget = measuring_for(played.name, payoff_matches, evaluation_matches)
     choice = OracleChoice(identity(oracle), CUSTOM)
     if choice.name.endswith("<lambda>"):
         raise UsageFault(

@@ -21,7 +21,7 @@ from arena.seam import Tournament
 from arena.submission import prepare
 from oracle.alpha_evolve import Evolution
 from population.comparison import title_of
-from population.config import OracleChoice, RunConfig, command_of, default_measuring
+from population.config import OracleChoice, RunConfig, command_of, measuring_for
 from population.matches import Matches
 from population.members import AUTHOR
 from population.paper import PaperRow, methods, variants
@@ -213,7 +213,7 @@ def calls_at_most(choice: OracleChoice, iterations: int = ITERATIONS) -> int:
 
 def run_of(game: Game, choice: OracleChoice, seed: int, iterations: int = ITERATIONS) -> RunConfig:
     """A run for a row of a table, with all that the paper does not name as it is by default."""
-    return RunConfig(game.name, choice, iterations, seed, matches=default_measuring(game.name))
+    return RunConfig(game.name, choice, iterations, seed, matches=measuring_for(game.name))
 
 
 def variant_rows(

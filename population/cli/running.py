@@ -17,7 +17,7 @@ from arena.errors import UsageFault
 from population.cli.asking import asking_options, pace_options, refuse_idle, refuse_others
 from population.cli.keeping import runs_of
 from population.cli.learning import CHOICES, chosen, training_options
-from population.config import Measuring, OracleChoice, RunConfig, default_measuring
+from population.config import OracleChoice, RunConfig, measuring_for
 from population.errors import RunExists
 
 if TYPE_CHECKING:
@@ -193,8 +193,7 @@ def run(
     from population.oracles import check_writer
     from population.records import RunState
 
-    usual = default_measuring(game.name)
-    matches = Measuring(payoff_matches or usual.payoff, evaluation_matches or usual.evaluation)
+    matches = measuring_for(game.name, payoff_matches, evaluation_matches, hidden_share)
     config = RunConfig(
         game.name, oracle, iterations, seed, solver, initial, matches, hidden_share=hidden_share
     )

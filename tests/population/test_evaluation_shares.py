@@ -37,6 +37,15 @@ def test_shares_are_whole_duplicates_and_follow_the_weights(
         assert number[digest] <= max(LEAST_MATCHES, total * weight / whole + 2 + 1e-9)
 
 
+@given(supports, st.integers(4, 400), st.floats(0.01, 1.0))
+def test_some_may_be_met_less(support: dict[str, float], total: int, effort: float) -> None:
+    first, *rest = support
+    usual, fewer = shares(support, total, effort), shares(support, total, effort, {first: 2})
+    assert all(fewer[one] == usual[one] for one in rest)
+    assert fewer[first] in (2, usual[first]) and fewer[first] % 2 == 0
+    assert fewer[first] == usual[first] or usual[first] == LEAST_MATCHES
+
+
 @pytest.mark.parametrize("effort", [0.0, -1.0, 1.1, math.nan])
 def test_effort_is_a_share(effort: float) -> None:
     with pytest.raises(ValueError, match="effort"):

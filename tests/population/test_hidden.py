@@ -27,7 +27,7 @@ from oracle.writer import WriterOptions, preview
 from population.archive import behaviour, elites
 from population.cli import main
 from population.comparison import title_of
-from population.config import RunConfig, command_of
+from population.config import Measuring, RunConfig, command_of, measuring_for
 from population.csro import Csro
 from population.evaluator import Evaluator, Lineage
 from population.hidden import STRANGERS, with_hidden
@@ -169,12 +169,13 @@ def test_a_hidden_member_cannot_join_again(hidden_run: Arena) -> None:
     task = replace(task, hidden=task.others, hidden_share=SHARE)
     labels = {member.digest: member.label for member in members}
     matches, lineage = Matches(hidden_run, game("rrps")), Lineage()
-    evaluate = Evaluator(matches, task, "csro/x", 4, lambda source: lineage, labels)
+    evaluate = Evaluator(matches, task, "csro/x", 4, lambda source: lineage, labels, hidden=2)
     refused, own = evaluate([members[1].source, members[0].source])
     assert isinstance(refused, Failure)
     assert refused.kind is Rejected.DUPLICATE
     assert isinstance(own, Score)
     assert [one.digest for one in own.against] == [member.digest for member in members]
+    assert [one.matches for one in own.against] == [0, 2]
 
 
 def test_a_run_with_hidden_opponents_repeats_itself(hidden_run: Arena, arena: Arena) -> None:
@@ -198,8 +199,30 @@ def test_without_a_share_nothing_is_hidden(arena: Arena) -> None:
         replace(config, hidden_share=1.0)
 
 
+def test_runs_of_before_met_each_hidden_opponent_four_times() -> None:
+    config = RunConfig(
+        "rrps", matches=measuring_for("rrps", hidden_share=SHARE), hidden_share=SHARE
+    )
+    assert config.matches == Measuring(8, 24, 2)
+    assert RunConfig.from_document(config.to_document()) == config
+    document = config.to_document()
+    del document["matches"]["hidden"]
+    before = RunConfig.from_document(document)
+    assert before.matches == Measuring(8, 24, 4) and before.pool != config.pool
+    assert title_of(before) == f"{title_of(config)}; 4 matches with each hidden one"
+    assert command_of(before) == "" and command_of(config).endswith("--hidden-share 0.3")
+    assert "4 matches each" in before.described()["Hidden opponents' share"]
+    with pytest.raises(UsageFault, match="hidden is 1"):
+        Measuring(hidden=1)
+
+
+def test_where_hands_are_dealt_two_deals_take_four_matches() -> None:
+    assert measuring_for("leduc", hidden_share=SHARE).hidden == 4
+    assert measuring_for("rrps").hidden == measuring_for("leduc").hidden == 4  # and means nothing
+
+
 def test_runs_of_before_meet_no_credulous_players(arena: Arena) -> None:
-    config = replace(small_config(1), hidden_share=SHARE)
+    config = replace(small_config(1), matches=Measuring(4, 8, 2), hidden_share=SHARE)
     assert RunConfig.from_document(config.to_document()) == config
     document = config.to_document()
     del document["credulous"]

@@ -25,7 +25,7 @@ from population.config import (
     OracleChoice,
     RunConfig,
     command_of,
-    default_measuring,
+    measuring_for,
 )
 from population.oracles import journal_of
 from population.reproduction import choice_of, run_of
@@ -203,7 +203,7 @@ def test_the_command_of_a_run_starts_the_same_run(
     server: LLMServer, home: Path, config: RunConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("population.hidden.CREDULOUS", 1)  # each plays a trial
-    wanted = replace(config, matches=default_measuring("rrps")) if config.seed else config
+    wanted = replace(config, matches=measuring_for("rrps")) if config.seed else config
     words = shlex.split(command_of(wanted))
     nothing = ("--price", "0/0", "--max-calls", "0", "--name", "r", "--home", str(home))
     assert words[0] == "csro"
