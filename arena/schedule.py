@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,44 +27,6 @@ class Schedule:
       missing: how many of them were not stored.
     """
 
-    def __init__(
-        self,
-        store: MatchStore,
-        game: Game,
-        pairs: Iterable[tuple[str, str]],
-        matches: int,
-        first: int = 0,
-    ) -> None:
-        """Plans some pairs, in the given order.
-
-        Args:
-          store: tells what is stored.
-          game: what is played.
-          pairs: digests, in either order; a pair that is named again counts once.
-          matches: wanted for each pair; the last deal of an odd number is played once.
-          first: repetition that counting begins at; even.
-
-        Raises:
-          ValueError: `matches` is negative, or `first` is odd.
-          StoreError: the store cannot be read.
-        """
-        chosen = _ordered(pairs)
-        digests = sorted({digest for pair in chosen for digest in pair})
-        self._begin(game, digests, *_places(chosen, digests), matches, first)
-        self._subtract(store.repetitions(game.name, game.version, digests, matches, first))
-
-    @classmethod
-    def round_robin(
-        cls, store: MatchStore, game: Game, digests: Collection[str], matches: int
-    ) -> Schedule:
-        """Plans every pair of different policies, in the order of their digests."""
-        schedule = cls.__new__(cls)
-        names = sorted(set(digests))
-        low, high = np.triu_indices(len(names), 1)
-        schedule._begin(game, names, low.astype(np.int32), high.astype(np.int32), matches, 0)
-        schedule._subtract(store.repetitions(game.name, game.version, names, matches))
-        return schedule
-
     @classmethod
     def by_count(
         cls, store: MatchStore, game: Game, wanted: Mapping[tuple[str, str], int], first: int = 0
@@ -76,55 +38,57 @@ class Schedule:
         Args:
           store: tells what is stored.
           game: what is played.
-          wanted: pair of digests, in either order, to its matches.
-          first: as above.
+          wanted: pair of digests to its matches; the last deal of an odd number is played once.  A
+            pair that is named in both orders wants the larger number.
+          first: repetition that counting begins at; even.
+
+        Returns:
+          One schedule for each number, each with its pairs in the given order.
 
         Raises:
-          ValueError, StoreError: as above.
+          ValueError: a number is negative, or `first` is odd.
+          StoreError: the store cannot be read.
         """
-        groups: dict[int, list[tuple[str, str]]] = {}
-        for pair, matches in wanted.items():
-            groups.setdefault(matches, []).append(pair)
-        digests = sorted({digest for pair in wanted for digest in pair})
-        planned = []
-        for matches, pairs in sorted(groups.items()):
-            schedule = cls.__new__(cls)
-            schedule._begin(game, digests, *_places(_ordered(pairs), digests), matches, first)
-            planned.append(schedule)
-        if planned:
-            most = max(groups)
-            stored = store.repetitions(game.name, game.version, digests, most, first)
-            for schedule in planned:
-                schedule._subtract(stored)
-        return planned
-
-    def _begin(
-        self,
-        game: Game,
-        digests: list[str],
-        low: NDArray[np.int32],
-        high: NDArray[np.int32],
-        matches: int,
-        first: int,
-    ) -> None:
-        if matches < 0:
-            raise ValueError(f"matches a pair is {matches}; it cannot be negative")
+        fewest = min(wanted.values(), default=0)
+        if fewest < 0:
+            raise ValueError(f"matches a pair is {fewest}; it cannot be negative")
         if first % 2:
             raise ValueError(
                 f"matches are counted from repetition {first}, in the middle of a deal"
             )
-        self._name, self._version = game.name, game.version
-        self._digests, self._low, self._high = digests, low, high
-        self._matches, self._first = matches, first
+        if not wanted:
+            return []
+        digests = sorted({digest for pair in wanted for digest in pair})
+        low, high, counts = _columns(wanted, digests)
+        stored = store.repetitions(game.name, game.version, digests, int(counts.max()), first)
+        return [
+            cls(game, low[counts == matches], high[counts == matches], int(matches), first, stored)
+            for matches in np.unique(counts)
+        ]
 
-    def _subtract(self, stored: StoredRepetitions) -> None:
-        """Leaves out what is stored.
+    def __init__(
+        self,
+        game: Game,
+        low: NDArray[np.int32],
+        high: NDArray[np.int32],
+        matches: int,
+        first: int,
+        stored: StoredRepetitions,
+    ) -> None:
+        """Plans pairs that want the same number.
 
         Args:
-          stored: of all digests, and of as many repetitions as are wanted or more.
+          game: what is played.
+          low: each pair's lower digest, as its place in `stored.digests`.
+          high: its other one.
+          matches: wanted for each pair.
+          first: repetition that counting begins at.
+          stored: what is stored of as many repetitions as are wanted, or more.
         """
-        matches, low = self._matches, self._low
-        self._prefix, self._scattered = _aligned(stored, low, self._high, matches)
+        self._name, self._version, self._digests = game.name, game.version, stored.digests
+        self._low, self._high = low, high
+        self._matches, self._first = matches, first
+        self._prefix, self._scattered = _aligned(stored, low, high, matches)
         self.wanted = len(low) * matches
         beyond = sum(len(repetitions) for repetitions in self._scattered.values())
         self.missing = self.wanted - int(self._prefix.sum(dtype=np.int64)) - beyond
@@ -156,19 +120,20 @@ class Schedule:
                     )
 
 
-def _ordered(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Each pair once, its lower digest first."""
-    return list(dict.fromkeys((min(pair), max(pair)) for pair in pairs))
-
-
-def _places(
-    pairs: Sequence[tuple[str, str]], digests: Sequence[str]
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Where the lower and the higher of each pair stand among the digests."""
-    index = {digest: place for place, digest in enumerate(digests)}
-    low = np.fromiter((index[a] for a, _ in pairs), np.int32, len(pairs))
-    high = np.fromiter((index[b] for _, b in pairs), np.int32, len(pairs))
-    return low, high
+def _columns(
+    wanted: Mapping[tuple[str, str], int], digests: Sequence[str]
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+    """Of each pair once: where its lower and its higher digest stand, and the matches it wants."""
+    index, pairs = {digest: place for place, digest in enumerate(digests)}, len(wanted)
+    one = np.fromiter((index[a] for a, _ in wanted), np.int32, pairs)
+    other = np.fromiter((index[b] for _, b in wanted), np.int32, pairs)
+    counts = np.fromiter(wanted.values(), np.int64, pairs)
+    low, high = np.minimum(one, other), np.maximum(one, other)
+    key = low.astype(np.int64) * len(digests) + high
+    most_first = np.lexsort((-counts, key))
+    _, chosen = np.unique(key[most_first], return_index=True)
+    kept = np.sort(most_first[chosen])
+    return low[kept], high[kept], counts[kept]
 
 
 def _aligned(

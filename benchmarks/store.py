@@ -134,7 +134,8 @@ def measure(path: Path, options: argparse.Namespace) -> None:
     digests = [f"{number:064x}" for number in range(options.policies)]
     pairs = len(digests) * (len(digests) - 1) // 2
     a_pair = 2 + -(-(options.matches + 200_000) // pairs)
-    plan = Schedule.round_robin(store, GAME, digests, a_pair)
+    wanted = dict.fromkeys(itertools.combinations(digests, 2), a_pair)
+    (plan,) = Schedule.by_count(store, GAME, wanted)
     stream = results(iter(plan), options.move_bytes, options.seed)
     print("   rows/s  rows/cpu-s  stored before      batch    ms a batch")
     for stage in ("empty", "full"):
@@ -166,7 +167,7 @@ def measure(path: Path, options: argparse.Namespace) -> None:
         ("fingerprint by a newcomer", lambda: MatchStore(path).fingerprint(GAME.name, 1)),
         ("export", lambda: store.export(path.with_name("export"))),
         ("returns in id order", lambda: store.returns_in_id_order(GAME.name, 1)),
-        ("schedule", lambda: Schedule.round_robin(store, GAME, digests, a_pair)),
+        ("schedule", lambda: Schedule.by_count(store, GAME, wanted)),
     )
     print(f"\nseconds  question, {stored:,} matches of {pairs:,} pairs stored")
     for name, ask in questions:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import tracemalloc
+from collections.abc import Iterable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -24,6 +25,18 @@ PAIRS = list(itertools.combinations(DIGESTS, 2))
 
 def result(match: Match) -> Result:
     return Result(match, 1, (0.0, 0.0), Termination.COMPLETED, None, "", b"", "inline", 0.001)
+
+
+def planned(
+    store: MatchStore,
+    game: Game,
+    pairs: Iterable[tuple[str, str]],
+    matches: int,
+    first: int = 0,
+) -> Schedule:
+    """The schedule of pairs that all want the same number."""
+    (schedule,) = Schedule.by_count(store, game, dict.fromkeys(pairs, matches), first)
+    return schedule
 
 
 @pytest.fixture(scope="module")
@@ -50,8 +63,8 @@ def test_wanted_minus_stored_in_a_fair_and_stable_order(
     game = fresh_game()
     have = [Match("toy", game.version, *pair, repetition) for pair, repetition in stored]
     store.append(game, map(result, have))
-    schedule = Schedule.round_robin(store, game, DIGESTS, matches)
-    planned = list(schedule)
+    schedule = planned(store, game, PAIRS, matches)
+    missing = list(schedule)
 
     wanted = [
         Match("toy", game.version, *pair, repetition)
@@ -59,11 +72,10 @@ def test_wanted_minus_stored_in_a_fair_and_stable_order(
         for pair in PAIRS
         for repetition in range(deal, min(deal + 2, matches))
     ]
-    assert planned == [match for match in wanted if match not in set(have)]
+    assert missing == [match for match in wanted if match not in set(have)]
     assert schedule.wanted == len(wanted)
-    assert len(schedule) == schedule.missing == len(planned)
-    assert list(schedule) == planned
-    assert list(Schedule(store, game, PAIRS, matches)) == planned
+    assert len(schedule) == schedule.missing == len(missing)
+    assert list(schedule) == missing
 
 
 @settings(max_examples=25)
@@ -83,7 +95,7 @@ def test_pairs_of_different_numbers_are_planned_as_each_number_by_itself(
     store.append(game, map(result, have))
     together = Schedule.by_count(store, game, wanted, first)
     apart = [
-        Schedule(store, game, [pair for pair, n in wanted.items() if n == matches], matches, first)
+        planned(store, game, [pair for pair, n in wanted.items() if n == matches], matches, first)
         for matches in sorted(set(wanted.values()))
     ]
     assert [list(one) for one in together] == [list(one) for one in apart]
@@ -95,11 +107,12 @@ def test_pairs_of_different_numbers_are_planned_as_each_number_by_itself(
 def test_playing_what_is_planned_leaves_nothing_to_play(store: MatchStore) -> None:
     game = fresh_game()
     for matches in (1, 3, 4, 7):
-        store.append(game, map(result, Schedule.round_robin(store, game, DIGESTS, matches)))
-        again = Schedule.round_robin(store, game, DIGESTS, matches)
+        store.append(game, map(result, planned(store, game, PAIRS, matches)))
+        again = planned(store, game, PAIRS, matches)
         assert (again.missing, list(again)) == (0, [])
         assert again.wanted == 6 * matches
-    newcomer = Schedule.round_robin(store, game, [*DIGESTS, "e" * 64], 7)
+    five = itertools.combinations([*DIGESTS, "e" * 64], 2)
+    newcomer = planned(store, game, five, 7)
     assert newcomer.missing == 4 * 7
     assert {"e" * 64} == set.intersection(*({match.low, match.high} for match in newcomer))
 
@@ -107,48 +120,62 @@ def test_playing_what_is_planned_leaves_nothing_to_play(store: MatchStore) -> No
 def test_pairs_keep_their_order_and_count_once(store: MatchStore) -> None:
     a, b, c, _ = DIGESTS
     game = fresh_game()
-    schedule = Schedule(store, game, [(c, a), (b, b), (a, c), (a, b)], 2)
-    planned = [(match.low, match.high, match.repetition) for match in schedule]
-    assert planned == [(*pair, n) for pair in ((a, c), (b, b), (a, b)) for n in (0, 1)]
+    schedule = planned(store, game, [(c, a), (b, b), (a, c), (a, b)], 2)
+    matches = [(match.low, match.high, match.repetition) for match in schedule]
+    assert matches == [(*pair, n) for pair in ((a, c), (b, b), (a, b)) for n in (0, 1)]
     assert schedule.wanted == 6
     store.append(game, [result(Match("toy", game.version, b, b, 1))])
-    assert [(m.low, m.high, m.repetition) for m in Schedule(store, game, [(b, b)], 2)] == [
-        (b, b, 0)
-    ]
+    rest = planned(store, game, [(b, b)], 2)
+    assert [(match.low, match.high, match.repetition) for match in rest] == [(b, b, 0)]
+
+
+@pytest.mark.parametrize("numbers", [(2, 3), (3, 2)])
+def test_a_pair_that_is_named_in_both_orders_wants_the_larger_number(
+    store: MatchStore, numbers: tuple[int, int]
+) -> None:
+    a, b, *_ = DIGESTS
+    wanted = {(a, b): numbers[0], (b, a): numbers[1]}
+    (schedule,) = Schedule.by_count(store, fresh_game(), wanted)
+    assert schedule.wanted == schedule.missing == 3
+    assert [match.repetition for match in schedule] == [0, 1, 2]
 
 
 def test_matches_that_choose_among_candidates_are_planned_apart(store: MatchStore) -> None:
     game, pairs = fresh_game(), [tuple(DIGESTS[:2])]
-    store.append(game, map(result, Schedule(store, game, pairs, 2)))
-    apart = Schedule(store, game, pairs, 4, SELECTING)
-    planned = [match.repetition for match in apart]
-    assert planned == [SELECTING, SELECTING + 1, SELECTING + 2, SELECTING + 3]
+    store.append(game, map(result, planned(store, game, pairs, 2)))
+    apart = planned(store, game, pairs, 4, SELECTING)
+    assert [match.repetition for match in apart] == [
+        SELECTING,
+        SELECTING + 1,
+        SELECTING + 2,
+        SELECTING + 3,
+    ]
     assert (apart.wanted, apart.missing) == (4, 4)
     store.append(game, map(result, itertools.islice(apart, 1, 3)))
-    rest = Schedule(store, game, pairs, 4, SELECTING)
+    rest = planned(store, game, pairs, 4, SELECTING)
     assert [match.repetition for match in rest] == [SELECTING, SELECTING + 3]
     assert rest.missing == 2
     # Neither are the others played again, nor do they stand in for these.
-    assert [match.repetition for match in Schedule(store, game, pairs, 3)] == [2]
+    assert [match.repetition for match in planned(store, game, pairs, 3)] == [2]
     with pytest.raises(ValueError, match="middle of a deal"):
-        Schedule(store, game, pairs, 4, 3)
+        planned(store, game, pairs, 4, 3)
 
 
 def test_nobody_to_play(store: MatchStore) -> None:
-    assert list(Schedule(store, GAME, [], 4)) == []
-    assert list(Schedule.round_robin(store, GAME, DIGESTS[:1], 4)) == []
-    assert Schedule.round_robin(store, GAME, DIGESTS, 0).wanted == 0
+    assert Schedule.by_count(store, GAME, {}) == []
+    assert planned(store, GAME, PAIRS, 0).wanted == 0
     with pytest.raises(ValueError, match="negative"):
-        Schedule.round_robin(store, GAME, DIGESTS, -1)
+        planned(store, GAME, PAIRS, -1)
 
 
 def test_eight_million_matches_are_planned_in_bounded_memory(tmp_path: Path) -> None:
     store = MatchStore(tmp_path / "matches.duckdb")
     digests = [f"{number:064x}" for number in range(2_000)]
     store.append(GAME, (result(Match("toy", 1, *pair, 0)) for pair in _neighbours(digests)))
+    wanted = dict.fromkeys(itertools.combinations(digests, 2), 4)
     tracemalloc.start()
     try:
-        schedule = Schedule.round_robin(store, GAME, digests, 4)
+        (schedule,) = Schedule.by_count(store, GAME, wanted)
         head = list(itertools.islice(schedule, 5))
         _, peak = tracemalloc.get_traced_memory()
     finally:
