@@ -221,7 +221,7 @@ def read_answer(answer: Any) -> Reply:
         raise Transient(f"the model failed in the middle of its answer: {failed}")
     if not isinstance(message, dict):
         raise ValueError("its first choice has no message")
-    written, (finish, reason) = _text(message.get("content")), finish_of(choice)
+    written, (finish, reason) = text_of(message.get("content")), finish_of(choice)
     text = answer_in(written)
     if message.get("refusal"):
         return replace(reply, text=text, finish=Finish.BLOCKED, detail="refusal")
@@ -283,7 +283,7 @@ _REASONING = ("reasoning_content", "reasoning", "reasoning_details", "thinking")
 """Where servers put what a model thought; never read as an answer."""
 
 
-def _text(content: object) -> str:
+def text_of(content: object) -> str:
     """The text of a message; of one in parts, those that are text."""
     parts = content if isinstance(content, list) else [content]
     texts = [

@@ -12,6 +12,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from oracle.models.chat_completions import error_in, text_of
+
 _BLANK = "\ufeff \t\r\n"
 _EVENTS = ("data:", "event:", "id:", "retry:", ":")
 _END = "[DONE]"
@@ -23,7 +25,7 @@ def document_in(text: str) -> Any:
     """The JSON document of an answer's text.
 
     Raises:
-      ValueError: it is none, or ends before its last piece.
+      ValueError: it is none, or ends or fails before its last piece.
       RecursionError: it is nested too deep.
     """
     body = text.lstrip(_BLANK)
@@ -34,24 +36,50 @@ def document_in(text: str) -> Any:
     pieces = [json.loads(one) for one in data if one not in ("", _END)]
     if not pieces or not all(isinstance(one, Mapping) for one in pieces):
         raise ValueError("its pieces are no JSON objects")
+    for place, one in enumerate(pieces):
+        if _is_error(one):
+            return _failed(
+                one, begun=any(_first(before.get("choices")) for before in pieces[:place])
+            )
+    usage = _last(pieces, "usage")
     for one in pieces:
-        if one.get("error") or any("message" in choice for choice in _first(one.get("choices"))):
-            return one  # an error, or the whole in one piece
+        if any(_is_whole(choice.get("message")) for choice in _first(one.get("choices"))):
+            return {**one, "usage": one.get("usage") or usage}
     return _joined(pieces, ended=_END in data)
+
+
+def _is_error(piece: Mapping[str, Any]) -> bool:
+    """Whether a piece tells of a failure, in any of the forms that servers give it."""
+    named = piece.get("error") or "error" in (piece.get("object"), piece.get("type"))
+    return bool(named) or ("message" in piece and "choices" not in piece)
+
+
+def _failed(piece: Mapping[str, Any], *, begun: bool) -> dict[str, Any]:
+    """The document of a failure alone: whatever came before it is no answer."""
+    document = {"error": piece.get("error") or piece}
+    failed = error_in(document)
+    if begun and failed is not None and not failed[0]:  # of no status: not the question's fault
+        raise ValueError("it fails in the middle of an answer in pieces")
+    return document
+
+
+def _is_whole(message: object) -> bool:
+    """Whether a message says anything; at the end of an answer in pieces some are empty."""
+    return isinstance(message, Mapping) and any(message.get(name) for name in _TEXTS)
 
 
 def _joined(pieces: Sequence[Mapping[str, Any]], *, ended: bool) -> dict[str, Any]:
     """A document of the first choices of all pieces."""
     choices = [one for piece in pieces for one in _first(piece.get("choices"))]
     finish = [one["finish_reason"] for one in choices if one.get("finish_reason")]
-    if choices and not finish and not ended:
+    if not finish and not ended:
         raise ValueError("it ends in the middle of an answer in pieces")
     deltas = [one.get("delta") for one in choices]
     message: dict[str, Any] = {"role": "assistant"}
     for name in _TEXTS:
         found = [one.get(name) for one in deltas if isinstance(one, Mapping) and one.get(name)]
         if found:
-            message[name] = "".join(one if isinstance(one, str) else "" for one in found)
+            message[name] = "".join(one if isinstance(one, str) else text_of(one) for one in found)
     texts = [one["text"] for one in choices if isinstance(one.get("text"), str)]
     choice = {"index": 0, "message": message, "finish_reason": finish[-1] if finish else "stop"}
     choice["error"] = next((one["error"] for one in choices if one.get("error")), None)

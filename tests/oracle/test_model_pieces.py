@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.models.errors import ModelUnavailable
+from oracle.models.errors import CallRefused, ModelUnavailable
 from oracle.models.openai_compatible import OpenAIModel
 from oracle.models.options import ServerOptions
 from oracle.models.pieces import document_in
@@ -86,10 +86,62 @@ def test_what_ends_in_the_middle_is_asked_for_again(server, kind):
         model.generate(ASKED)
 
 
-def test_an_error_among_the_pieces_is_one(server):
-    server.then(Step(raw=events(piece(content="po"), {"error": {"message": "gone", "code": 503}})))
+FILTERED = {"id": "", "choices": [], "prompt_filter_results": []}
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [(FILTERED,), (FILTERED, piece("stop", index=1, content="never"))],
+    ids=["nothing yet", "another choice alone"],
+)
+def test_what_ends_before_its_first_word_is_asked_for_again(server, pieces):
+    server.then(Step(raw=events(*pieces, end="")))
     with asking(server) as model:
         assert model.generate(ASKED).attempts == 2
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        {"error": {"message": "gone", "code": 503}},
+        {
+            "error": {"message": "gone", "code": 503},
+            "choices": piece("error", content="")["choices"],
+        },
+        {"object": "error", "message": "gone", "type": "InternalServerError", "code": 503},
+        {"type": "error", "message": "gone"},
+        {"message": "gone"},
+    ],
+    ids=["error", "error and choice", "object", "type", "message"],
+)
+def test_an_error_among_the_pieces_is_one(server, failure):
+    server.then(Step(raw=events(piece(content="po"), failure)))
+    with asking(server) as model:
+        reply = model.generate(ASKED)
+    assert reply.attempts == 2 and reply.text != "po"
+
+
+def test_a_refusal_among_the_pieces_is_one(server):
+    failure = {"object": "error", "message": "no such model", "code": 404}
+    server.then(Step(raw=events(failure)))
+    with asking(server) as model, pytest.raises(CallRefused, match="no such model"):
+        model.generate(ASKED)
+
+
+def test_pieces_that_are_not_plain_lose_nothing(server):
+    parts = [piece(content=[{"type": "text", "text": text}]) for text in ("po", "ng")]
+    server.then(Step(raw=events(*parts, piece("stop"))))
+    empty = piece("stop")
+    empty["choices"][0]["message"] = {"role": "assistant", "content": ""}
+    server.then(Step(raw=events(piece(content="po"), piece(content="ng"), empty)))
+    null = [piece(content="po"), piece("stop", content="ng")]
+    for one in null:
+        one["choices"][0]["message"] = None
+    server.then(Step(raw=events(*null)))
+    with asking(server) as model:
+        for _ in range(3):
+            reply = model.generate(ASKED)
+            assert (reply.text, reply.finish, reply.attempts) == ("pong", Finish.STOPPED, 1)
 
 
 def test_the_whole_in_one_piece(server):
