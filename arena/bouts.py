@@ -106,8 +106,7 @@ class BoutHandler:
             results = tuple(_play_in_lockstep(game, job, self.asked))
             return Played(results, job.bouts, charged=job.route is Route.LOCKSTEP)
         if job.audit not in self._walls:
-            other = self._walls.get(not job.audit)
-            self._walls[job.audit] = _opened(job.wall, other.core if other else None)
+            self._walls[job.audit] = _opened(job.wall, self._walls.get(not job.audit))
         try:
             return play_in_box(game, job, self._walls[job.audit], self.limits, self.asked)
         except BaseException:  # its box may have been left in the middle of a block
@@ -121,15 +120,18 @@ class BoutHandler:
         self._walls = {}
 
 
-def _opened(choice: WallChoice | None, core: int | None) -> Wall:
-    """Opens a wall, on a certain core where there is another wall of the same worker.
+def _opened(choice: WallChoice | None, other: Wall | None) -> Wall:
+    """Opens a wall, on the core of the worker's other one where there is one.
 
     Raises:
       SandboxRefused: this machine has none; what raises anything else later is a wall that broke.
+      SandboxUnavailable: it has, as the other one works, and this one did not open.
     """
     try:
-        return open_wall(choice, core)
+        return open_wall(choice, other.core if other else None)
     except SandboxUnavailable as error:
+        if other is not None:
+            raise
         raise SandboxRefused(str(error)) from error
 
 

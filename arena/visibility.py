@@ -23,8 +23,8 @@ def hidden_digests(registry: Registry) -> frozenset[str]:
 
     These are the hidden populations of all tournaments without a certificate, and what the operator
     registered for one that was not announced yet, or never was.  A policy that takes part under
-    some name, or that an author handed in and withdrew, is no secret, even where a tournament names
-    it: its absence would tell.
+    some name, that an author handed in and withdrew, or that a CSRO run tried, is no secret, even
+    where a tournament names it: its absence would tell.
 
     Raises:
       RegistryCorrupt: a tournament cannot be read.
@@ -108,10 +108,11 @@ def _is_known(version: PolicyVersion) -> bool:
 def _tells(status: Status, author: str) -> bool:
     """Whether a name is known to others: it takes part, or it is an author's who handed it in.
 
-    What the arena itself has withdrawn, as an operator does to hide it, is not.
+    Runs are authors' too, and what they tried is open.  What the arena itself has withdrawn, as an
+    operator does to hide it, is not known.
     """
     handed_in = status is not Status.CANDIDATE and author not in RESERVED_AUTHORS
-    return status is Status.QUALIFIED or handed_in
+    return status is Status.QUALIFIED or handed_in or author == RUNS
 
 
 def _names(version: PolicyVersion) -> tuple[PolicyVersion | Credit, ...]:

@@ -11,6 +11,8 @@ import streamlit as st
 from arena.cli.session import DEFAULT_HOME
 from dashboards import data
 
+_RUNS = ("csro resume ", "csro report ")
+"""Runs are kept where they were started; those that pages show, in the folder of the pages."""
 ELSEWHERE = "--home HOME"
 """For visitors from other machines, whom the folders of this one do not concern."""
 
@@ -22,6 +24,8 @@ def typed(words: str) -> str:
     the visitors of a server it is the address that they have come by, whatever it listens on.
     """
     home = data.settings().home.absolute()
+    if data.settings().hosted and words.startswith(_RUNS):
+        return f"{words} {ELSEWHERE}"
     if data.settings().hosted:
         return f"{words} --home {shlex.quote(server())}"
     if home == Path(DEFAULT_HOME).absolute():

@@ -103,17 +103,9 @@ class Tournaments(Seasons):
           TournamentConflict: there is one of that name, it would end before it begins, or nobody
             could play in it.
         """
-        naming.check_author(name)
-        if not opens < closes:
-            raise TournamentConflict(f"the tournament {name!r} would close before it opens")
-        if entries < 1 or matches < 2 or matches % 2:
-            raise TournamentConflict(
-                f"{entries} entries of an author and {matches} matches a pair: there must be one "
-                "entry, and matches come in pairs, with the seats swapped"
-            )
+        _check(name, opens, closes, entries, matches)
         with self.database.writing() as session:
-            if session.get(TournamentRow, name) is not None:
-                raise TournamentConflict(f"there is a tournament {name!r} already")
+            _refuse_taken(session, name)
             row = TournamentRow(
                 name=name,
                 game=game,
@@ -129,6 +121,14 @@ class Tournaments(Seasons):
             said = f"{game}, {opens.isoformat()} to {closes.isoformat()}"
             note(session, self.actor, "tournament.announced", [(name, said)])
             return _tournament(session, row)
+
+    def check_announcement(
+        self, name: str, opens: datetime, closes: datetime, *, entries: int, matches: int
+    ) -> None:
+        """Does nothing where `announce` would take it now; raises what that raises otherwise."""
+        _check(name, opens, closes, entries, matches)
+        with self.database.reading() as session:
+            _refuse_taken(session, name)
 
     def tournament(self, name: str) -> Tournament:
         """The tournament of that name.
@@ -249,6 +249,22 @@ class Tournaments(Seasons):
                 raise TournamentConflict(
                     f"the final of the tournament {row.name!r} is being played: finish it first"
                 )
+
+
+def _check(name: str, opens: datetime, closes: datetime, entries: int, matches: int) -> None:
+    naming.check_author(name)
+    if not opens < closes:
+        raise TournamentConflict(f"the tournament {name!r} would close before it opens")
+    if entries < 1 or matches < 2 or matches % 2:
+        raise TournamentConflict(
+            f"{entries} entries of an author and {matches} matches a pair: there must be one "
+            "entry, and matches come in pairs, with the seats swapped"
+        )
+
+
+def _refuse_taken(session: Session, name: str) -> None:
+    if session.get(TournamentRow, name) is not None:
+        raise TournamentConflict(f"there is a tournament {name!r} already")
 
 
 def _row(session: Session, name: str) -> TournamentRow:

@@ -366,8 +366,8 @@ def yank(session: Session, ref: str, game: Game | None, reason: str) -> None:
     """
     version = session.arena().withdraw(ref, game, reason)
     left = f"; it goes on as {', '.join(version.also)}" if version.also else ""
-    undo = f"(undo: arena reinstate {version.ref} --game {version.game})"
-    told = f"yanked  {version.ref}{left} {undo}"
+    undo = session.typed(f"arena reinstate {version.ref} --game {version.game}")
+    told = f"yanked  {version.ref}{left} (undo: {undo})"
     session.answer(_summary(version), lambda out: out.print(told, soft_wrap=True))
 
 

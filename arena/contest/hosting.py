@@ -62,7 +62,7 @@ class Hosting(Office):
         """
         now, begins = datetime.now(UTC), zoned(opens)
         zoned(closes)
-        if begins is not None and closes <= now:
+        if closes <= now:
             raise TournamentConflict(
                 f"the tournament {name!r} would be over already: it is {now:%Y-%m-%d %H:%M} (UTC)"
             )
@@ -71,15 +71,12 @@ class Hosting(Office):
                 f"{entries} entries of an author need a hidden population: without one entrants "
                 "are measured against each other, and an author's one could lose to the other"
             )
-        played = game_of(game)
-        return self.home.registry.announce(
-            name,
-            played.name,
-            begins or now,
-            closes,
-            entries=entries,
-            matches=matches,
-            hidden=hidden_digests(self._arena, played, name, hidden, secret),
+        played, registry = game_of(game), self.home.registry
+        of = (name, begins or now, closes)
+        registry.check_announcement(*of, entries=entries, matches=matches)  # before secrets play
+        found = hidden_digests(self._arena, played, name, hidden, secret)
+        return registry.announce(
+            name, played.name, *of[1:], entries=entries, matches=matches, hidden=found
         )
 
     def final(self, name: str, *, progress: Progress = silent) -> PlayReport:

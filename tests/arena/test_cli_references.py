@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -61,8 +62,9 @@ def test_a_history_tells_every_status_with_its_reason(home):
         return done.stdout
 
     ref = "starter/kuhn@1"
-    run("yank", ref, "--reason", "[red]too slow[/]")
-    run("reinstate", ref, "--game", "kuhn", "--reason", "it is faster now")
+    undo = run("yank", ref, "--reason", "[red]too slow[/]").partition("(undo: arena ")[2]
+    typed = [*shlex.split(undo.strip().removesuffix(")")), "--reason", "it is faster now"]
+    assert CliRunner().invoke(main, typed).exit_code == 0  # it names the home
     told = json.loads(run("history", ref, "--game", "kuhn", "--json"))
     assert told["ref"] == ref
     changes = [(one["status"], one["reason"]) for one in told["history"]]

@@ -1,5 +1,7 @@
 """What policies took for a match is measured where they share workers, and learnt."""
 
+from dataclasses import replace
+
 import pytest
 
 from arena.bouts import BoutHandler, demands_of, play_in_box
@@ -7,7 +9,8 @@ from arena.demand import UNKNOWN, Demand, Demands, mean_demands
 from arena.games import game
 from arena.plan import Job, Player, Route, bout_of
 from arena.values import Match
-from sandbox.choose import WallChoice
+from sandbox.choose import WallChoice, open_wall
+from sandbox.errors import SandboxRefused, SandboxUnavailable
 from sandbox.process import ProcessWall
 from sandbox.values import Limits, Outcome
 from tests.arena.test_plan import SEEDS, as_they_are
@@ -75,6 +78,32 @@ def test_a_shared_block_tells_what_each_policy_took(shared):
     assert demands["bb"].seconds > demands["aa"].seconds > 0.0
     assert 10.0 < demands["bb"].mebibytes < 20.0
     assert demands["aa"].mebibytes < 6.0
+
+
+def test_only_a_machine_without_any_box_is_refused(monkeypatch):
+    """A second box that does not open says nothing of the machine: the job is tried again."""
+    players = {name: Player(name, "python", PLAIN) for name in ("aa", "bb")}
+    bouts = (bout_of(Match("rrps", 1, "aa", "bb", 0), SEEDS, as_they_are),)
+    job = Job(Route.BOX, "rrps", bouts, players, wall=WallChoice("process"))
+    handler, opened = BoutHandler(), []
+
+    def breaks(*asked):
+        if len(opened) in (0, 2):
+            opened.append(None)
+            raise SandboxUnavailable("the box did not start")
+        opened.append(open_wall(*asked))
+        return opened[-1]
+
+    monkeypatch.setattr("arena.bouts.open_wall", breaks)
+    try:
+        with pytest.raises(SandboxRefused, match="did not start"):
+            handler.run(job)
+        assert len(handler.run(job).results) == 1
+        with pytest.raises(SandboxUnavailable, match="did not start"):
+            handler.run(replace(job, audit=True))
+        assert len(handler.run(replace(job, audit=True)).results) == 1
+    finally:
+        handler.close()
 
 
 def test_who_was_ended_for_its_memory_is_known_to_need_it():

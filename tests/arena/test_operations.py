@@ -108,6 +108,15 @@ def test_a_tournament_goes_from_its_announcement_to_a_certificate(arena):
         office.announce("bad", "kuhn", None, now + timedelta(days=1), entries=2)
     with pytest.raises(TournamentConflict, match="would be over already"):
         office.announce("bad", "kuhn", now - timedelta(days=2), now - timedelta(days=1))
+    known = {one.ref for one in arena.policies("kuhn", author="operator")}
+    other = [("other", SECRET.replace("class", "# other\nclass", 1))]
+    with pytest.raises(TournamentConflict, match="would be over already"):
+        office.announce("bad", "kuhn", None, now - timedelta(days=1), secret=other)
+    with pytest.raises(TournamentConflict, match="is a tournament"):
+        office.announce("spring", "kuhn", None, now + timedelta(days=1), secret=other)
+    with pytest.raises(TournamentConflict, match="matches come in pairs"):
+        office.announce("bad", "kuhn", None, now + timedelta(days=1), matches=3, secret=other)
+    assert {one.ref for one in arena.policies("kuhn", author="operator")} == known
     with pytest.raises(UnknownTournament):
         office.counting("bad")
     for name, source in (("ada", FIRST), ("bob", SECOND)):

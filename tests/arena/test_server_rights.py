@@ -105,6 +105,23 @@ def test_who_hands_in_what_is_hidden_is_not_told_so(there, as_, first):
     assert {one.ref for one in boss.history("ada/guess", "rrps")} == {"ada/guess@1", kept.ref}
 
 
+@pytest.mark.parametrize("status", [Status.CANDIDATE, Status.QUALIFIED])
+def test_whose_run_tries_what_is_hidden_is_not_told_so(there, as_, status):
+    ada, boss = as_("ada"), as_("boss")
+    closes = datetime.now(UTC) + timedelta(days=1)
+    boss.office.announce("spring", "rrps", None, closes, secret=[("x", SECRET)])
+    answers = []
+    for name, source in (("csro/ada-one", SECRET), ("csro/ada-two", f"{SECRET}# another\n")):
+        (entered,) = ada.enter("rrps", [prepare(RRPS, source, name=name, status=status)], ours=True)
+        seen = [entered.version.status, ada.policy(f"{name}@1", "rrps").status]
+        if status is Status.QUALIFIED:
+            seen.append(ada.withdraw(f"{name}@1", "rrps").status)
+            seen += [ada.policy(f"{name}@1", "rrps").status]
+            seen.append(ada.reinstate(f"{name}@1", "rrps").status)
+        answers.append((seen, ada.policy(f"{name}@1", "rrps").payload == source))
+    assert answers[0] == answers[1] and answers[0][1]
+
+
 def test_a_quarantine_is_not_lifted_by_withdrawing(there, as_):
     ada, registry = as_("ada"), registry_of(there)
     version = ada.submit(ROCK, "rrps", "ada/rock").version

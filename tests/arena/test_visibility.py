@@ -84,11 +84,20 @@ def test_who_withdraws_what_a_tournament_has_hidden_still_sees_it_and_no_more(ar
     assert not shows_source(registry.get("rrps", entered.ref))
 
 
-def test_a_candidate_of_a_run_may_be_hidden_in_a_tournament(arena):
-    tried = put(arena, PAPER, "csro/one-k01", Status.CANDIDATE)
-    assert not is_hidden(tried, hidden_digests(arena.home.registry)) and shows_source(tried)
-    announce(arena, tried.digest)
-    assert is_hidden(tried, hidden_digests(arena.home.registry))
+@pytest.mark.parametrize("status", [Status.CANDIDATE, Status.YANKED, Status.QUARANTINED])
+def test_what_a_run_tried_is_known_even_where_a_tournament_names_it(arena, secret, status):
+    """A run may be an author's: who has it try a program must not learn who is hidden."""
+    registry = arena.home.registry
+    tried = put(arena, ROCK, "csro/ada-k01", Status.CANDIDATE)
+    assert tried.digest == secret
+    registry.set_status(secret, status, "so", ref=tried.ref)
+    announce(arena, secret)
+    found = registry.get("rrps", tried.ref)
+    assert not is_hidden(found, hidden_digests(registry))
+    assert {one.ref for one in without_kept(found).credits} == {tried.ref}
+    assert {one.ref for one in history_without_kept(registry.history(secret))} == {tried.ref}
+    assert is_hidden(registry.get("rrps", "operator/spring-secret"), hidden_digests(registry))
+    assert shows_source(found) is (status is Status.CANDIDATE)
 
 
 def test_content_is_shown_while_one_of_its_names_takes_part(arena):

@@ -30,6 +30,16 @@ def test_the_usual_home_is_not_named(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert commands.typed("arena list") == "arena list"
 
 
+def test_the_runs_of_a_server_are_not_looked_for_among_a_visitors_own(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(data, "settings", lambda: Settings(tmp_path, hosted=True))
+    monkeypatch.setattr(commands, "server", lambda: "https://arena.example")
+    assert commands.typed("csro run --game rrps").endswith("--home https://arena.example")
+    for words in ("csro resume one", "csro report one --evaluate 100"):
+        assert commands.typed(words) == f"{words} {commands.ELSEWHERE}"
+
+
 @pytest.mark.parametrize(
     ("address", "here"),
     [("127.0.0.1", True), ("::1", True), ("localhost", True), ("0.0.0.0", False), ("::", False)],
