@@ -18,17 +18,25 @@
     └── WorkerDied        a worker process of ours ended in the middle of its work
 
 The registry and the sandbox have roots of their own (`RegistryError`, `SandboxError`) because
-they do not know the arena; the command line shows all three the same way.
+they do not know the arena; the command line, the pages and servers tell all three (`KNOWN`) in
+the same way.
 """
 
 import enum
 from typing import TypeVar
+
+from registry.errors import RegistryError
+from sandbox.errors import SandboxError
 
 _Choice = TypeVar("_Choice", bound=enum.StrEnum)
 
 
 class ArenaError(Exception):
     """Root of the arena's errors."""
+
+
+KNOWN = (ArenaError, RegistryError, SandboxError)
+"""Whatever is not below these is a fault in our code, of which nobody outside is told more."""
 
 
 class UsageFault(ArenaError):

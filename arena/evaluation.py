@@ -12,7 +12,6 @@ from arena.analysis.estimates import Estimate
 from arena.analysis.metrics import AgainstOpponent, Evaluation, evaluate
 from arena.analysis.stakes import stakes_of
 from arena.control_variate import variance_saved, without_luck
-from arena.figures import colours
 from arena.figures.intervals import Line, intervals
 from arena.games.protocol import Game
 from arena.home import Home
@@ -110,10 +109,7 @@ class Evaluated(Printed):
 
     def picture(self) -> str:
         """Mean return against each member with its 95 % interval, the worst first."""
-        lines = [
-            Line(self.refs[one.digest], payoff, colours.GAIN if payoff.value > 0 else colours.LOSS)
-            for one, payoff in self._met()
-        ]
+        lines = [Line.of_return(self.refs[one.digest], payoff) for one, payoff in self._met()]
         return intervals(lines, "mean return a match (95 %)") if lines else ""
 
     def to_arrow(self) -> pa.Table:

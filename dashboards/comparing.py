@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from arena.analysis.estimates import Estimate, over_programs
 from population.comparison import title_of
 from population.config import RunConfig
-from population.paper import PaperRow, methods
 from population.records import RunRecord
 from population.scores import ERRS, Scores
 
@@ -48,21 +47,6 @@ def over_seeds(runs: Sequence[Scored], metric: str) -> Points:
     return [
         (place, over_programs([one[place] for one in values], errs)) for place in sorted(shared)
     ]
-
-
-def published(game: str, metric: str) -> tuple[tuple[str, float], ...]:
-    """A metric of the paper's best CSRO and of its best other method, by AggScore."""
-    rows = methods(game)
-    ours = [row for row in rows if row.method.startswith("CSRO")]
-    others = [row for row in rows if not row.method.startswith("CSRO")]
-    best = [max(some, key=_score) for some in (ours, others) if some]
-    return tuple(
-        (f"paper: {row.method}", float(getattr(row, METRICS[metric]).mean)) for row in best
-    )
-
-
-def _score(row: PaperRow) -> float:
-    return row.agg_score.mean
 
 
 def series_of(scored: Mapping[str, Scored], metric: str) -> dict[str, Points]:

@@ -7,15 +7,11 @@ from contextlib import contextmanager
 
 import streamlit as st
 
-from arena.errors import ArenaError
+from arena.errors import KNOWN
 from arena.server.discretion import discretion_of
-from arena.store import StoreBusy, StoreError
+from arena.store import StoreBusy
 from dashboards import data
 from dashboards.text import in_markdown
-from registry import RegistryError
-from sandbox.errors import SandboxError
-
-KNOWN = (ArenaError, RegistryError, SandboxError, StoreError)
 
 
 @contextmanager

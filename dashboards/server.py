@@ -125,9 +125,9 @@ def warm_up(settings: Settings) -> SubmissionQueue:
       ArenaError, RegistryError, StoreError: the home cannot be opened.
     """
     from arena import Arena
+    from arena.errors import KNOWN
     from arena.games import GAMES
     from dashboards import app, data, run_data
-    from dashboards.errors import KNOWN
 
     assert app  # its imports take longer than all the rest
     if settings.seed_key is not None:

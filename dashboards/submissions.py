@@ -15,17 +15,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol
 
-from arena.errors import ArenaError
+from arena.errors import KNOWN
 from arena.home import Home
 from arena.local import Arena
-from arena.store import StoreError
 from dashboards.budgets import Plan, PlayingTime
 from dashboards.intake import Intake, Receipt, Refused
 from dashboards.settings import Settings, Submitting
 from dashboards.slices import Playing, Slices
 from dashboards.tickets import Entry, Event, Stage, Ticket, Tickets
 from dashboards.turns import in_order
-from registry import RegistryError
 from registry.sqlite_file import held_alone
 from sandbox.choose import WallChoice
 from sandbox.errors import SandboxError
@@ -37,7 +35,6 @@ REST_SECONDS = 30.0
 """After something of ours broke, before it is tried again."""
 LOOK_SECONDS = 2.0
 """Between two looks at what other servers of this home took in."""
-_KNOWN = (ArenaError, RegistryError, SandboxError, StoreError)
 
 
 class _Held(Exception):
@@ -226,7 +223,7 @@ class SubmissionQueue:
             now = time.monotonic()
             rested = (one for one in self._order() if self._resting.get(one.number, now) <= now)
             ticket = next(rested, None)
-        except _KNOWN:
+        except KNOWN:
             return False  # visitors see the same trouble; it is looked at again soon
         if ticket is None:
             return False
@@ -250,7 +247,7 @@ class SubmissionQueue:
             self._at_hand = None
 
     def _failed(self, ticket: Ticket, error: Exception) -> None:
-        known = isinstance(error, _KNOWN)
+        known = isinstance(error, KNOWN)
         said = str(error) if known else f"{type(error).__name__}: {error}"
         self._resting[ticket.number] = time.monotonic() + REST_SECONDS
         try:
@@ -259,7 +256,7 @@ class SubmissionQueue:
             else:
                 say = f"something of the arena's own failed and is tried again: {said}"
                 self._tickets.change(ticket, self._now(), say)
-        except _KNOWN:
+        except KNOWN:
             return  # the file of tickets itself is in trouble; the slice is found as it was
 
     def _give_up(self, ticket: Ticket, problem: str) -> None:

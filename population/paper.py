@@ -19,6 +19,10 @@ class Figure:
     mean: float
     error: float | None
 
+    def __str__(self) -> str:
+        error = "" if self.error is None else f" ± {self.error:.1f}"
+        return f"{self.mean:.1f}{error}"
+
 
 @dataclass(frozen=True, slots=True)
 class PaperRow:
@@ -86,17 +90,23 @@ def variants(game: str) -> tuple[PaperRow, ...]:
     )
 
 
-def reference_lines(game: str) -> tuple[tuple[str, float], ...]:
-    """AggScores to draw beside a run's: the paper's best CSRO, its best other agent, a bot."""
+def reference_lines(game: str, metric: str = "agg_score") -> tuple[tuple[str, float], ...]:
+    """What to draw beside a run's: the paper's best CSRO and its best other agent, by AggScore.
+
+    Args:
+      game: its name.
+      metric: of `PaperRow`; beside AggScores there is a bot as well.
+    """
     published = game_named(game).published
     if published is None:
         return ()
     rows = methods(game)
-    ours = max((r for r in rows if r.method.startswith("CSRO")), key=lambda r: r.agg_score.mean)
-    others = [r for r in rows if not r.method.startswith("CSRO")]
-    other = max(others, key=lambda r: r.agg_score.mean)
-    lines = [(f"paper: {row.method}", row.agg_score.mean) for row in (ours, other)]
-    return (*lines, published.strongest) if published.strongest else tuple(lines)
+    ours = [row for row in rows if row.method.startswith("CSRO")]
+    others = [row for row in rows if not row.method.startswith("CSRO")]
+    best = [max(some, key=lambda row: row.agg_score.mean) for some in (ours, others) if some]
+    lines = [(f"paper: {row.method}", getattr(row, metric).mean) for row in best]
+    bot = [published.strongest] if published.strongest and metric == "agg_score" else []
+    return (*lines, *bot)
 
 
 def against(game: str) -> dict[str, dict[str, Figure]]:

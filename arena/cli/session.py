@@ -19,14 +19,13 @@ from click.shell_completion import CompletionItem
 
 from arena.cli.homes import HomeType
 from arena.cli.lazy import stop, was_interrupted
-from arena.errors import ArenaError, UsageFault
+from arena.errors import KNOWN, UsageFault
 from arena.games import GAMES
 from arena.games import game as game_named
 from arena.home_marker import has_home, no_home
 from arena.logins import is_address
 from registry.display import shown
-from registry.errors import AmbiguousRef, MalformedName, RegistryError, UnknownPolicy
-from sandbox.errors import SandboxError
+from registry.errors import AmbiguousRef, MalformedName, UnknownPolicy
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -47,7 +46,6 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 USAGE = (UsageFault, UnknownPolicy, AmbiguousRef, MalformedName)
-FAILURES = (ArenaError, RegistryError, SandboxError)
 
 
 @dataclass(frozen=True)
@@ -284,7 +282,7 @@ def command(function: Callable[P, T]) -> Callable[P, T]:
             return function(*args, **kwargs)
         except USAGE as error:
             _fail(session, error, 2)
-        except FAILURES as error:
+        except KNOWN as error:
             _fail(session, error, 1)
         except KeyboardInterrupt:
             stop()

@@ -21,6 +21,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from arena.executors.protocol import TICK_SECONDS, Handler, JobQueue, Ticket
+from sandbox.errors import SandboxUnavailable
 
 _log = logging.getLogger(__name__)
 _PR_SET_PDEATHSIG = 1
@@ -142,12 +143,15 @@ class LocalExecutor:
                     except (EOFError, OSError):
                         idle.append(self._instead_of(pipe, queue, busy.pop(pipe)))
                         continue
-                    del busy[pipe][0]
+                    ticket = busy[pipe].pop(0)
                     if not busy[pipe]:
                         del busy[pipe]
-                    if not good:
+                    if good:
+                        yield answer
+                    elif isinstance(answer, SandboxUnavailable):  # the next job has a new box
+                        queue.died(ticket, f"as its box broke: {answer}")
+                    else:
                         raise answer
-                    yield answer
                     if pipe not in busy:
                         idle.append(pipe)
         finally:  # what is still under way would be taken for the answers to later jobs

@@ -40,6 +40,11 @@ class Line:
     estimate: Estimate
     colour: str = colours.BLUE
 
+    @classmethod
+    def of_return(cls, label: str, estimate: Estimate) -> Line:
+        """A mean return, coloured by who wins."""
+        return cls(label, estimate, colours.GAIN if estimate.value > 0 else colours.LOSS)
+
 
 @dataclass(frozen=True, slots=True)
 class Reference:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
 
-from arena.errors import BadRequest, NotAllowed
+from arena.errors import KNOWN, BadRequest, NotAllowed
 from arena.server.bell import Bell, aside
 from arena.server.description import ROOT, openapi, page
 from arena.server.discretion import Discretion
@@ -255,7 +255,7 @@ async def _answered(handler: Handler, request: Request, discretion: Discretion) 
     """A request's answer; what goes wrong as JSON, in words that may be told."""
     try:
         return await handler(request)
-    except faults.ROOTS as error:
+    except KNOWN as error:
         # Who shows no token, or none that is good, gets 401; who may not do this, 403.
         unknown = isinstance(error, TokenRefused) or (
             isinstance(error, NotAllowed) and not hasattr(request.state, "account")

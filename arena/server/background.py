@@ -6,11 +6,11 @@ import logging
 import time
 from collections.abc import Callable
 
+from arena.errors import KNOWN
 from arena.games import GAMES
 from arena.home import Home
 from arena.local import Arena
 from arena.server.state import StateOfHome
-from arena.wire import faults
 from registry.values import Status
 
 _log = logging.getLogger("arena.server")
@@ -67,7 +67,7 @@ class Background:
                 self._played_up_to[game.name] = field_now
             except Interrupted:
                 pass
-            except faults.ROOTS as error:
+            except KNOWN as error:
                 _log.warning("the background player rests: %s", error)
                 self._rest_until = time.monotonic() + REST_SECONDS
             return True

@@ -19,7 +19,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from arena.desk import Desk
-from arena.errors import NotAllowed, QuotaSpent
+from arena.errors import KNOWN, NotAllowed, QuotaSpent
 from arena.local import Arena
 from arena.server.admission import prepared_again
 from arena.server.background import Background, Interrupted
@@ -228,7 +228,7 @@ class Player:
                 self._ledger.put_back(job)
                 self._stopping.wait(PAUSE_SECONDS)
                 return
-            if not isinstance(fault, faults.ROOTS):
+            if not isinstance(fault, KNOWN):
                 _log.exception("job failed", extra={"job": job.id, "method": job.method})
             state, error = State.FAILED, json.dumps(self.discretion.document_of(fault))
         self._ledger.end(job, state, result=result, error=error)

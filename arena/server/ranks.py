@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 
 from arena.analysis.leaderboard import Row
+from arena.errors import KNOWN
 from arena.games import GAMES
 from arena.games.protocol import Game
 from arena.home import Home
@@ -14,7 +15,6 @@ from arena.record import Record
 from arena.server.bell import of_account
 from arena.server.news import News, Rank
 from arena.server.state import StateOfHome
-from arena.wire import faults
 from registry.naming import RESERVED_AUTHORS, author_of
 from registry.values import Status
 
@@ -52,7 +52,7 @@ class Ranks:
             for game in GAMES.values() if state != self._seen else ():
                 self._look_at(game)
             self._seen, self._first = state, False
-        except faults.ROOTS as error:  # looked at again when it is due
+        except KNOWN as error:  # looked at again when it is due
             _log.warning("nobody is told of ranks: %s", error)
         now = time.monotonic()
         self._not_before = now + max(LOOK_SECONDS, _SHARE * (now - began))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from arena.desk import Desk
-from arena.errors import BadRequest, NotAllowed, QuotaSpent, UsageFault, VersionMismatch
+from arena.errors import KNOWN, BadRequest, NotAllowed, QuotaSpent, UsageFault, VersionMismatch
 from arena.home import Home
 from arena.office import Office
 from arena.server.admission import check_mixture
@@ -222,7 +222,7 @@ class Service:
                 return _made_before(call, job)
             try:
                 result = self._made(call, account, arguments, desk)
-            except faults.ROOTS as error:
+            except KNOWN as error:
                 if job is not None:
                     told = json.dumps(self.discretion.document_of(error))
                     self.ledger.end(job, State.FAILED, error=told)

@@ -12,13 +12,12 @@ from collections.abc import AsyncIterator, Callable
 
 from fastapi.responses import StreamingResponse
 
-from arena.errors import QuotaSpent
+from arena.errors import KNOWN, QuotaSpent
 from arena.server.bell import Bell, aside, of_account
 from arena.server.ledger import Job, State
 from arena.server.limits import Message, Receive, Send
 from arena.server.news import News
 from arena.server.service import Service
-from arena.wire import faults
 from registry.rights import Account, Role
 
 MOST_OF_ONE, MOST_OF_ALL = 8, 200
@@ -144,7 +143,7 @@ class Streams:
             return False
         try:
             now: Account = await aside(self._service.account_of, token)
-        except faults.ROOTS:
+        except KNOWN:
             return False
         return now.role is account.role
 

@@ -7,14 +7,18 @@ from functools import cache
 from typing import Any
 
 import arena.store.errors
-from arena.errors import ArenaError, BadRequest, NotAllowed, QuotaSpent, ServerFault, UsageFault
+from arena.errors import (
+    KNOWN,
+    BadRequest,
+    NotAllowed,
+    QuotaSpent,
+    ServerFault,
+    UsageFault,
+)
 from arena.wire.codec import Json
 from registry.display import shown
-from registry.errors import MalformedName, RegistryError, RegistryUnavailable, UnknownPolicy
-from sandbox.errors import SandboxError
+from registry.errors import MalformedName, RegistryUnavailable, UnknownPolicy
 
-ROOTS = (ArenaError, RegistryError, SandboxError)
-"""Whatever is not below these is a fault in our code, of which nobody outside is told more."""
 _ATTRIBUTES = {"ref": str, "suggestions": tuple, "candidates": tuple}
 """What some of them carry beside their words."""
 _LONGEST = 10_000
@@ -30,12 +34,12 @@ def _below(kind: type[Exception]) -> Iterator[type[Exception]]:
 @cache
 def kinds() -> Mapping[str, type[Exception]]:
     """The errors that cross a wire, by the names of their classes."""
-    return {kind.__name__: kind for root in ROOTS for kind in _below(root)}
+    return {kind.__name__: kind for root in KNOWN for kind in _below(root)}
 
 
 def document_of(error: Exception) -> Json:
     """An error as JSON; one that is none of ours tells nothing of itself."""
-    if not isinstance(error, ROOTS):
+    if not isinstance(error, KNOWN):
         error = ServerFault("the server failed; its log says how")
     kind = next(one for one in type(error).__mro__ if one.__name__ in kinds())
     about: dict[str, Json] = {}
@@ -105,7 +109,7 @@ def status_of(error: Exception) -> int:
         (UnknownPolicy, 404),
         ((RegistryUnavailable, arena.store.errors.StoreBusy), 503),
         (ServerFault, 500),
-        (ROOTS, 409),
+        (KNOWN, 409),
     ):
         if isinstance(error, kinds):
             return status

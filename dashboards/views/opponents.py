@@ -9,7 +9,6 @@ import pyarrow as pa
 import streamlit as st
 
 from arena.analysis.metrics import AgainstOpponent, Evaluation
-from arena.figures import colours
 from arena.figures.intervals import Line, interval_plot
 from arena.figures.text import number, short_ref, signed
 from arena.games.protocol import Game
@@ -49,11 +48,7 @@ def results(game: Game, version: PolicyVersion) -> None:
     )
     st.markdown(f"**Worst opponents:** {worst}")
     lines = [
-        Line(
-            short_ref(called[one.digest]),
-            one.payoff,
-            colours.GAIN if one.payoff.value > 0 else colours.LOSS,
-        )
+        Line.of_return(short_ref(called[one.digest]), one.payoff)
         for one in met[:CHARTED]
         if one.payoff
     ]

@@ -20,7 +20,6 @@ from dashboards.comparing import (
     Points,
     Scored,
     over_seeds,
-    published,
     series_of,
     variants,
 )
@@ -220,7 +219,9 @@ def _charts(game: Game, lines: Mapping[str, Mapping[str, Points]]) -> None:
         with column, st.container(border=True):
             st.markdown(title)
             pointed(
-                over_iterations(lines[metric], unit, published(game.name, metric), names=False),
+                over_iterations(
+                    lines[metric], unit, reference_lines(game.name, METRICS[metric]), names=False
+                ),
                 key=f"compared_{metric}",
             )
 

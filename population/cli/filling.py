@@ -303,10 +303,9 @@ def _say(out: Console, rows: list[Row], written: list[Path]) -> None:
     table = Table("method", "AggScore, paper", "AggScore, here", "seeds", box=None)
     for row in rows:
         theirs = row.published.agg_score if row.published else None
-        error = "" if theirs is None or theirs.error is None else f" ± {theirs.error:.1f}"
         table.add_row(
             plain(row.method),
-            "" if theirs is None else f"{theirs.mean:.1f}{error}",
+            "" if theirs is None else str(theirs),
             marked(estimated(row.ours.agg_score)) if row.ours else "not run",
             str(row.ours.seeds) if row.ours else "",
         )

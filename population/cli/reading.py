@@ -327,11 +327,7 @@ def _print_table(
 
 
 def _shown(figure: paper.Figure | None) -> str:
-    if figure is None:
-        return "-"
-    return (
-        f"{figure.mean:.1f}" if figure.error is None else f"{figure.mean:.1f} ± {figure.error:.1f}"
-    )
+    return "-" if figure is None else str(figure)
 
 
 COMMANDS: tuple[click.Command, ...] = (report, table)

@@ -13,7 +13,6 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from arena.figures import colours
 from arena.figures.heatmap import payoff_heatmap
 from arena.figures.intervals import Line, intervals
 from arena.figures.text import number
@@ -178,10 +177,7 @@ def _per_bot(facts: RunFacts) -> str:
     found = sorted(
         zip(facts.measured.bots, facts.scores.against, strict=True), key=lambda one: one[1].value
     )
-    lines = [
-        Line(bot.removeprefix("house/"), one, colours.GAIN if one.value > 0 else colours.LOSS)
-        for bot, one in found
-    ]
+    lines = [Line.of_return(bot.removeprefix("house/"), one) for bot, one in found]
     return intervals(lines, f"mean return, {facts.game.unit} a match (95 % interval)")
 
 

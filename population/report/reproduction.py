@@ -186,16 +186,11 @@ def _cells(row: Row) -> list[str]:
     found = [row.method]
     for field in METRICS.values():
         published = getattr(row.published, field) if row.published else None
-        found.append(_figure(published) if published else "")
+        found.append(str(published) if published else "")
         ours: Estimate | None = getattr(row.ours, field) if row.ours else None
         found.append(f"{number(ours.value)} {interval(ours)}" if ours else "")
     seeds = (str(row.ours.seeds), str(row.ours.matches)) if row.ours else ("", "")
     return [*found, *seeds]
-
-
-def _figure(figure: Figure) -> str:
-    error = "" if figure.error is None else f" ± {figure.error:.1f}"
-    return f"{figure.mean:.1f}{error}"
 
 
 def table(rows: Sequence[Row]) -> str:

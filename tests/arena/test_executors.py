@@ -37,7 +37,8 @@ class Squares:
                 return "done"
             case ("break once", marker):
                 if not Path(marker).exists():
-                    Path(marker).touch()
+                    if Path(marker).parent.exists():
+                        Path(marker).touch()
                     raise SandboxUnavailable("the box broke")
                 return "done"
             case ("sleep", seconds):
@@ -155,13 +156,16 @@ def test_who_neither_listens_nor_closes_leaves_no_answers_for_the_next(executor)
     assert sorted(executor.run(iter([3, 4, 6]))) == [9, 16, 36]
 
 
-def test_a_box_that_breaks_costs_its_job_another_try(cluster, tmp_path):
-    executor = open_executor(Workers(2, cluster.address), Squares)
+def test_a_box_that_breaks_costs_its_job_another_try(executor, tmp_path):
     executor.grow(2)
     jobs = [("break once", str(tmp_path / "marker")), *range(20)]
     assert len(list(executor.run(iter(jobs)))) == 21
     assert executor.size == 2
-    executor.close()
+
+
+def test_a_job_that_breaks_every_box_ends_with_what_broke_them(executor):
+    with pytest.raises(WorkerDied, match="the box broke"):
+        list(executor.run(iter([("break once", "/no/such/folder/marker"), 2])))
 
 
 def test_a_job_outlives_its_worker(executor, tmp_path):

@@ -14,12 +14,11 @@ from streamlit.testing.v1 import AppTest
 from arena import Arena
 from arena.analysis.estimates import Estimate
 from arena.home import open_home
-from dashboards.comparing import over_seeds, published, variants
+from dashboards.comparing import over_seeds, variants
 from dashboards.liveness import Phase, ago, liveness_of, phase_of
 from oracle.models.protocol import Reply, Request
 from population.comparison import our_rows
 from population.oracles import journal_of
-from population.paper import reference_lines
 from population.records import RunState
 from population.report.facts import gather
 from population.runs import Runs
@@ -108,11 +107,6 @@ def test_means_over_seeds_have_an_error_and_skip_what_is_not_shared() -> None:
 def test_runs_that_differ_in_their_seed_are_one_variant(runs_home: Path) -> None:
     found = variants(Runs(runs_home).all())
     assert [[one.config.seed for one in group] for group in found.values()] == [[1, 2, 3], [5]]
-
-
-def test_published_scores_are_those_of_the_reference_lines() -> None:
-    for game in ("rrps", "leduc"):
-        assert published(game, "AggScore") == reference_lines(game)[:2]
 
 
 def test_model_calls_are_shown_with_tokens_and_cost(page: Page, runs_home: Path) -> None:

@@ -215,6 +215,13 @@ def test_every_row_of_the_papers_tables_adds_up() -> None:
         "paper: CSRO AlphaEvolve": 44.9,
         "paper: CFR+": 39.8,
     }
+    assert len(paper.reference_lines("rrps")) == 3  # a bot as well
+    for named in ("rrps", "leduc"):
+        rows = {f"paper: {row.method}": row for row in paper.methods(named)}
+        scores = paper.reference_lines(named)
+        returns = paper.reference_lines(named, "pop_return")
+        assert [name for name, _ in returns] == [name for name, _ in scores[:2]]
+        assert all(value == rows[name].pop_return.mean for name, value in returns)
 
 
 def test_what_stands_in_both_tables_of_the_paper_is_printed_once() -> None:
