@@ -207,16 +207,19 @@ class Browser:
                 time.sleep(0.02)  # it was left for another page meanwhile
         raise PageFault(f"{self._driver.current_url} did not come to rest in {patience} s")
 
-    def wait_for(self, text: str, patience: float = PATIENCE_SECONDS) -> None:
-        """Waits until the page shows a text.
+    def wait_for(
+        self, text: str = "", patience: float = PATIENCE_SECONDS, *, element: str = "", at: str = ""
+    ) -> None:
+        """Waits for a text, an element (by CSS selector), and a part of the address.
 
         Raises:
-          PageFault: it never did; the message has what the page shows.
+          PageFault: it never had them; the message has what the page shows.
         """
         deadline = time.monotonic() + patience
-        while text not in self.text:
+        while not (text in self.text and at in self.address and self.find(element or "body")):
             if time.monotonic() > deadline:
-                raise PageFault(f"{text!r} is not on the page, which says: {self.text}")
+                missing = text or element or at
+                raise PageFault(f"{missing!r} is not on {self.address}, which says: {self.text}")
             time.sleep(0.1)
 
     @property

@@ -124,7 +124,7 @@ def test_a_link_opens_the_same_replay(address: str, browse: Browse, played_home:
     with browse(address) as browser:
         browser.open(f"/replay?game=leduc&match={match}")
         browser.wait_for("Hands played")
-        assert match in browser.address
+        browser.wait_for(at=match)
         browser.click("Later")
         browser.wait_for("hand 2")
         assert len(browser.find('img[src^="data:image/svg"]')) >= 5
@@ -159,6 +159,7 @@ def test_a_replay_plays_pauses_and_goes_on_to_the_next(
         other = "Next match" if "Match 1 of 4" in browser.text else "Previous match"
         browser.click(other)
         browser.wait_for("Link to hand 1")
+        browser.wait_for(at="match=")
         assert f"match={found.id}" not in browser.address
         browser.open(f"/replay?game=leduc&match={found.id}&at=40")
         browser.wait_for("Link to hand 40")
@@ -175,14 +176,14 @@ def test_the_address_of_a_replay_follows_it_and_back_leaves_it(
         for hand in (41, 42, 43):
             browser.press("l")
             browser.wait_for(f"Link to hand {hand}")
-            assert f"at={hand}" in browser.address
+            browser.wait_for(at=f"at={hand}")
         sent = browser.address.removeprefix(address)
         browser.press("j")
         browser.wait_for("Link to hand 42")
         unharmed(browser, "a replay that was moved through")
         browser.run("history.back()")
         browser.wait_for("Measures")
-        assert "/about" in browser.address
+        browser.wait_for(at="/about")
         assert browser.exceptions() == []  # the console has the connection that was left
     with browse(address) as other:  # somebody who was sent the address
         other.open(sent)
@@ -280,13 +281,13 @@ def test_a_cell_tells_its_numbers_and_chooses_the_pair(address: str, browse: Bro
         assert re.search(r"standard error [0-9.]+, 4 matches", browser.text)
         browser.point(".pointed-surface", *at, click=True)
         for label, name in (("Policy", names[row]), ("Against", names[column])):
-            assert browser.find(f'input[aria-label="{label}"][value^="{name}@"]')
+            browser.wait_for(element=f'input[aria-label="{label}"][value^="{name}@"]')
         there = browser.address
         assert "by=Name" in there
         browser.open("/about")
         browser.open(there.removeprefix(address))
         for label, name in (("Policy", names[row]), ("Against", names[column])):
-            assert browser.find(f'input[aria-label="{label}"][value^="{name}@"]')
+            browser.wait_for(element=f'input[aria-label="{label}"][value^="{name}@"]')
         unharmed(browser, "payoffs, a cell clicked")
 
 

@@ -214,7 +214,7 @@ def test_from_the_worst_opponent_to_the_fault(played_pages: str, browse: Browse)
         # The third row: a header and rows of 35 pixels, selected in their first column.
         browser.point("[data-testid=stDataFrame]", 0.015, 3.5 * 35 / browser.run(box), click=True)
         browser.wait_for(f"Head to head with {third}")
-        assert "/policy" in browser.address
+        browser.wait_for(at="/policy")
         unharmed(browser, "an opponent selected")
         browser.click("Faults")
         browser.wait_for("Matches that ended so")
@@ -222,7 +222,7 @@ def test_from_the_worst_opponent_to_the_fault(played_pages: str, browse: Browse)
         link = browser.find('a[href*="/replay?"]')[0].get_attribute("href") or ""
         browser.open(link.removeprefix(played_pages))
         browser.wait_for("To the fault")
-        assert browser.find(".pointed-surface polyline[stroke-dasharray]")
+        browser.wait_for(element=".pointed-surface polyline[stroke-dasharray]")
         browser.point(".pointed-surface", 900.5 / 1001, 0.5)
         browser.wait_for("forfeited")
         assert re.search(r"Throw \d+: [+-][\d,]+ throws, forfeited", browser.text)

@@ -149,7 +149,7 @@ def test_an_attempt_shows_its_reason_its_program_and_its_call(
         browser.wait_for("kept when it was tried")
         at = (column + 0.5) / tree.columns, (row + 0.5) / tree.rows
         browser.point('[aria-label^="Tree of"]', *at, click=True)
-        assert f"attempt={tried.name.replace(' ', '+')}" in browser.address
+        browser.wait_for(at=f"attempt={tried.name.replace(' ', '+')}")
         unharmed(browser, "an attempt")
         browser.open("/runs?game=rrps&run=asked&part=Refinement")
         browser.click("Model call")

@@ -53,7 +53,7 @@ def test_a_name_is_claimed_and_the_token_shown_once(address: str, browse: Browse
         browser.wait_for("Keep this token")
         wait(lambda: TOKEN.search(browser.text) is not None)  # it is drawn after its warning
         (token,) = TOKEN.findall(browser.text)
-        assert "ticket=" in browser.address
+        browser.wait_for(at="ticket=")
         ticket = browser.address.removeprefix(address)
         browser.wait_for("everything is played", PATIENCE)
         browser.wait_for("Worst opponents")
