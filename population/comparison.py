@@ -105,8 +105,7 @@ def _lower_end(estimate: Estimate) -> float:
 def title_of(config: RunConfig) -> str:
     """A variant in words: the oracle, and whatever else is not as usual."""
     counts = measuring_for(config.game, hidden_share=config.hidden_share)
-    usual = RunConfig(config.game, matches=counts)
-    extras = [config.solver] if config.solver != usual.solver else []
+    extras = [config.solver] if config.solver != RunConfig(config.game).solver else []
     extras += [f"from {config.initial}"] if config.initial else []
     extras += [] if config.afresh else ["chosen by the matches of its payoffs"]
     extras += [] if config.frugal else ["asked to the end"]

@@ -108,6 +108,8 @@ class Measuring:
     def __post_init__(self) -> None:
         _at_least(4, payoff=self.payoff, evaluation=self.evaluation)
         _at_least(2, hidden=self.hidden)
+        if self.hidden % 2:
+            raise UsageFault(f"hidden is {self.hidden}; it must be even, for whole deals")
 
 
 def measuring_for(
@@ -127,7 +129,11 @@ def measuring_for(
     rules = game_named(game)
     counts = rules.match_counts
     hidden = 2 if hidden_share and not rules.has_deals else 4
-    return Measuring(payoff or counts.pair, evaluation or counts.mixture, hidden)
+    return Measuring(
+        counts.pair if payoff is None else payoff,
+        counts.mixture if evaluation is None else evaluation,
+        hidden,
+    )
 
 
 @dataclass(frozen=True, slots=True)

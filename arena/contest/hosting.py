@@ -72,11 +72,12 @@ class Hosting(Office):
                 "are measured against each other, and an author's one could lose to the other"
             )
         played, registry = game_of(game), self.home.registry
-        of = (name, begins or now, closes)
-        registry.check_announcement(*of, entries=entries, matches=matches)  # before secrets play
+        opens = begins or now
+        # Before secrets are taken in, and play their trials.
+        registry.check_announcement(name, opens, closes, entries=entries, matches=matches)
         found = hidden_digests(self._arena, played, name, hidden, secret)
         return registry.announce(
-            name, played.name, *of[1:], entries=entries, matches=matches, hidden=found
+            name, played.name, opens, closes, entries=entries, matches=matches, hidden=found
         )
 
     def final(self, name: str, *, progress: Progress = silent) -> PlayReport:

@@ -212,8 +212,11 @@ def test_runs_of_before_met_each_hidden_opponent_four_times() -> None:
     assert title_of(before) == f"{title_of(config)}; 4 matches with each hidden one"
     assert command_of(before) == "" and command_of(config).endswith("--hidden-share 0.3")
     assert "4 matches each" in before.described()["Hidden opponents' share"]
-    with pytest.raises(UsageFault, match="hidden is 1"):
-        Measuring(hidden=1)
+    for few in (0, 1, 3):
+        with pytest.raises(UsageFault, match=f"hidden is {few}"):
+            Measuring(hidden=few)
+    with pytest.raises(UsageFault, match="payoff is 0"):
+        measuring_for("rrps", 0)  # which asks for none, and not for the usual number
 
 
 def test_where_hands_are_dealt_two_deals_take_four_matches() -> None:
