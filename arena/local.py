@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Self, cast
 from arena.amounts import MATCHES, MOST_MATCHES
 from arena.analysis.focus import Focus
 from arena.control_variate import has_luck
-from arena.desk import Desk
 from arena.enrol import Enrolled, Judge, enrol, try_out
 from arena.errors import UsageFault
 from arena.evaluation import Evaluated, evaluated
@@ -30,6 +29,7 @@ from arena.lineup import lineup
 from arena.logins import is_address
 from arena.mixing import Weights, mixtures_of, through_members
 from arena.practice import PracticeMatch, practise
+from arena.registrar import Registrar
 from arena.rejection import Rejection
 from arena.replay import Comparison, compare_again
 from arena.roster import game_of
@@ -55,7 +55,7 @@ def _share(matches: int | None, precision: float | None, budget: int | None = No
     return MATCHES if budget is None else budget
 
 
-class Arena(Desk):
+class Arena(Registrar):
     """A tournament in a folder.  A context manager; not for several threads at once.
 
     Args:

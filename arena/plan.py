@@ -43,7 +43,7 @@ MOST_WAITING = 131_072
 """Matches in blocks that are not full; of thousands of policies there are thousands of blocks."""
 INSTANCES_PER_WORKER = 128
 """How many matches of a block one sealed worker plays at most.  What it takes to wake a worker is
-shared by all of them, and so is the patience with one that answers late."""
+shared by all of them, and so is the wait for one that answers late."""
 GROUP = 16
 """Policies in a group; a block of two groups has at most twice as many workers."""
 ISOLATED_BATCH = 16

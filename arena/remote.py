@@ -39,7 +39,7 @@ from registry.display import shown
 
 _log = logging.getLogger(__name__)
 
-PATIENCE_SECONDS = 120.0
+TIMEOUT_SECONDS = 120.0
 """For which a server may be away before a call is given up."""
 WAIT_SECONDS = 20.0
 """For which the server holds a question about a job back until there is news."""
@@ -87,14 +87,14 @@ class RemoteArena(Tournament):
     Args:
       url: of the server.
       token: of an account; by default that of ARENA_TOKEN or `arena login`.
-      patience: seconds for which the server may be away before a call is given up.
+      timeout: seconds for which the server may be away before a call is given up.
 
     Raises:
       UsageFault: it is no address, or no token.
     """
 
     def __init__(
-        self, url: str, token: str | None = None, *, patience: float = PATIENCE_SECONDS
+        self, url: str, token: str | None = None, *, timeout: float = TIMEOUT_SECONDS
     ) -> None:
         self.address = logins.address_of(url)
         token = token or logins.token_for(url)
@@ -110,7 +110,7 @@ class RemoteArena(Tournament):
         }
         if token:
             headers["Authorization"] = f"Bearer {token}"
-        self._patience, self._jitter = patience, random.Random()
+        self._timeout, self._jitter = timeout, random.Random()
         self._client = httpx2.Client(
             base_url=self.address,
             headers=headers,
@@ -174,11 +174,11 @@ class RemoteArena(Tournament):
           NotAllowed, QuotaSpent: the server does not tell, in its own words.
           ServerError: what it tells is no news.
         """
-        deadline = time.monotonic() + self._patience
+        deadline = time.monotonic() + self._timeout
         while True:
             try:
                 for one in self._streamed(after):
-                    deadline = time.monotonic() + self._patience
+                    deadline = time.monotonic() + self._timeout
                     after = one if isinstance(one, int) else one.number
                     if isinstance(one, Told):
                         yield one
@@ -315,7 +315,7 @@ class RemoteArena(Tournament):
           VersionMismatch: it speaks another language.
           ServerError: it answers what cannot be read, or is too long.
         """
-        deadline, pause = time.monotonic() + self._patience, _FIRST_PAUSE
+        deadline, pause = time.monotonic() + self._timeout, _FIRST_PAUSE
         while True:
             try:
                 answer = self._answer(method, path, options)

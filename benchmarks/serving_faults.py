@@ -44,7 +44,7 @@ class Agent:
     def act(self, observation):
         return "ROCK" if random.random() < self.share else random.choice(["PAPER", "SCISSORS"])
 """
-PATIENCE = 300.0
+TIMEOUT_SECONDS = 300.0
 """Seconds for which a client asks again."""
 PAUSE = 5.0
 """Seconds between two looks of a reader."""
@@ -159,7 +159,7 @@ def hand_in(
     hosted: Hosted, token: str, name: str, moments: list[float], seen: Seen, began: float
 ) -> None:
     """One author: hands in a program at each moment."""
-    with RemoteArena(hosted.address, token, patience=PATIENCE) as arena:
+    with RemoteArena(hosted.address, token, timeout=TIMEOUT_SECONDS) as arena:
         for number, moment in enumerate(moments):
             time.sleep(max(0.0, began + moment - time.monotonic()))
             share = random.Random(f"{name} {number}").random()
@@ -178,7 +178,7 @@ def hand_in(
 
 def look(hosted: Hosted, token: str, stop: threading.Event, seen: Seen) -> None:
     """One reader: looks at the leaderboard and the newest matches until it is told to stop."""
-    with RemoteArena(hosted.address, token, patience=PATIENCE) as arena:
+    with RemoteArena(hosted.address, token, timeout=TIMEOUT_SECONDS) as arena:
         while not stop.wait(PAUSE * random.Random(id(seen)).uniform(0.5, 1.5)):
             try:
                 started = time.monotonic()

@@ -34,7 +34,7 @@ from dashboards.server import ADDRESS, free_port
 from dashboards.settings import Settings
 
 LAPTOP, PHONE = (1366, 768), (390, 844)
-PATIENCE_SECONDS = 60.0
+TIMEOUT_SECONDS = 60.0
 _LEARNS_SECONDS = 0.05
 """Until the page has learnt of a click."""
 _FLAGS = (
@@ -82,7 +82,7 @@ def server_of(settings: Settings, log: Path, port: int) -> Iterator[subprocess.P
     with log.open("a") as said:
         server = subprocess.Popen(_command(settings, port), stdout=said, stderr=subprocess.STDOUT)
     try:
-        deadline = time.monotonic() + PATIENCE_SECONDS
+        deadline = time.monotonic() + TIMEOUT_SECONDS
         while not _answers(f"http://{ADDRESS}:{port}/_stcore/health"):
             if server.poll() is not None or time.monotonic() > deadline:
                 raise PageFault(f"the pages did not start: {log.read_text()}")
@@ -191,31 +191,31 @@ class Browser:
         """Goes to a page, which need not be one of ours, and waits for nothing."""
         self._driver.get(f"{self._address}{path}")
 
-    def settle(self, patience: float = PATIENCE_SECONDS) -> float:
+    def settle(self, timeout: float = TIMEOUT_SECONDS) -> float:
         """Waits until no script runs and nothing is loading; returns the seconds waited.
 
         Raises:
           PageFault: it never came to rest.
         """
         started = time.monotonic()
-        while (left := patience + started - time.monotonic()) > 0:
+        while (left := timeout + started - time.monotonic()) > 0:
             try:
                 # The page looks by itself: asked 50 times a second, it would draw more slowly.
                 if self._driver.execute_async_script(_UNTIL_REST, 1_000 * min(left, 5.0)):
                     return time.monotonic() - started
             except JavascriptException:
                 time.sleep(0.02)  # it was left for another page meanwhile
-        raise PageFault(f"{self._driver.current_url} did not come to rest in {patience} s")
+        raise PageFault(f"{self._driver.current_url} did not come to rest in {timeout} s")
 
     def wait_for(
-        self, text: str = "", patience: float = PATIENCE_SECONDS, *, element: str = "", at: str = ""
+        self, text: str = "", timeout: float = TIMEOUT_SECONDS, *, element: str = "", at: str = ""
     ) -> None:
         """Waits for a text, an element (by CSS selector), and a part of the address.
 
         Raises:
           PageFault: it never had them; the message has what the page shows.
         """
-        deadline = time.monotonic() + patience
+        deadline = time.monotonic() + timeout
         while not (text in self.text and at in self.address and self.find(element or "body")):
             if time.monotonic() > deadline:
                 missing = text or element or at
@@ -380,7 +380,7 @@ _AT_REST = """
         && Boolean(document.querySelector('[data-testid="stMainBlockContainer"]')?.innerText);
 """
 _UNTIL_REST = f"""
-    const [patience, answer] = arguments, until = performance.now() + patience;
+    const [timeout, answer] = arguments, until = performance.now() + timeout;
     const rests = () => {{ {_AT_REST} }};
     const look = () => {{
         const found = rests();

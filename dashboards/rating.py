@@ -17,7 +17,7 @@ from arena.home import Home
 from arena.payoffs import PayoffTable
 from arena.standings import ratings
 
-PATIENCE_SECONDS = 0.4
+FIRST_WAIT_SECONDS = 0.4
 """How long the first visitor waits; enough for the homes that most people have."""
 REST_SECONDS = 10.0
 """Between two computations while matches keep coming in."""
@@ -70,7 +70,7 @@ class LiveRatings:
                 latest.thread.start()
             thread = latest.thread if not latest.found.serial else None
         if thread is not None:
-            thread.join(PATIENCE_SECONDS)
+            thread.join(FIRST_WAIT_SECONDS)
         return latest.found
 
     def finish(self) -> None:

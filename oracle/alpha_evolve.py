@@ -184,7 +184,7 @@ class AlphaEvolve:
             key,
             source=parent.source,
             score=parent.score,
-            failure=island.complaint(parent),
+            failure=island.last_failure(parent),
             inspirations=island.inspirations(parent),
             edit=island.failed_edits < self.evolution.edit_patience and not rewrite,
         )

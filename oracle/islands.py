@@ -35,7 +35,7 @@ def behaviour(score: Score) -> tuple[tuple[float, int], ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Complaint:
+class LastFailure:
     """What was wrong with the last program that was made from a parent."""
 
     parent: str
@@ -49,14 +49,14 @@ class Island:
     Attributes:
       number: 0, 1, ...
       programs: scored programs, in the order in which they came.
-      complaints: at most one for each parent, until something sound comes from it.
+      last_failures: at most one for each parent, until something sound comes from it.
       failed_edits: edits in a row that gave no sound program.
       stillborn: the last failure where no program is sound yet.
     """
 
     number: int
     programs: tuple[Outcome, ...] = ()
-    complaints: tuple[Complaint, ...] = ()
+    last_failures: tuple[LastFailure, ...] = ()
     failed_edits: int = 0
     stillborn: Outcome | None = None
 
@@ -65,9 +65,9 @@ class Island:
         """The program with the highest return, the first of equals."""
         return max(self.programs, key=lambda one: one.u) if self.programs else None
 
-    def complaint(self, parent: Outcome) -> Failure | None:
+    def last_failure(self, parent: Outcome) -> Failure | None:
         """What was wrong with the last attempt to improve on a program."""
-        found = [one.failure for one in self.complaints if one.parent == parent.digest]
+        found = [one.failure for one in self.last_failures if one.parent == parent.digest]
         return found[-1] if found else None
 
     def parent(self, rng: random.Random, temperature: float, grain: float) -> Outcome:
@@ -129,22 +129,22 @@ class Island:
         return replace(self, programs=(*self.programs, visitor))
 
     def with_outcome(self, outcome: Outcome, parent: str, edited: bool) -> Island:
-        """The island after a draft: the program joins, or the complaint is kept.
+        """The island after a draft: the program joins, or its failure is kept.
 
         Args:
           outcome: what came of it.
           parent: digest of the program that it was made from, "" for none.
           edited: whether edits were asked for.
         """
-        others = tuple(one for one in self.complaints if one.parent != parent)
+        others = tuple(one for one in self.last_failures if one.parent != parent)
         if outcome.failure is None:
             return replace(
-                self, programs=(*self.programs, outcome), complaints=others, failed_edits=0
+                self, programs=(*self.programs, outcome), last_failures=others, failed_edits=0
             )
-        complaints = (*others, Complaint(parent, outcome.failure)) if parent else others
+        last_failures = (*others, LastFailure(parent, outcome.failure)) if parent else others
         return replace(
             self,
-            complaints=complaints,
+            last_failures=last_failures,
             failed_edits=self.failed_edits + 1 if edited else 0,
             stillborn=outcome,
         )

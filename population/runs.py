@@ -29,24 +29,24 @@ from population.records import Effort, Iteration, RunRecord, RunState, Sigma
 from population.schema import VERSION, AttemptRow, IterationRow, RunRow, prepare
 from registry import RegistryUnavailable
 from registry.sqlite_file import (
+    LOCK_SECONDS,
     address,
     check_private,
     held_alone,
     is_held,
-    patiently,
     reading_mode,
+    while_locked,
 )
 
 FILE = "runs.sqlite"
 MARK = ".mark"
-_PATIENCE_SECONDS = 60.0
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 def explained(method: Callable[P, T]) -> Callable[P, T]:
-    """Turns a database's complaint into one of ours."""
+    """Turns a database's error into one of ours."""
 
     @wraps(method)
     def run(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -301,7 +301,7 @@ def _engine(path: Path) -> sa.Engine:
     kept = reading_mode(path)
 
     def connect() -> sqlite3.Connection:
-        return sqlite3.connect(address(path), uri=True, timeout=_PATIENCE_SECONDS)
+        return sqlite3.connect(address(path), uri=True, timeout=LOCK_SECONDS)
 
     engine = sa.create_engine("sqlite://", creator=connect, poolclass=NullPool)
 
@@ -309,7 +309,7 @@ def _engine(path: Path) -> sa.Engine:
     def set_up(connection: Any, _: Any) -> None:
         connection.isolation_level = None  # transactions begin as written below
         if not kept:
-            patiently(lambda: connection.execute("pragma journal_mode = wal"), _PATIENCE_SECONDS)
+            while_locked(lambda: connection.execute("pragma journal_mode = wal"))
         connection.execute("pragma foreign_keys = on")
 
     @event.listens_for(engine, "begin")

@@ -34,8 +34,6 @@ from registry.address import without_secrets
 from registry.errors import RegistryCorrupt, RegistryReadOnly, RegistryUnavailable
 from registry.schema import HEAD
 
-PATIENCE_SECONDS = 60.0
-"""How long a transaction waits for its turn."""
 _BUSY_SECONDS = 5.0
 LONGEST_SECONDS = 60.0
 """How much processor time a transaction's thread may take on SQLite."""
@@ -46,13 +44,14 @@ _STEPS_BETWEEN_LOOKS = 1_000_000
 _WRITE_LOCK = 0x706F6C6963796172
 """Key of the writers' advisory lock on PostgreSQL (the letters "policyar")."""
 
+_KEPT_BUSY = f"other processes kept it busy for {sqlite_file.LOCK_SECONDS:.0f} seconds: run again"
 _SQLITE_HINTS = (
     ("readonly", "it may not be written: check who owns the file and its folder"),
     ("unable to open", "it cannot be opened: check that the folder exists and may be written"),
     ("full", "the disk is full: free some space and run again"),
     ("disk i/o", "the disk failed or is full: check its space and its quota"),
-    ("locked", f"other processes kept it busy for {PATIENCE_SECONDS:.0f} seconds: run again"),
-    ("protocol", f"other processes kept it busy for {PATIENCE_SECONDS:.0f} seconds: run again"),
+    ("locked", _KEPT_BUSY),
+    ("protocol", _KEPT_BUSY),
     ("not a database", "the file is no SQLite database: move it away, or use another home"),
     ("malformed", "the file is damaged: restore it from a copy"),
     ("could not decode", "the file is damaged: restore it from a copy"),
@@ -182,9 +181,7 @@ class Database:
             raw = connection.connection.driver_connection
             assert isinstance(raw, sqlite3.Connection)
             try:
-                sqlite_file.patiently(
-                    lambda: raw.execute("PRAGMA journal_mode=WAL").fetchone(), PATIENCE_SECONDS
-                )
+                sqlite_file.while_locked(lambda: raw.execute("PRAGMA journal_mode=WAL").fetchone())
             except sqlite3.Error as error:
                 raise _unavailable(error, self.where) from error
 
@@ -253,13 +250,13 @@ def _begin_sqlite(connection: sa.Connection) -> None:
             raise
 
     try:
-        sqlite_file.patiently(start, PATIENCE_SECONDS)
+        sqlite_file.while_locked(start)
     except sqlite3.Error as error:
         raise OperationalError(begin, None, error) from error
 
 
 def _postgres_engine(url: sa.URL, *, read_only: bool) -> sa.Engine:
-    settings = f"-c lock_timeout={PATIENCE_SECONDS:.0f}s"
+    settings = f"-c lock_timeout={sqlite_file.LOCK_SECONDS:.0f}s"
     if read_only:
         settings += " -c default_transaction_read_only=on"
     engine = sa.create_engine(

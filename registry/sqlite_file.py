@@ -24,6 +24,8 @@ import sqlalchemy as sa
 from registry.errors import RegistryCorrupt, RegistryUnavailable
 from registry.schema import TABLES
 
+LOCK_SECONDS = 60.0
+"""How long a transaction waits for its turn."""
 _COMPANIONS = ("-wal", "-shm", "-journal")
 """Files of an open database, which are found again after a crash."""
 _SUPER_JOURNAL = bytes.fromhex("d9d505f920a163d7")
@@ -228,7 +230,7 @@ def is_held(lock: Path) -> bool:
     return False
 
 
-def patiently(attempt: Callable[[], object], seconds: float) -> None:
+def while_locked(attempt: Callable[[], object], seconds: float = LOCK_SECONDS) -> None:
     """Repeats while other processes hold the database.
 
     SQLite waits by itself for a plain lock, but answers "busy" at once in some moments around

@@ -42,9 +42,9 @@ def ask_docker(*arguments: str, seconds: float = 30.0) -> str:
     return done.stdout.strip()
 
 
-def explain(command: str, complaint: str) -> str:
+def explain(command: str, message: str) -> str:
     """What went wrong in a Docker command, and what to do about it, in one line."""
-    said = " ".join(complaint.split()) or "it gave no reason"
+    said = " ".join(message.split()) or "it gave no reason"
     lowered = said.lower()
     if (
         "cannot connect to the docker daemon" in lowered

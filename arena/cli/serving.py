@@ -154,7 +154,7 @@ def login(session: Session, url: str, forget: bool) -> None:
     piped = not sys.stdin.isatty()
     token = sys.stdin.readline().strip() if piped else click.prompt("token", hide_input=True)
     made: type = RemoteArena
-    with made(address, token, patience=5.0) as arena:
+    with made(address, token, timeout=5.0) as arena:
         account = arena.account()
     file = keep(address, token)
     session.answer(

@@ -24,8 +24,8 @@ from arena.extras import install_command
 from sandbox.errors import SandboxRefused, SandboxUnavailable
 
 _log = logging.getLogger(__name__)
-PATIENCE = 60.0
-"""Seconds without any worker after which a cluster is given up."""
+NO_WORKER_SECONDS = 60.0
+"""After which, without any worker, a cluster is given up."""
 REACHED = 10.0
 """Seconds within which a cluster must be reached."""
 NODE_DIED = "its node has died"
@@ -214,7 +214,7 @@ class RayExecutor:
           ClusterUnavailable: nobody works, and nobody came.
         """
         alone = len(told) == len(self._starting)
-        until = time.monotonic() + PATIENCE if alone else math.inf
+        until = time.monotonic() + NO_WORKER_SECONDS if alone else math.inf
         ready: list[Any] = []
         while told and not ready and time.monotonic() < until:
             ready = self._ray.wait(told, num_returns=1, timeout=TICK_SECONDS)[0]
@@ -224,8 +224,8 @@ class RayExecutor:
                 raise next(iter(self._without_wall.values()))
             free = self._ray.available_resources().get("CPU", 0)
             raise ClusterUnavailable(
-                f"none of {len(told)} workers started within {PATIENCE:.0f} s; the cluster has "
-                f"{free:.0f} processors free: see `ray status`"
+                f"none of {len(told)} workers started within {NO_WORKER_SECONDS:.0f} s; the "
+                f"cluster has {free:.0f} processors free: see `ray status`"
             )
         rest = [one for one in told if one not in ready]
         if rest:

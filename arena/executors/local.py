@@ -25,7 +25,7 @@ from sandbox.errors import SandboxUnavailable
 
 _log = logging.getLogger(__name__)
 _PR_SET_PDEATHSIG = 1
-_PATIENCE = 2.0
+_END_SECONDS = 2.0
 """Seconds that a worker has to end by itself."""
 
 
@@ -211,7 +211,7 @@ class LocalExecutor:
         for pipe in chosen:
             with suppress(OSError):
                 pipe.close()
-        deadline = time.monotonic() + _PATIENCE
+        deadline = time.monotonic() + _END_SECONDS
         for process in chosen.values():
             process.join(max(deadline - time.monotonic(), 0))
             if process.is_alive():

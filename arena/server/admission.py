@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from arena.desk import Desk
 from arena.errors import UsageFault
 from arena.games.protocol import Game
 from arena.kinds.mixture import weights_of
 from arena.kinds.neural import KIND as NEURAL
 from arena.kinds.neural import file_of
+from arena.registrar import Registrar
 from arena.rejection import Rejection, RejectionKind
 from arena.roster import game_of
 from arena.submission import KIND as PYTHON
@@ -67,7 +67,7 @@ def _again(game: Game, one: Submission) -> Submission | Rejection:
     return replace(one, payload=made.payload, code_digest=made.code_digest)
 
 
-def check_mixture(one: Submission, desk: Desk) -> None:
+def check_mixture(one: Submission, registrar: Registrar) -> None:
     """Does nothing for a mixture of what is registered.
 
     Raises:
@@ -85,6 +85,6 @@ def check_mixture(one: Submission, desk: Desk) -> None:
         weights = weights_of(one.payload)
     except ValueError as error:
         raise UsageFault(f"{one.name} is no mixture: {error}") from None
-    for member in desk.versions(weights).values():
+    for member in registrar.versions(weights).values():
         if member.game != one.game:
             raise UsageFault(f"{member.ref} is a policy of {member.game}, not of {one.game}")

@@ -18,9 +18,9 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from typing import Any
 
-from arena.desk import Desk
 from arena.errors import KNOWN, NotAllowed, QuotaSpent
 from arena.local import Arena
+from arena.registrar import Registrar
 from arena.server.admission import prepared_again
 from arena.server.background import Background, Interrupted
 from arena.server.bell import of_account
@@ -109,15 +109,15 @@ class Player:
         """Says that there is a new job."""
         self._wake.set()
 
-    def stop(self, patience: float = 20.0) -> None:
+    def stop(self, timeout: float = 20.0) -> None:
         """Ends after the matches at hand; what is not done is done when a server is started again.
 
         Args:
-          patience: how long to wait for that, in seconds.
+          timeout: how long to wait for that, in seconds.
         """
         self._stopping.set()
         self._wake.set()
-        self._thread.join(patience)
+        self._thread.join(timeout)
 
     @property
     def in_background(self) -> int:
@@ -274,7 +274,7 @@ class Player:
         self.check_quota(account, handed_in(call, arguments))
         home = as_seen_by(self._home.acting_as(account.name), account)
         # Since it was taken in, a role, a name or an alias may have changed.
-        check(call, account, arguments, Desk(home))
+        check(call, account, arguments, Registrar(home))
         arguments = without_vouching(account, arguments)
         self._arena.home = self._arena.runner.home = home
         began = time.monotonic()
@@ -301,7 +301,9 @@ class Player:
             self._arena.home = self._arena.runner.home = self._home
         cost = _cost(found, time.monotonic() - began)
         self._charge(account, handed_in(call, arguments), cost)
-        return json.dumps(call.result.encode(veiled(found, account, Desk(home))), allow_nan=False)
+        return json.dumps(
+            call.result.encode(veiled(found, account, Registrar(home))), allow_nan=False
+        )
 
     def _allowed(self, account: Account, arguments: Mapping[str, Any]) -> float | None:
         """Processor seconds that a request may use: what was asked for, and what is left today."""

@@ -26,7 +26,6 @@ from dataclasses import replace
 from typing import Any
 
 from arena.contest.issuing import policies_in, with_sources
-from arena.desk import Desk
 from arena.enrol import Enrolled
 from arena.errors import NotAllowed
 from arena.evaluation import Evaluated
@@ -34,6 +33,7 @@ from arena.games import GAMES
 from arena.kinds.neural import KIND as NEURAL
 from arena.kinds.neural import payload_of, uniform_file
 from arena.listings import Policies
+from arena.registrar import Registrar
 from arena.replay import UNTOLD, Stored
 from arena.submission import KIND as PYTHON
 from arena.visibility import history_without_kept, is_kept, without_kept
@@ -90,7 +90,7 @@ def view_of(call: Call, account: Account, arguments: Mapping[str, Any]) -> str:
     return account.name if call.name in _VEILED or arguments.get("sources") else ""
 
 
-def check(call: Call, account: Account, arguments: Mapping[str, Any], desk: Desk) -> None:
+def check(call: Call, account: Account, arguments: Mapping[str, Any], registrar: Registrar) -> None:
     """Does nothing where an account may make this call.
 
     Raises:
@@ -103,7 +103,7 @@ def check(call: Call, account: Account, arguments: Mapping[str, Any], desk: Desk
             f"the role of {account.role.value}"
         )
     if account.role is not Role.OPERATOR and call.name in _CHECKS:
-        _CHECKS[call.name](account, arguments, desk)
+        _CHECKS[call.name](account, arguments, registrar)
 
 
 def without_vouching(account: Account, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -121,26 +121,26 @@ def handed_in(call: Call, arguments: Mapping[str, Any]) -> int:
 _HANDED_IN = {"submit": 1, "register": 1}
 
 
-def owned(account: Account, name: str, desk: Desk) -> bool:
+def owned(account: Account, name: str, registrar: Registrar) -> bool:
     """Whether a policy's name is an author's: its own, or that of a run of its own."""
-    return may(account, Action.SUBMIT, _in_own_words(account, name, desk))
+    return may(account, Action.SUBMIT, _in_own_words(account, name, registrar))
 
 
-def _in_own_words(account: Account, name: str, desk: Desk) -> str:
+def _in_own_words(account: Account, name: str, registrar: Registrar) -> str:
     """The name; one of a client's run as that of the author whose run it is."""
     author, _, rest = name.partition("/")
     if author not in CLIENTS:
         return name
-    ours = [one for one in _names_of(desk) if _begins(rest, one)]
+    ours = [one for one in _names_of(registrar) if _begins(rest, one)]
     ours += [account.name] if _begins(rest, account.name) else []
     return f"{max(ours, key=len)}/{rest}" if ours else name
 
 
-def _names_of(desk: Desk) -> tuple[str, ...]:
+def _names_of(registrar: Registrar) -> tuple[str, ...]:
     """Who there is; asked once for each request, which may be about a thousand names."""
-    known: dict[str, tuple[str, ...]] = desk.__dict__
+    known: dict[str, tuple[str, ...]] = registrar.__dict__
     if "names" not in known:
-        known["names"] = tuple(one.name for one in desk.authors())
+        known["names"] = tuple(one.name for one in registrar.authors())
     return known["names"]
 
 
@@ -148,8 +148,8 @@ def _begins(rest: str, author: str) -> bool:
     return rest == author or rest.startswith(f"{author}-")
 
 
-def _refuse_foreign(account: Account, name: str, desk: Desk) -> None:
-    if not owned(account, name, desk):
+def _refuse_foreign(account: Account, name: str, registrar: Registrar) -> None:
+    if not owned(account, name, registrar):
         author = name.partition("/")[0]
         yours = f"{author}/{account.name}-..." if author in CLIENTS else f"{account.name}/..."
         raise NotAllowed(
@@ -158,17 +158,17 @@ def _refuse_foreign(account: Account, name: str, desk: Desk) -> None:
         )
 
 
-def _may_submit(account: Account, arguments: Mapping[str, Any], desk: Desk) -> None:
-    _refuse_foreign(account, arguments["name"], desk)
+def _may_submit(account: Account, arguments: Mapping[str, Any], registrar: Registrar) -> None:
+    _refuse_foreign(account, arguments["name"], registrar)
 
 
-def _may_enter(account: Account, arguments: Mapping[str, Any], desk: Desk) -> None:
+def _may_enter(account: Account, arguments: Mapping[str, Any], registrar: Registrar) -> None:
     _refuse_more(len(arguments["submissions"]), MOST_SUBMISSIONS, "submissions")
-    desk.versions(arguments.get("opponents", ()))
+    registrar.versions(arguments.get("opponents", ()))
     for one in arguments["submissions"]:
-        if isinstance(one, Submission) and not _is_a_beginning(one, desk):
-            _refuse_foreign(account, one.name, desk)
-            desk.versions(parent.digest for parent in one.parents)
+        if isinstance(one, Submission) and not _is_a_beginning(one, registrar):
+            _refuse_foreign(account, one.name, registrar)
+            registrar.versions(parent.digest for parent in one.parents)
 
 
 def _refuse_more(count: int, most: int, what: str) -> None:
@@ -176,23 +176,23 @@ def _refuse_more(count: int, most: int, what: str) -> None:
         raise NotAllowed(f"{count:,} {what} are too many for one request: at most {most:,}")
 
 
-def _may_practise(account: Account, arguments: Mapping[str, Any], desk: Desk) -> None:
+def _may_practise(account: Account, arguments: Mapping[str, Any], registrar: Registrar) -> None:
     count = len(arguments["against"]) * arguments.get("matches", 2)
     _refuse_more(count, MOST_PRACTICE, "matches of practice")
 
 
-def _may_play(account: Account, arguments: Mapping[str, Any], desk: Desk) -> None:
+def _may_play(account: Account, arguments: Mapping[str, Any], registrar: Registrar) -> None:
     _refuse_more(len(arguments["wanted"]), MOST_PAIRS, "pairs")
-    desk.versions(digest for pair in arguments["wanted"] for digest in pair)
+    registrar.versions(digest for pair in arguments["wanted"] for digest in pair)
 
 
-def _may_register(account: Account, arguments: Mapping[str, Any], desk: Desk) -> None:
+def _may_register(account: Account, arguments: Mapping[str, Any], registrar: Registrar) -> None:
     submission = arguments["submission"]
-    _refuse_foreign(account, submission.name, desk)
-    desk.versions(parent.digest for parent in submission.parents)
+    _refuse_foreign(account, submission.name, registrar)
+    registrar.versions(parent.digest for parent in submission.parents)
 
 
-def _is_a_beginning(one: Submission, desk: Desk) -> bool:
+def _is_a_beginning(one: Submission, registrar: Registrar) -> bool:
     """Whether it is what every client's run may begin with: the same content for everybody.
 
     It has a name that is of nobody's run, and neither labels nor parents.
@@ -201,7 +201,7 @@ def _is_a_beginning(one: Submission, desk: Desk) -> bool:
     client, _, rest = one.name.partition("/")
     if game is None or client not in CLIENTS or one.labels or one.parents:
         return False
-    if any(_begins(rest, author.name) for author in desk.authors()):
+    if any(_begins(rest, author.name) for author in registrar.authors()):
         return False
     if one.kind == PYTHON:
         return one.payload == game.initial
@@ -210,46 +210,46 @@ def _is_a_beginning(one: Submission, desk: Desk) -> bool:
     return one.payload == payload_of(game, uniform_file(game))
 
 
-def _own_credits(account: Account, version: PolicyVersion, desk: Desk) -> list[Status]:
-    return [one.status for one in version.credits if owned(account, one.name, desk)]
+def _own_credits(account: Account, version: PolicyVersion, registrar: Registrar) -> list[Status]:
+    return [one.status for one in version.credits if owned(account, one.name, registrar)]
 
 
-def _may_admit(account: Account, arguments: Mapping[str, Any], desk: Desk) -> None:
+def _may_admit(account: Account, arguments: Mapping[str, Any], registrar: Registrar) -> None:
     digest = arguments["digest"]
-    version = desk.versions([digest])[digest]
+    version = registrar.versions([digest])[digest]
     for one in version.credits:
         if one.status is Status.CANDIDATE and not is_kept(one):
-            _refuse_foreign(account, one.name, desk)
+            _refuse_foreign(account, one.name, registrar)
 
 
-def _may_call(account: Account, arguments: Mapping[str, Any], desk: Desk) -> None:
+def _may_call(account: Account, arguments: Mapping[str, Any], registrar: Registrar) -> None:
     alias, game = arguments["alias"], arguments["game"]
     name = game if isinstance(game, str) else game.name
-    desk.policy(arguments["ref"], name)  # which has to be known to them
-    whose = [one.name for one in desk.authors() if _begins(alias, one.name)]
+    registrar.policy(arguments["ref"], name)  # which has to be known to them
+    whose = [one.name for one in registrar.authors() if _begins(alias, one.name)]
     if not _begins(alias, account.name) or max(map(len, whose), default=0) > len(account.name):
         raise NotAllowed(
             f"the alias {alias!r} is not {account.name}'s: yours are {account.name} and "
             f"{account.name}-..."
         )
-    there = {one.name for one in desk.home.registry.aliases(name)}
+    there = {one.name for one in registrar.home.registry.aliases(name)}
     if alias not in there:
         own = sum(_begins(one, account.name) for one in there)
         _refuse_more(own + 1, MOST_ALIASES, "aliases")
-    if alias in there and not _own_credits(account, desk.policy(alias, name), desk):
+    if alias in there and not _own_credits(account, registrar.policy(alias, name), registrar):
         raise NotAllowed(f"the alias {alias!r} means another author's policy")
 
 
-def _may_change(account: Account, arguments: Mapping[str, Any], desk: Desk) -> None:
-    version = desk.policy(arguments["ref"], arguments.get("game"))
-    _refuse_foreign(account, version.name, desk)
+def _may_change(account: Account, arguments: Mapping[str, Any], registrar: Registrar) -> None:
+    version = registrar.policy(arguments["ref"], arguments.get("game"))
+    _refuse_foreign(account, version.name, registrar)
     if version.status is Status.QUARANTINED:
         raise NotAllowed(f"{version.ref} is quarantined: ask the operator")
 
 
-def _may_reinstate(account: Account, arguments: Mapping[str, Any], desk: Desk) -> None:
-    _may_change(account, arguments, desk)
-    version = desk.policy(arguments["ref"], arguments.get("game"))
+def _may_reinstate(account: Account, arguments: Mapping[str, Any], registrar: Registrar) -> None:
+    _may_change(account, arguments, registrar)
+    version = registrar.policy(arguments["ref"], arguments.get("game"))
     if version.status is not Status.YANKED:
         raise NotAllowed(
             f"{version.ref} is {version.status.value}: authors let back what they withdrew, and "
@@ -257,7 +257,7 @@ def _may_reinstate(account: Account, arguments: Mapping[str, Any], desk: Desk) -
         )
     before = [
         one.status
-        for one in desk.home.registry.history(version.digest)
+        for one in registrar.home.registry.history(version.digest)
         if one.ref == version.ref and one.status is not Status.YANKED
     ]
     if before and before[-1] is Status.QUARANTINED:
@@ -280,27 +280,27 @@ _CHECKS = {
 # What is not for everybody.
 
 
-def veiled(value: Any, account: Account, desk: Desk) -> Any:
+def veiled(value: Any, account: Account, registrar: Registrar) -> Any:
     """An answer without what its reader may not see."""
     if isinstance(value, Season):
         return value if value.closed else replace(value, key=None)
     if isinstance(value, Tournament):
         return _veiled_tournament(value, account)
     if isinstance(value, PolicyVersion):
-        return _veiled_version(value, account, desk)
+        return _veiled_version(value, account, registrar)
     if isinstance(value, Policies):
-        return Policies(_veiled_version(one, account, desk) for one in value)
+        return Policies(_veiled_version(one, account, registrar) for one in value)
     if isinstance(value, tuple) and value and isinstance(value[0], StatusChange):
         return value if account.role is Role.OPERATOR else history_without_kept(value)
     each = (Season, Enrolled, Tournament)
     if isinstance(value, (tuple, list)) and value and isinstance(value[0], each):
-        return type(value)(veiled(one, account, desk) for one in value)
+        return type(value)(veiled(one, account, registrar) for one in value)
     if isinstance(value, dict):
-        return {key: veiled(one, account, desk) for key, one in value.items()}
+        return {key: veiled(one, account, registrar) for key, one in value.items()}
     if isinstance(value, (Enrolled, Evaluated)):
-        return replace(value, version=_veiled_version(value.version, account, desk))
+        return replace(value, version=_veiled_version(value.version, account, registrar))
     if isinstance(value, Stored):
-        return _veiled_match(value, account, desk)
+        return _veiled_match(value, account, registrar)
     return value
 
 
@@ -311,13 +311,15 @@ def _veiled_tournament(one: Tournament, account: Account) -> Tournament:
     return replace(one, hidden=(UNTOLD_DIGEST,) * len(one.hidden))
 
 
-def veiled_certificate(document: dict[str, Any], account: Account, desk: Desk) -> dict[str, Any]:
+def veiled_certificate(
+    document: dict[str, Any], account: Account, registrar: Registrar
+) -> dict[str, Any]:
     """A certificate with those of its sources that its reader may see.
 
     Args:
       document: as it was issued, with sources or without.
       account: who reads it.
-      desk: as that account sees it: what it may not know is not there.
+      registrar: as that account sees it: what it may not know is not there.
     """
     if account.role is Role.OPERATOR:
         return document
@@ -325,29 +327,34 @@ def veiled_certificate(document: dict[str, Any], account: Account, desk: Desk) -
     if any("source" in one for part in ("entrants", "hidden") for one in document[part]):
         for digest in policies_in(document):
             with suppress(UnknownPolicy):
-                version = desk.versions([digest])[digest]
-                seen[digest] = _veiled_version(version, account, desk).payload
+                version = registrar.versions([digest])[digest]
+                seen[digest] = _veiled_version(version, account, registrar).payload
     return with_sources(document, {digest: told for digest, told in seen.items() if told})
 
 
-def _veiled_version(version: PolicyVersion, account: Account, desk: Desk) -> PolicyVersion:
+def _veiled_version(
+    version: PolicyVersion, account: Account, registrar: Registrar
+) -> PolicyVersion:
     if account.role is Role.OPERATOR:
         return version
     version = without_kept(version)
     if any(one.status is Status.QUALIFIED for one in version.credits):
         return version
-    if _own_credits(account, version, desk):
+    if _own_credits(account, version, registrar):
         return version
     return replace(version, payload="")
 
 
-def _veiled_match(stored: Stored, account: Account, desk: Desk) -> Stored:
+def _veiled_match(stored: Stored, account: Account, registrar: Registrar) -> Stored:
     first, second = stored.versions
     if account.role is Role.OPERATOR:
         return stored
-    versions = (_veiled_version(first, account, desk), _veiled_version(second, account, desk))
-    if any(_own_credits(account, one, desk) for one in stored.versions):
+    versions = (
+        _veiled_version(first, account, registrar),
+        _veiled_version(second, account, registrar),
+    )
+    if any(_own_credits(account, one, registrar) for one in stored.versions):
         return replace(stored, versions=(without_kept(first), without_kept(second)))
-    season = desk.home.registry.season(stored.result.season)
+    season = registrar.home.registry.season(stored.result.season)
     seed = stored.deal_seed if season.closed or season.key is None else UNTOLD
     return replace(stored, versions=versions, deal_seed=seed)

@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from arena.desk import Desk
 from arena.errors import KNOWN, BadRequest, NotAllowed, QuotaSpent, UsageFault, VersionMismatch
 from arena.home import Home
 from arena.office import Office
+from arena.registrar import Registrar
 from arena.server.admission import check_mixture
 from arena.server.ledger import Job, Ledger, State
 from arena.server.player import Player
@@ -124,8 +124,8 @@ class Service:
     def read(self, call: Call, account: Account, document: Json) -> Answer:
         """Answers a read, from what is kept where nothing has changed since."""
         arguments = call.decode(document)
-        desk = self._desk(account)
-        check(call, account, arguments, desk)
+        registrar = self._registrar(account)
+        check(call, account, arguments, registrar)
         view, state = view_of(call, account, arguments), self._word_for(call, arguments)
         asked = json.dumps([call.name, document, view], sort_keys=True)
         key = (hashlib.blake2b(asked.encode(), digest_size=16).hexdigest(), view, state)
@@ -140,7 +140,7 @@ class Service:
                 with self._lock:
                     kept = self._answers.get(key)
                 if kept is None:
-                    kept = self._work_out(call, account, arguments, desk)
+                    kept = self._work_out(call, account, arguments, registrar)
                     self._keep(key, kept)
         finally:
             with self._lock:
@@ -162,38 +162,40 @@ class Service:
             return one.certificate
         digests = sorted({*(entrant.digest for entrant in one.entrants), *one.hidden})
         versions = self._home.registry.by_digests(digests)
-        _, hidden = self._hidden  # as of the desk that was asked for just now
+        _, hidden = self._hidden  # as of the registrar that was asked for just now
         told = [
             [digest, digest in hidden, [[c.name, c.status] for c in versions[digest].credits]]
             for digest in digests
         ]
         return one.certificate + hashlib.blake2b(json.dumps(told).encode()).hexdigest()
 
-    def _desk(self, account: Account) -> Desk:
-        """The desk as an account sees it, which acts in its name."""
+    def _registrar(self, account: Account) -> Registrar:
+        """The registrar as an account sees it, which acts in its name."""
         state = self._state.of_registry()
         known, hidden = self._hidden
         if known != state:
             hidden = hidden_digests(self._home.registry)
             self._hidden = state, hidden
-        return Desk(as_seen_by(self._home.acting_as(account.name), account, hidden))
+        return Registrar(as_seen_by(self._home.acting_as(account.name), account, hidden))
 
     def _work_out(
-        self, call: Call, account: Account, arguments: dict[str, Any], desk: Desk
+        self, call: Call, account: Account, arguments: dict[str, Any], registrar: Registrar
     ) -> Answer:
         if call.name == "wall":
             found: Any = self._wall()
         elif call.name == "certificate":
             # It names whom it was issued about, also where another tournament hides them now.
-            found = veiled_certificate(Office(self._home).certificate(**arguments), account, desk)
+            found = veiled_certificate(
+                Office(self._home).certificate(**arguments), account, registrar
+            )
         else:
             try:
-                found = getattr(Office(desk.home) if call.of_office else desk, call.name)(
+                found = getattr(Office(registrar.home) if call.of_office else registrar, call.name)(
                     **arguments
                 )
             except ValueError as error:  # a number or a word that means nothing there
                 raise UsageFault(f"{call.name}: {error}") from error
-        document = call.result.encode(veiled(found, account, desk))
+        document = call.result.encode(veiled(found, account, registrar))
         body = json.dumps({"result": document}, allow_nan=False, ensure_ascii=False).encode()
         return Answer(body, hashlib.blake2b(body, digest_size=12).hexdigest())
 
@@ -210,7 +212,7 @@ class Service:
     def change(self, call: Call, account: Account, document: Json, key: str | None) -> bytes:
         """Makes a change, once for each key; returns what came of it as JSON."""
         arguments = call.decode(document)
-        desk = self._desk(account)
+        registrar = self._registrar(account)
         with self._changing:
             job, state = None, None
             # Strangers leave nothing in the file of jobs.
@@ -221,7 +223,7 @@ class Service:
             if job is not None and state is not None:
                 return _made_before(call, job)
             try:
-                result = self._made(call, account, arguments, desk)
+                result = self._made(call, account, arguments, registrar)
             except KNOWN as error:
                 if job is not None:
                     told = json.dumps(self.discretion.document_of(error))
@@ -232,23 +234,25 @@ class Service:
                 self.ledger.end(job, State.DONE, result=kept)
         return b'{"result": ' + result.encode() + b"}"
 
-    def _made(self, call: Call, account: Account, arguments: dict[str, Any], desk: Desk) -> str:
-        check(call, account, arguments, desk)
+    def _made(
+        self, call: Call, account: Account, arguments: dict[str, Any], registrar: Registrar
+    ) -> str:
+        check(call, account, arguments, registrar)
         if call.name == "register":
-            check_mixture(arguments["submission"], desk)
+            check_mixture(arguments["submission"], registrar)
             self.player.check_quota(account, 1)
-        at = Office(desk.home) if call.of_office else desk
+        at = Office(registrar.home) if call.of_office else registrar
         found = getattr(at, call.name)(**arguments)
         if call.name == "register" and account.role is not Role.OPERATOR:
-            desk.home.registry.spend(account.name, submissions=1)
-        return json.dumps(call.result.encode(veiled(found, account, desk)), allow_nan=False)
+            registrar.home.registry.spend(account.name, submissions=1)
+        return json.dumps(call.result.encode(veiled(found, account, registrar)), allow_nan=False)
 
     # Jobs.
 
     def take_in(self, call: Call, account: Account, document: Json, key: str | None) -> Job:
         """Takes in what takes long; the same job for the same key."""
         arguments = call.decode(document)
-        check(call, account, arguments, self._desk(account))
+        check(call, account, arguments, self._registrar(account))
         told = json.dumps(document, sort_keys=True)
         if key is None or not self.ledger.known(account.name, key):
             self.player.check_quota(account, handed_in(call, arguments))

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from arena.games.protocol import Game
 from arena.store.catalog import Connection
-from arena.store.rows import MESSAGE_CHARS, MICROS, MOST_MOVE_BYTES, complaint, is_name
+from arena.store.rows import MESSAGE_CHARS, MICROS, MOST_MOVE_BYTES, defect, is_name
 from arena.values import Result
 
 _INCOMING = pa.schema(
@@ -94,7 +94,7 @@ def _check(game: Game, result: Result) -> None:
         raise ValueError(f"{match} is no match: low must not exceed high, repetition not be < 0")
     if result.returns[0] + result.returns[1] != 0.0:  # also refuses nan and infinities
         raise ValueError(f"returns {result.returns} of match {match.id} do not add up to 0")
-    wrong = complaint(result)
+    wrong = defect(result)
     if wrong is not None:
         raise ValueError(f"match {match.id} cannot be stored: {wrong}")
 

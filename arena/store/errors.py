@@ -1,4 +1,4 @@
-"""What can go wrong with the match store, and how DuckDB's complaints are read.
+"""What can go wrong with the match store, and how DuckDB's errors are read.
 
     StoreError (an ArenaError)
     ├── StoreBusy         somebody else held the store for too long

@@ -103,7 +103,7 @@ def result_of(row: Sequence[Any]) -> Result:
     return result
 
 
-def complaint(outcome: Result | MatchRow) -> str | None:
+def defect(outcome: Result | MatchRow) -> str | None:
     """What cannot be about the numbers of a match's outcome, or None."""
     if not math.isfinite(outcome.return_low):
         return f"its return is {outcome.return_low}"
@@ -146,7 +146,7 @@ def _shared(row: Sequence[Any]) -> dict[str, Any]:
 
 
 def _check(outcome: Result | MatchRow) -> None:
-    wrong = complaint(outcome)
+    wrong = defect(outcome)
     if wrong is not None:
         raise senseless(outcome.match.id, wrong)
     if not is_name(outcome.wall):

@@ -15,8 +15,8 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from arena.errors import ArenaError
-from oracle.models.journal import PATIENCE_SECONDS, SqliteJournal
-from registry.sqlite_file import held_alone
+from oracle.models.journal import SqliteJournal
+from registry.sqlite_file import LOCK_SECONDS, held_alone
 
 FILE = "agents.sqlite"
 _DRAWN = """
@@ -67,7 +67,7 @@ class Answers(SqliteJournal):
             if self._kept is None:
                 self._kept = sqlite3.connect(
                     self.path,
-                    timeout=PATIENCE_SECONDS,
+                    timeout=LOCK_SECONDS,
                     isolation_level=None,
                     check_same_thread=False,
                 )

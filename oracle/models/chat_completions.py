@@ -71,7 +71,7 @@ _NO_SYSTEM = re.compile(
 SYSTEM_REFUSED = "takes no system message, put before the question instead"
 _PROMPT_TOKENS = re.compile(r"([\d,]+) (?:in the messages|input tokens)", re.IGNORECASE)
 _LOOKED_AT = 1_000
-"""Characters of a complaint that are looked at: some repeat the prompt."""
+"""Characters of an error that are looked at: some repeat the prompt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ def read_refusal(status: int, body: object, message: str) -> Refusal:
     document = body if isinstance(body, Mapping) else {"message": body}
     inner = document.get("error")
     error: Mapping[Any, Any] = inner if isinstance(inner, Mapping) else document
-    detail = _complaints(document.get("detail"))
+    detail = _validator_words(document.get("detail"))
     words = (error.get("message"), inner, detail, message)
     context = error.get("n_ctx")
     return Refusal(
@@ -171,8 +171,8 @@ def read_refusal(status: int, body: object, message: str) -> Refusal:
     )
 
 
-def _complaints(detail: object) -> object:
-    """A validator's list of complaints in words; anything else as it is."""
+def _validator_words(detail: object) -> object:
+    """A validator's list of errors in words; anything else as it is."""
     if not isinstance(detail, list):
         return detail
     found = []
@@ -194,7 +194,7 @@ def _named_by(param: object) -> tuple[str, ...]:
 
 
 def _located(detail: object) -> tuple[str, ...]:
-    """Fields in the locations of a validator's complaints: {"loc": ["body", "seed"], ...}."""
+    """Fields in the locations of a validator's errors: {"loc": ["body", "seed"], ...}."""
     found: list[str] = []
     for one in detail if isinstance(detail, list) else ():
         place = one.get("loc") if isinstance(one, dict) else None

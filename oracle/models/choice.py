@@ -22,7 +22,7 @@ FORMS = "gemini, gemini:NAME, openai:NAME, text:NAME, recorded:FILE"
 """How a model is written; several, which take turns, with commas between them."""
 ASKED = ("gemini", "openai", TextModel.kind)
 """Kinds of models that are asked when they are needed."""
-_PATIENCE = RetryPolicy(attempts=3, first_wait=0.5, longest_wait=1.0)
+_LOOK_UP_RETRIES = RetryPolicy(attempts=3, first_wait=0.5, longest_wait=1.0)
 """With a server that cannot be reached at the start: somebody is waiting for the message."""
 
 
@@ -74,7 +74,7 @@ def check_access(model: Model) -> None:
     if not isinstance(model, GeminiModel | OpenAIModel):
         return
     try:
-        Caller(_PATIENCE).call("access", model.look_up)
+        Caller(_LOOK_UP_RETRIES).call("access", model.look_up)
     except (ModelUnavailable, CallRefused) as error:
         raise type(error)(f"{model.name} cannot be asked: {error}") from error
     finally:

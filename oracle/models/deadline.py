@@ -98,10 +98,10 @@ class _Network:
         """Connects to the first address that answers; each has its share of the time left."""
         addresses = self._addresses(host, port)
         while True:
-            patience = _patience(timeout)
-            if patience == 0:
+            left = _left(timeout)
+            if left == 0:
                 raise self._errors.ConnectTimeout("timed out")
-            share = None if patience is None else patience / len(addresses)
+            share = None if left is None else left / len(addresses)
             address = addresses.pop(0)
             try:
                 stream = self._inner.connect_tcp(address, port, timeout=share, **rest)
@@ -139,14 +139,14 @@ class _Stream:
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         """Writes it in pieces: theirs waits as long for each part that its socket takes."""
         for start in range(0, len(buffer), _PIECE):
-            patience = self._until(timeout, self._errors.WriteTimeout)
-            self._inner.write(buffer[start : start + _PIECE], patience)
+            left = self._until(timeout, self._errors.WriteTimeout)
+            self._inner.write(buffer[start : start + _PIECE], left)
 
     def start_tls(
         self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None
     ) -> _Stream:
-        patience = self._until(timeout, self._errors.ConnectTimeout)
-        return _Stream(self._inner.start_tls(ssl_context, server_hostname, patience), self._errors)
+        left = self._until(timeout, self._errors.ConnectTimeout)
+        return _Stream(self._inner.start_tls(ssl_context, server_hostname, left), self._errors)
 
     def _until(self, timeout: float | None, over: type[Exception]) -> float | None:
         """Seconds that a wait may take.
@@ -154,17 +154,17 @@ class _Stream:
         Raises:
           over: none; the connection is closed, as not all who use a stream do that.
         """
-        patience = _patience(timeout)
-        if patience == 0:
+        left = _left(timeout)
+        if left == 0:
             self._inner.close()
             raise over("timed out")
-        return patience
+        return left
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
 
 
-def _patience(timeout: float | None) -> float | None:
+def _left(timeout: float | None) -> float | None:
     """Seconds that a wait may take in this thread's attempt, 0 behind its end; None for any."""
     attempt = _ATTEMPT.get()
     if attempt is None:

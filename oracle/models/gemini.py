@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from oracle.models.alias import priced_by_who_answered
 from oracle.models.catalogue import context_of, default_model, price_of
 from oracle.models.chat_completions import REFUSES, SYSTEM_REFUSED, error_in, read_refusal
-from oracle.models.complaint import Complaint
 from oracle.models.deadline import Attempt, bound
+from oracle.models.error_answer import ErrorAnswer
 from oracle.models.errors import CallRefused, MissingKey, ModelUnavailable, PromptRefused
 from oracle.models.options import LOOK_UP_SECONDS, ServerOptions, without_secrets
 from oracle.models.prices import Price
@@ -166,10 +166,10 @@ class GeminiModel(Connected["genai.Client"]):
                 return read_answer(document)
         except (ValueError, RecursionError) as error:
             raise unreadable(error, KEYS, body or "") from None
-        complaint = Complaint.of(*failed, KEYS)
-        if complaint.refusal.status in RETRYABLE:
-            raise Transient(complaint.reason)
-        raise CallRefused(f"{complaint.reason}; {complaint.advice}")
+        answered = ErrorAnswer.of(*failed, KEYS)
+        if answered.refusal.status in RETRYABLE:
+            raise Transient(answered.reason)
+        raise CallRefused(f"{answered.reason}; {answered.advice}")
 
     def look_up(self) -> None:
         """Asks the server once whether it knows the key and the model; nothing is generated.
@@ -182,8 +182,8 @@ class GeminiModel(Connected["genai.Client"]):
         client = self.connect()
         from google.genai import errors, types
 
-        patience = types.HttpOptions(timeout=round(LOOK_UP_SECONDS * 1000))  # milliseconds
-        config = types.GetModelConfig(http_options=patience)
+        options = types.HttpOptions(timeout=round(LOOK_UP_SECONDS * 1000))  # milliseconds
+        config = types.GetModelConfig(http_options=options)
         attempt = Attempt(LOOK_UP_SECONDS, option="")
         try:
             with attempt.under_way():

@@ -18,11 +18,10 @@ from oracle.models.prices import Price
 from oracle.models.protocol import Model, Reply, Request
 from oracle.models.recorded import RecordedModel
 from registry import RegistryUnavailable
-from registry.sqlite_file import address, check_private, patiently, reading_mode
+from registry.sqlite_file import LOCK_SECONDS, address, check_private, reading_mode, while_locked
 
 REFUSALS_IN_A_ROW = 9
 """So many questions that nothing answers end the session: three drafts, each asked three times."""
-PATIENCE_SECONDS = 60.0
 _TABLE = """
 create table if not exists model_call (
     place integer primary key autoincrement,
@@ -202,7 +201,7 @@ class SqliteJournal:
         with self._connected() as connection:
             (mode,) = connection.execute("pragma journal_mode").fetchone()
             if mode != "wal":
-                patiently(lambda: connection.execute("pragma journal_mode = wal"), PATIENCE_SECONDS)
+                while_locked(lambda: connection.execute("pragma journal_mode = wal"))
             connection.execute(_TABLE)
 
     def find(self, request: Request, model: str) -> Reply | None:
@@ -283,7 +282,7 @@ class SqliteJournal:
         """A connection in which every statement is a transaction of its own."""
         with self._explained():
             connection = sqlite3.connect(
-                address(self.path), uri=True, timeout=PATIENCE_SECONDS, isolation_level=None
+                address(self.path), uri=True, timeout=LOCK_SECONDS, isolation_level=None
             )
             try:
                 yield connection

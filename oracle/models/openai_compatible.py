@@ -17,8 +17,8 @@ from arena.extras import install_command
 from oracle.models.alias import priced_by_who_answered
 from oracle.models.catalogue import context_of, price_of
 from oracle.models.chat_completions import REFUSES, SYSTEM_REFUSED, error_in, read_answer
-from oracle.models.complaint import Complaint
 from oracle.models.deadline import Attempt, bound
+from oracle.models.error_answer import ErrorAnswer
 from oracle.models.errors import CallRefused, MissingKey, MissingPackage, PromptRefused
 from oracle.models.options import LOOK_UP_SECONDS, ServerOptions, without_secrets
 from oracle.models.pieces import document_in
@@ -129,7 +129,7 @@ class OpenAIModel(Connected["openai.OpenAI"]):
             with attempt.under_way():
                 text = self._create(client, asked)
         except openai.APIStatusError as error:
-            return _refused(_complaint(error), asked)
+            return _refused(_error_answer(error), asked)
         except openai.APIConnectionError as error:  # timeouts included
             raise attempt.ran_out() or _lost(error) from None
         except UnicodeEncodeError as error:
@@ -141,7 +141,7 @@ class OpenAIModel(Connected["openai.OpenAI"]):
                 return self._read(answer)
         except (ValueError, RecursionError) as error:
             raise unreadable(error, (KEY,), text) from None
-        return _refused(Complaint.of(*failed, (KEY,)), asked)
+        return _refused(ErrorAnswer.of(*failed, (KEY,)), asked)
 
     def _create(self, client: openai.OpenAI, asked: dict[str, Any]) -> str:
         """The text of the server's document that answers what is asked."""
@@ -208,7 +208,7 @@ class OpenAIModel(Connected["openai.OpenAI"]):
                 client.models.with_raw_response.retrieve(self._model, timeout=LOOK_UP_SECONDS)
         except openai.APIStatusError as error:
             if error.status_code in (401, 403) or (error.status_code == 404 and not self._url):
-                raise _sorted_out(_complaint(error)) from None
+                raise _sorted_out(_error_answer(error)) from None
             if error.status_code in (404, 405):
                 self._look_among(client)
         except openai.APIConnectionError as error:
@@ -270,9 +270,9 @@ def _names(answer: Any) -> list[str]:
     return [name for name in found if isinstance(name, str)]
 
 
-def _refused(complaint: Complaint, asked: dict[str, Any]) -> Reply:
+def _refused(answered: ErrorAnswer, asked: dict[str, Any]) -> Reply:
     """What a server's error means: a withheld reply, or else it is raised as one of ours."""
-    refusal, said = complaint.refusal, complaint.said[:200]
+    refusal, said = answered.refusal, answered.said[:200]
     if refusal.too_long:
         if refusal.wants_shorter_answer and not _NEWER.keys().isdisjoint(asked):
             raise _FieldRefused(tuple(_NEWER), said) from None
@@ -285,14 +285,14 @@ def _refused(complaint: Complaint, asked: dict[str, Any]) -> Reply:
         word = refusal.code or str(refusal.status)
         detail = f"{word}: {said}"
         return Reply("", Finish.BLOCKED, detail, prompt_tokens=0, output_tokens=0, cost=0.0)
-    raise _sorted_out(complaint) from None
+    raise _sorted_out(answered) from None
 
 
-def _complaint(error: openai.APIStatusError) -> Complaint:
+def _error_answer(error: openai.APIStatusError) -> ErrorAnswer:
     delay = retry_after(error.response.headers.get("retry-after"))
     body = error.body if error.body is not None else error.response.text
     where = str(error.request.url)
-    return Complaint.of(error.status_code, body, (KEY,), delay=delay, address=where)
+    return ErrorAnswer.of(error.status_code, body, (KEY,), delay=delay, address=where)
 
 
 def _lost(error: openai.APIConnectionError) -> Transient:
@@ -301,12 +301,12 @@ def _lost(error: openai.APIConnectionError) -> Transient:
     return Transient(f"the server cannot be reached: {without_secrets(said, (KEY,))[:300]}")
 
 
-def _sorted_out(complaint: Complaint) -> Exception:
+def _sorted_out(answered: ErrorAnswer) -> Exception:
     """A server's error as one of ours."""
-    status = complaint.refusal.status
+    status = answered.refusal.status
     # Out of credit is reported as 429 too; no waiting helps.
-    if status in RETRYABLE and complaint.refusal.code != "insufficient_quota":
-        return Transient(complaint.reason, complaint.delay)
+    if status in RETRYABLE and answered.refusal.code != "insufficient_quota":
+        return Transient(answered.reason, answered.delay)
     if status in REFUSES:
-        return PromptRefused(f"{complaint.reason}; check the request and the model's options")
-    return CallRefused(f"{complaint.reason}; {complaint.advice}")
+        return PromptRefused(f"{answered.reason}; check the request and the model's options")
+    return CallRefused(f"{answered.reason}; {answered.advice}")

@@ -99,7 +99,7 @@ class ServerOptions:
 def without_secrets(text: str, variables: Iterable[str]) -> str:
     """A text with the values of these environment variables struck out.
 
-    Servers and proxies have been seen to repeat a key in their complaint about it.
+    Servers and proxies have been seen to repeat a key in their error about it.
     """
     for name in variables:
         secret = os.environ.get(name, "").strip()

@@ -62,7 +62,7 @@ def doors(there: Served) -> Iterator[Callable[..., RemoteArena]]:
     with ExitStack() as opened:
 
         def open_as(name: str, **options: Any) -> RemoteArena:
-            asked = {"patience": 5.0, **options}
+            asked = {"timeout": 5.0, **options}
             return opened.enter_context(RemoteArena(there.address, there.tokens[name], **asked))
 
         yield open_as

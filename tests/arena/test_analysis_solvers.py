@@ -152,7 +152,7 @@ def test_selection_rule_is_steady_where_the_plain_program_is_not():
 
 
 @pytest.mark.parametrize(
-    ("mean", "complaint"),
+    ("mean", "message"),
     [
         (np.array([[0.0, 1.0], [1.0, 0.0]]), "antisymmetric"),
         (np.array([[0.0, np.nan], [np.nan, 0.0]]), "2 of 4 payoffs are not known"),
@@ -160,9 +160,9 @@ def test_selection_rule_is_steady_where_the_plain_program_is_not():
         (np.zeros((2, 3)), "square"),
     ],
 )
-def test_what_is_no_meta_game_is_refused(mean, complaint):
+def test_what_is_no_meta_game_is_refused(mean, message):
     for solver in SOLVERS.values():
-        with pytest.raises(ValueError, match=complaint):
+        with pytest.raises(ValueError, match=message):
             solver(mean, np.zeros_like(mean))
 
 

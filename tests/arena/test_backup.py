@@ -146,7 +146,7 @@ def newer(members):
 
 
 @pytest.mark.parametrize(
-    ("change", "complaint"),
+    ("change", "message"),
     [
         (flip, "not what was written"),
         (outside, "no archive of a home"),
@@ -156,11 +156,11 @@ def newer(members):
         (lambda members: [*members, members[-1]], "holds more"),
     ],
 )
-def test_what_is_not_as_it_was_written_makes_no_home(arena, tmp_path, change, complaint):
+def test_what_is_not_as_it_was_written_makes_no_home(arena, tmp_path, change, message):
     archive = tmp_path / "copy.tar"
     back_up(arena.home, archive)
     rewritten(archive, change)
-    with pytest.raises(BackupUnusable, match=complaint):
+    with pytest.raises(BackupUnusable, match=message):
         restore(archive, tmp_path / "again")
     assert not (tmp_path / "again").exists()
     assert not list(tmp_path.glob("again.*"))

@@ -140,7 +140,7 @@ def test_a_cluster_that_is_full_is_given_up(monkeypatch):
         first = open_executor(Workers(0, cluster.address), WhereItMay)
         first.grow(1)
         assert list(first.run(iter(range(4)))) == list(range(4))
-        monkeypatch.setattr(cluster_module, "PATIENCE", 2.0)
+        monkeypatch.setattr(cluster_module, "NO_WORKER_SECONDS", 2.0)
         late = open_executor(Workers(1, cluster.address), WhereItMay)
         late.grow(1)
         with pytest.raises(ClusterUnavailable, match="none of 1 workers started"):

@@ -85,7 +85,7 @@ def running(**changed):
     ids=lambda answer: repr(answer)[:40],
 )
 def test_answers_that_are_none_are_refused_in_words(answer):
-    with answering(answer) as (address, _), RemoteArena(address, patience=0.5) as arena:
+    with answering(answer) as (address, _), RemoteArena(address, timeout=0.5) as arena:
         for ask in (
             lambda: arena.policies("rrps"),
             lambda: arena.account(),
@@ -125,7 +125,7 @@ def test_jobs_that_are_none_are_refused_in_words(job):
     for first in ([], [running()]):
         with (
             answering(*first, job) as (address, asked),
-            RemoteArena(address, patience=0.5) as arena,
+            RemoteArena(address, timeout=0.5) as arena,
             pytest.raises(ServerError),
         ):
             arena.play("rrps", 2, progress=lambda done, wanted: None)
@@ -152,7 +152,7 @@ def test_a_server_that_never_waits_is_not_asked_without_end(rises, most):
 
     with (
         answering(Rising(running())) as (address, asked),
-        RemoteArena(address, patience=0.5) as arena,
+        RemoteArena(address, timeout=0.5) as arena,
         pytest.raises(KeyboardInterrupt),
     ):
         arena.play("rrps", 2, progress=tired)

@@ -236,7 +236,7 @@ def test_turns_are_taken_between_accounts(new_home):
 
 
 def test_there_must_be_an_arena(tmp_path):
-    nobody = RemoteArena("http://127.0.0.1:9", "x", patience=0.2)
+    nobody = RemoteArena("http://127.0.0.1:9", "x", timeout=0.2)
     with nobody, pytest.raises(ServerUnreachable, match="cannot be reached"):
         nobody.policies()
     for url in ("ftp://x", "http://", "https://user:pw@x", "http://x/?token=1", "http://x:y"):

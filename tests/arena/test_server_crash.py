@@ -68,7 +68,7 @@ def test_a_client_goes_on_where_its_server_was_killed(new_home):
     token = registry.add_accounts([("boss", Role.OPERATOR)])["boss"]
     with (
         Program(home) as server,
-        RemoteArena(f"http://127.0.0.1:{server.port}", token, patience=60) as arena,
+        RemoteArena(f"http://127.0.0.1:{server.port}", token, timeout=60) as arena,
     ):
         made = [arena.submit(f"{SLOW}# {n}\n", "rrps", "boss/slow").version for n in range(2)]
         pair = (made[0].digest, made[1].digest)

@@ -78,7 +78,7 @@ def test_a_store_that_cannot_be_read_is_told_without_its_path(new_home):
         (text,) = bodies(there, ("GET", "/api/v1/leaderboard?game=kuhn", None))
         assert f"{FOLDER}/{MATCHES}" in text and str(home) not in text
         with (
-            RemoteArena(there.address, there.tokens["eve"], patience=0.5) as eve,
+            RemoteArena(there.address, there.tokens["eve"], timeout=0.5) as eve,
             pytest.raises(StoreError, match=f"{FOLDER}/{MATCHES}"),
         ):
             eve.matches("kuhn")

@@ -104,7 +104,7 @@ def test_a_server_that_is_killed_in_a_final_goes_on_with_it(new_home):
     registry.close()
     with (
         Program(home) as server,
-        RemoteArena(f"http://127.0.0.1:{server.port}", token, patience=60) as boss,
+        RemoteArena(f"http://127.0.0.1:{server.port}", token, timeout=60) as boss,
     ):
         opened(boss.office, boss.submit)
         reports = []

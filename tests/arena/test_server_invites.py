@@ -92,7 +92,7 @@ def test_the_command_that_was_interrupted_is_typed_again(there, boss, tmp_path, 
 
     real = RemoteArena.__init__
     monkeypatch.setattr(
-        RemoteArena, "__init__", lambda self, url, token=None: real(self, url, token, patience=0.5)
+        RemoteArena, "__init__", lambda self, url, token=None: real(self, url, token, timeout=0.5)
     )
     with breaking(there.address, 1_000) as (address, left):
         lost = run(code, "mia", at=address)

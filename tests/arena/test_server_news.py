@@ -308,7 +308,7 @@ def test_events_that_are_none_are_refused(text):
     body = (200, {"Content-Type": "text/event-stream"}, text.encode())
     with (
         answering(body) as (address, _),
-        RemoteArena(address, patience=0.5) as arena,
+        RemoteArena(address, timeout=0.5) as arena,
         pytest.raises(ServerError),
     ):
         next(arena.news())
@@ -318,7 +318,7 @@ def test_a_stream_that_is_packed_is_refused():
     packed = gzip.compress(b"id: 1\n\n" * 10)
     with (
         answering((200, {"Content-Encoding": "gzip"}, packed)) as (address, asked),
-        RemoteArena(address, patience=0.5) as arena,
+        RemoteArena(address, timeout=0.5) as arena,
         pytest.raises(ServerError, match="not packed"),
     ):
         next(arena.news())
@@ -340,7 +340,7 @@ def test_a_stream_that_breaks_goes_on_where_it_was():
     ):
         next(arena.news())
     with (
-        RemoteArena("http://127.0.0.1:9", "x", patience=0.3) as nobody,
+        RemoteArena("http://127.0.0.1:9", "x", timeout=0.3) as nobody,
         pytest.raises(ServerUnreachable),
     ):
         next(nobody.news())

@@ -42,9 +42,9 @@ def server(new_home):
         yield running
 
 
-@pytest.mark.parametrize(("patience", "looks"), [(0.0, 4), (3600.0, 1)])
+@pytest.mark.parametrize(("pause", "looks"), [(0.0, 4), (3600.0, 1)])
 def test_a_wall_that_was_missing_is_looked_for_again_now_and_then(
-    new_home, monkeypatch, patience, looks
+    new_home, monkeypatch, pause, looks
 ):
     """Who reads the error, and makes the image of the boxes, need not start the server again."""
     opens, looked, missing = arena.runner.open_settled, [], True
@@ -56,7 +56,7 @@ def test_a_wall_that_was_missing_is_looked_for_again_now_and_then(
         return opens(choice)
 
     monkeypatch.setattr(arena.runner, "open_settled", finds)
-    monkeypatch.setattr(serving_module, "LOOK_AGAIN_SECONDS", patience)
+    monkeypatch.setattr(serving_module, "LOOK_AGAIN_SECONDS", pause)
     with (
         served(new_home()) as server,
         RemoteArena(server.address, server.tokens["ada"]) as ada,
@@ -65,7 +65,7 @@ def test_a_wall_that_was_missing_is_looked_for_again_now_and_then(
             with pytest.raises(SandboxRefused, match="there is no image"):
                 _ = ada.wall
         missing = False
-        if patience:
+        if pause:
             with pytest.raises(SandboxRefused, match="there is no image"):
                 _ = ada.wall
         else:
@@ -204,7 +204,7 @@ def test_a_server_stops_in_the_middle_of_a_job_and_does_it_again(new_home):
     done = []
 
     def submit(address, token):
-        with RemoteArena(address, token, patience=60) as ada:
+        with RemoteArena(address, token, timeout=60) as ada:
             done.append(ada.submit(SLOW, "rrps", "ada/slow"))
 
     with served(home, quota=quota) as first:

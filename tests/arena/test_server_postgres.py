@@ -96,7 +96,7 @@ def test_what_is_asked_while_the_database_is_away_is_done_once_when_it_is_back(
     monkeypatch.setattr(player_module, "PAUSE_SECONDS", 0.1)
     with (
         served(tmp_path / "home", registry_url=url) as there,
-        RemoteArena(there.address, there.tokens["ada"], patience=60) as ada,
+        RemoteArena(there.address, there.tokens["ada"], timeout=60) as ada,
     ):
         done = []
 

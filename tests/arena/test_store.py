@@ -153,11 +153,11 @@ def _fields(one: Result) -> dict[str, Any]:
     return {name: getattr(one, name) for name in one.__slots__}
 
 
-@pytest.mark.parametrize(("complaint", "wrong"), list(_lopsided()))
+@pytest.mark.parametrize(("message", "wrong"), list(_lopsided()))
 def test_a_contradiction_is_refused_with_its_whole_batch(
-    store: MatchStore, complaint: str, wrong: Result
+    store: MatchStore, message: str, wrong: Result
 ) -> None:
-    with pytest.raises(ValueError, match=complaint):
+    with pytest.raises(ValueError, match=message):
         store.append(game(), [result(match(0, 2, 0)), wrong])
     assert store.counts() == ()
 

@@ -142,7 +142,7 @@ def test_audits_do_not_change_what_is_known_of_matches(store: MatchStore) -> Non
 
 
 @pytest.mark.parametrize(
-    ("complaint", "wrong"),
+    ("message", "wrong"),
     [
         ("is not stored", audit(match(A, B, 9))),
         ("is not stored", audit(match(A, B, 0, "other"))),
@@ -155,9 +155,9 @@ def test_audits_do_not_change_what_is_known_of_matches(store: MatchStore) -> Non
     ],
 )
 def test_a_contradiction_is_refused_with_its_whole_batch(
-    store: MatchStore, complaint: str, wrong: Audit
+    store: MatchStore, message: str, wrong: Audit
 ) -> None:
-    with pytest.raises(ValueError, match=complaint):
+    with pytest.raises(ValueError, match=message):
         store.record_audits([audit(match(A, C, 0)), wrong])
     assert store.audits() == []
 

@@ -64,13 +64,13 @@ def unharmed(browser: Browser, place: str) -> None:
     assert browser.run("return document.title") != "owned", place
 
 
-def addresses(browser: Browser, selector: str, patience: float = 20.0) -> list[str]:
+def addresses(browser: Browser, selector: str, timeout: float = 20.0) -> list[str]:
     """Where the links of that kind lead, as soon as there are any.
 
     A page that draws itself anew has none for a moment, so all are read in one go.
     """
     script = f"return [...document.querySelectorAll({json.dumps(selector)})].map(link => link.href)"
-    deadline = time.monotonic() + patience
+    deadline = time.monotonic() + timeout
     while not (found := browser.run(script)) and time.monotonic() < deadline:
         time.sleep(0.1)
     return [str(one) for one in found]
@@ -89,12 +89,12 @@ def turn(browser: Browser, size: tuple[int, int]) -> None:
     browser.settle()
 
 
-def darken(browser: Browser, size: tuple[int, int], patience: float = 20.0) -> None:
+def darken(browser: Browser, size: tuple[int, int], timeout: float = 20.0) -> None:
     """The same with the dark theme, for which the page has itself drawn anew."""
     browser.look(size, dark=True)
     browser.run_until_answered(_DRAWN)
     script = _HAS_STYLE.format(json.dumps(theme._DARK_STYLE.strip()))
-    deadline = time.monotonic() + patience
+    deadline = time.monotonic() + timeout
     while not browser.run(script):
         assert time.monotonic() < deadline, "the page stays light"
         time.sleep(0.05)

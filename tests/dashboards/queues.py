@@ -23,7 +23,7 @@ from dashboards.submissions import SubmissionQueue
 from dashboards.tickets import Entry, Ticket
 from registry.values import PolicyVersion, Submission
 
-PATIENCE_SECONDS = 120.0
+TIMEOUT_SECONDS = 120.0
 LEDUC = game_named("leduc")
 OPPONENTS = len(default_population("leduc").digests)
 _CALLER = '''
@@ -54,9 +54,9 @@ def entry(name: str, idea: str = "", line: str = "pass") -> Entry:
     return Entry("leduc", source(idea or name, line), name)
 
 
-def wait(condition: Callable[[], bool], patience: float = PATIENCE_SECONDS) -> None:
+def wait(condition: Callable[[], bool], timeout: float = TIMEOUT_SECONDS) -> None:
     """Waits until it is so."""
-    deadline = time.monotonic() + patience
+    deadline = time.monotonic() + timeout
     while not condition():
         assert time.monotonic() < deadline, "it never came to be"
         time.sleep(0.02)
@@ -64,7 +64,7 @@ def wait(condition: Callable[[], bool], patience: float = PATIENCE_SECONDS) -> N
 
 def until_over(queue: SubmissionQueue, ticket_id: str) -> Ticket:
     """Waits until a submission is over."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
+    deadline = time.monotonic() + TIMEOUT_SECONDS
     while time.monotonic() < deadline:
         ticket = queue.ticket(ticket_id)
         assert ticket is not None
@@ -107,7 +107,7 @@ class ScriptedArena:
     def _slice(self, name: str, seconds: float) -> None:
         self.slices.append(name)
         self.reached.set()
-        assert self.gate.wait(PATIENCE_SECONDS)
+        assert self.gate.wait(TIMEOUT_SECONDS)
         self.moment += timedelta(seconds=seconds)
 
     def check(self, source: str, game: object, judge: object = None) -> None:

@@ -57,7 +57,7 @@ def test_a_policy_is_submitted_behind_gvisor(
         browser.write("Name", "ada/raises")
         browser.write("Source", POLICY)
         browser.click("Submit")
-        browser.wait_for("Registered as ada/raises@1", patience=180)
+        browser.wait_for("Registered as ada/raises@1", timeout=180)
         browser.wait_for("Worst opponents")
         unharmed(browser, "submit behind gVisor")
     home = open_home(path)

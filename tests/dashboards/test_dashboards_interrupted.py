@@ -14,7 +14,7 @@ from dashboards.settings import Settings, Submitting
 from dashboards.tickets import Stage
 from tests.dashboards.conftest import Browse
 from tests.dashboards.queues import OPPONENTS, SLOW, entry, opened, source, until_over, wait
-from tests.dashboards.test_dashboards_submit import PATIENCE, hand_in, to_the_form
+from tests.dashboards.test_dashboards_submit import TIMEOUT_SECONDS, hand_in, to_the_form
 
 
 def test_who_is_slow_plays_as_many_deals_as_the_budget_allows(home: Path) -> None:
@@ -55,13 +55,13 @@ def test_a_ticket_outlives_its_server(house: Path, browse: Browse, tmp_path: Pat
         with server_of(settings, log, port) as server:
             to_the_form(browser)
             hand_in(browser, "ada/slow", source("slow", "sum(range(5_000))"))
-            browser.wait_for("played 2 of 20 matches with each opponent", PATIENCE)
+            browser.wait_for("played 2 of 20 matches with each opponent", TIMEOUT_SECONDS)
             ticket = browser.address.removeprefix(f"http://{ADDRESS}:{port}")
             server.kill()
         with server_of(settings, log, port):
             browser.open(ticket)
-            browser.wait_for("the server was started again", PATIENCE)
-            browser.wait_for("everything is played", PATIENCE)
+            browser.wait_for("the server was started again", TIMEOUT_SECONDS)
+            browser.wait_for("everything is played", TIMEOUT_SECONDS)
             browser.wait_for(f"{20 * OPPONENTS}")
             assert browser.exceptions() == []
     found = open_home(home)

@@ -112,7 +112,7 @@ def test_nothing_is_left_behind_while_a_submission_plays(
     assert children
     server.send_signal(end)
     assert server.wait(30) == (0 if end == signal.SIGTERM else -end)
-    wait(lambda: not any(map(lives, children)), patience=20)
+    wait(lambda: not any(map(lives, children)), timeout=20)
     with closing(listener(ADDRESS, int(where))):  # the port is free
         pass
 

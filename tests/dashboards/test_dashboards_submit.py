@@ -18,7 +18,7 @@ from tests.dashboards.queues import source, wait
 pytestmark = pytest.mark.browser
 
 TOKEN = re.compile(r"\b[0-9a-f]{48}\b")
-PATIENCE = 180.0
+TIMEOUT_SECONDS = 180.0
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def address(house: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[s
 
 def to_the_form(browser: Browser) -> None:
     browser.open("/submit?game=leduc")
-    browser.wait_for("Only check", PATIENCE)
+    browser.wait_for("Only check", TIMEOUT_SECONDS)
     browser.settle()
 
 
@@ -55,7 +55,7 @@ def test_a_name_is_claimed_and_the_token_shown_once(address: str, browse: Browse
         (token,) = TOKEN.findall(browser.text)
         browser.wait_for(at="ticket=")
         ticket = browser.address.removeprefix(address)
-        browser.wait_for("everything is played", PATIENCE)
+        browser.wait_for("everything is played", TIMEOUT_SECONDS)
         browser.wait_for("Worst opponents")
         for said in ("Registered as ada/one@1", "a hand: 3 opponents x 2 matches", "of 30 minutes"):
             assert said in browser.text
@@ -72,7 +72,7 @@ def test_a_name_is_claimed_and_the_token_shown_once(address: str, browse: Browse
         hand_in(browser, "ada/two", source("two"), "0" * 48)
         browser.wait_for("this is not the token of ada")
         hand_in(browser, "ada/two", source("two"), token)
-        browser.wait_for("Registered as ada/two@1", PATIENCE)
+        browser.wait_for("Registered as ada/two@1", TIMEOUT_SECONDS)
         assert not TOKEN.search(browser.text)
 
         browser.click("Hand in another")
@@ -93,7 +93,7 @@ def test_a_lost_match_is_one_click_away(address: str, browse: Browse) -> None:
     with browse(address) as browser:
         to_the_form(browser)
         hand_in(browser, "grace/raises", source("raises", "return 'RAISE'"))
-        browser.wait_for("illegal-action", PATIENCE)
+        browser.wait_for("illegal-action", TIMEOUT_SECONDS)
         browser.click("Hand in another")
         browser.wait_for("Only check")
         assert browser.run(
@@ -101,8 +101,8 @@ def test_a_lost_match_is_one_click_away(address: str, browse: Browse) -> None:
         ) == source("raises", "return 'RAISE'")
         token = browser.run("return document.querySelector('input[type=password]').value")
         hand_in(browser, "grace/calls", source("grace"), token)
-        browser.wait_for("Worst opponents", PATIENCE)
-        browser.wait_for("everything is played", PATIENCE)
+        browser.wait_for("Worst opponents", TIMEOUT_SECONDS)
+        browser.wait_for("everything is played", TIMEOUT_SECONDS)
         links = addresses(browser, "a[href*='/replay?']")
         assert links
         at = re.search(r"at=(\d+)", links[0])
@@ -130,7 +130,7 @@ def test_what_is_refused_is_said_and_runs_nowhere(address: str, browse: Browse) 
         hand_in(browser, "eve/x", source("eve", "pass  # \u202e"))
         browser.wait_for("U+202E")
         hand_in(browser, "eve/x", source("eve", f"raise ValueError({HOSTILE!r})"))
-        browser.wait_for("Rejected: crashed", PATIENCE)
+        browser.wait_for("Rejected: crashed", TIMEOUT_SECONDS)
         unharmed(browser, "a rejection")
         for ticket in ("0" * 32, "x", "%00", "../../etc/passwd"):
             browser.open(f"/submit?game=leduc&ticket={ticket}")

@@ -137,7 +137,7 @@ def test_policies_leave_room_for_gvisor_itself() -> None:
 
 
 @pytest.mark.parametrize(
-    ("complaint", "remedy"),
+    ("message", "remedy"),
     [
         ("Cannot connect to the Docker daemon at x. Is the docker daemon running?", "start the"),
         ("permission denied while trying to connect to the docker.sock", "group 'docker'"),
@@ -147,8 +147,8 @@ def test_policies_leave_room_for_gvisor_itself() -> None:
         ("", "gave no reason"),
     ],
 )
-def test_every_complaint_of_docker_comes_with_a_remedy(complaint: str, remedy: str) -> None:
-    assert remedy in explain("run", complaint)
+def test_every_error_of_docker_comes_with_a_remedy(message: str, remedy: str) -> None:
+    assert remedy in explain("run", message)
 
 
 def test_without_docker_the_message_says_what_to_install(

@@ -149,7 +149,7 @@ def test_a_killed_zygote_is_our_fault(throws: Rules) -> None:
 
 
 @pytest.mark.parametrize(
-    ("script", "complaint"),
+    ("script", "message"),
     [
         ("import time; time.sleep(60)", "said nothing"),
         ("print('hello there, this is no frame at all', flush=True)", "frame"),
@@ -158,8 +158,8 @@ def test_a_killed_zygote_is_our_fault(throws: Rules) -> None:
         ("import os; os.write(1, b'\\2\\0\\0\\0\\x10xx'); input()", "document"),
     ],
 )
-def test_a_box_that_talks_garbage_is_our_fault(script: str, complaint: str) -> None:
-    with pytest.raises(SandboxUnavailable, match=complaint):
+def test_a_box_that_talks_garbage_is_our_fault(script: str, message: str) -> None:
+    with pytest.raises(SandboxUnavailable, match=message):
         BoxLink([sys.executable, "-c", script], "broken", start_seconds=3)
 
 

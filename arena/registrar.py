@@ -10,7 +10,7 @@ from arena.submission import KIND as PYTHON
 from registry.values import Origin, PolicyVersion, Season, Status, Submission
 
 
-class Desk(Record):
+class Registrar(Record):
     """The part of `arena.Arena` that needs no worker.  Safe for many threads at once.
 
     Args:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from registry.sqlite_file import patiently
+from registry.sqlite_file import while_locked
 
 
 def test_the_log_is_begun_as_soon_as_nobody_holds_the_file(tmp_path: Path) -> None:
@@ -25,10 +25,10 @@ def test_the_log_is_begun_as_soon_as_nobody_holds_the_file(tmp_path: Path) -> No
         asking.execute("pragma journal_mode = wal").fetchone()
 
     with pytest.raises(sqlite3.OperationalError, match="locked"):
-        patiently(begin, 0.05)
+        while_locked(begin, 0.05)
     threading.Timer(0.3, lambda: holder.execute("commit")).start()
     started = time.monotonic()
-    patiently(begin, 20.0)
+    while_locked(begin, 20.0)
     assert time.monotonic() - started >= 0.2
     assert asking.execute("pragma journal_mode").fetchone() == ("wal",)
 
@@ -37,5 +37,5 @@ def test_other_errors_are_raised_at_once(tmp_path: Path) -> None:
     asking = sqlite3.connect(tmp_path / "some.sqlite")
     started = time.monotonic()
     with pytest.raises(sqlite3.OperationalError, match="no such table"):
-        patiently(lambda: asking.execute("select * from none"), 20.0)
+        while_locked(lambda: asking.execute("select * from none"), 20.0)
     assert time.monotonic() - started < 10.0

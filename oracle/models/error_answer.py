@@ -19,7 +19,7 @@ _OWN_PATHS = re.compile(r"/(?:chat/completions|completions|models)(?:/.*)?")
 
 
 @dataclass(frozen=True, slots=True)
-class Complaint:
+class ErrorAnswer:
     """An error that a server answered with.
 
     Attributes:
@@ -43,7 +43,7 @@ class Complaint:
         *,
         delay: float | None = None,
         address: str = "",
-    ) -> Complaint:
+    ) -> ErrorAnswer:
         """From the body of an answer, which may be anything at all.
 
         Args:
