@@ -11,12 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from arena.audit import compare
 from arena.games.protocol import Game
 from arena.home import HOUSE
+from arena.listings import Policies
 from arena.plan import Bout, Player, bout_of
 from arena.players import members_of, resolver
+from arena.printed import WIDTH, Printed, Sheet
 from arena.rejection import Rejection, RejectionKind
 from arena.runner import Runner
 from arena.seeds import Seeds
@@ -26,12 +29,15 @@ from arena.values import Match, Result, Termination
 from registry import Registry, digest_of
 from registry.values import PolicyVersion, Status, Submission
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 Judge = Callable[[tuple[Result, ...]], Rejection | None]
 """Looks at the two matches of a trial that was passed; what it objects to is not taken in."""
 
 
 @dataclass(frozen=True, slots=True)
-class Enrolled:
+class Enrolled(Printed):
     """A policy that was taken in.
 
     Attributes:
@@ -45,6 +51,25 @@ class Enrolled:
     created: bool
     credited: bool
     trial: tuple[Result, ...] = ()
+
+    def sheet(self, width: int = WIDTH) -> Sheet:
+        """What it is called, what it is, and how its trial went."""
+        one = self.version
+        facts = [("policy", one.ref), ("status", one.status.value), ("digest", one.digest)]
+        if one.status_reason:
+            facts.append(("reason", one.status_reason))
+        if not self.created:
+            facts.append(("content", "was known before"))
+        if self.trial:
+            facts.append(("trial", f"{len(self.trial)} matches"))
+        return Sheet("", {"": "left", "enrolled": "left"}, tuple(facts))
+
+    def to_arrow(self) -> pa.Table:
+        """One row, as in a list of policies, and whether it was new."""
+        row = Policies([self.version]).to_arrow()
+        for name in ("created", "credited"):
+            row = row.append_column(name, [[getattr(self, name)]])
+        return row
 
 
 def enrol(

@@ -85,10 +85,10 @@ class Sheet:
     """A table for people.  Whatever stands in it may come from an entrant: it is text, no markup.
 
     Attributes:
-      title: above it.
+      title: above it, in one line or several.
       columns: names, and to which side their cells are put.
       rows: one cell for each column.
-      note: below it; "" for none.
+      note: below it, likewise; "" for none.
     """
 
     title: str
@@ -100,16 +100,17 @@ class Sheet:
         """Prints it on a terminal, with the asides dimmed where it has colours."""
         from rich.table import Table  # what is answered as JSON does without all of rich
 
-        if self.title:
-            console.print(f"[bold]{_plain(self.title)}[/]")
+        for line in self.title.splitlines():
+            console.print(f"[bold]{_plain(line)}[/]")
         table = Table(box=None, header_style="bold")
         for name, side in self.columns.items():
             table.add_column(_plain(name), justify=side, no_wrap=side == "right", overflow="fold")
         for row in self.rows:
             table.add_row(*map(marked, row))
-        console.print(table)
-        if self.note:
-            console.print(_plain(self.note))
+        if self.columns:
+            console.print(table)
+        for line in self.note.splitlines():
+            console.print(_plain(line))
 
     def text(self, width: int = _UNBOUND) -> str:
         """It as plain text of at most that many characters a line; by default nothing is folded."""
@@ -137,8 +138,10 @@ class Sheet:
             + "</tr>"
             for row in self.rows
         )
-        title = f"<div><b>{in_html(self.title)}</b></div>" if self.title else ""
-        note = f'<div style="opacity:.7">{in_html(self.note)}</div>' if self.note else ""
+        title = "".join(f"<div><b>{in_html(line)}</b></div>" for line in self.title.splitlines())
+        note = "".join(
+            f'<div style="opacity:.7">{in_html(line)}</div>' for line in self.note.splitlines()
+        )
         return (
             f'{title}<div style="overflow-x:auto"><table><thead><tr>{heads}</tr></thead>'
             f"<tbody>{body}</tbody></table></div>{note}"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
+from registry.display import shown
+
 
 class RejectionKind(enum.StrEnum):
     """What the checks can say.  Values are stable: programs and prompts rely on them."""
@@ -58,3 +60,7 @@ class Rejection:
     kind: str
     message: str
     line: int | None = None
+
+    def __str__(self) -> str:
+        """It in a line."""
+        return shown(f"rejected: {self.kind}: {self.message}")

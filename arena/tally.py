@@ -6,14 +6,20 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from arena.audit import TRIES, Suspicion, compare, evidence, quarantine
 from arena.bouts import Played, Voided
 from arena.games.protocol import Game
 from arena.home import Home
 from arena.plan import ISOLATED_BATCH, Bout, Job, Player, box_job
+from arena.printed import WIDTH, Printed, Sheet, Side, table_of
 from arena.store import Audit, Verdict
 from arena.values import TRUSTED, Result, Termination
+from registry import shown
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 COMMIT_SECONDS = (1.0, 10.0)
 """Between two batches, at least and at most: who is killed loses what came since the last one."""
@@ -61,7 +67,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class PlayReport:
+class PlayReport(Printed):
     """What a request came to.
 
     Attributes:
@@ -100,6 +106,60 @@ class PlayReport:
     walls: Mapping[str, int] = field(default_factory=dict)
     imprecise: int | None = None
     left_out: tuple[str, ...] = ()
+
+    def sheet(self, width: int = WIDTH) -> Sheet:
+        """How many matches were played behind which walls, and what is worth a remark."""
+        rate = self.played / self.seconds if self.seconds else 0.0
+        title = (
+            f"played {self.played:,} matches in {self.seconds:,.1f} s ({rate:,.1f} a second); "
+            f"{self.skipped:,} were stored already; {self.forfeits:,} forfeits"
+        )
+        walls = tuple((f"{count:,}", wall) for wall, count in sorted(self.walls.items()))
+        columns: dict[str, Side] = {"matches": "right", "behind": "left"} if walls else {}
+        return Sheet(title, columns, walls, "\n".join(self.remarks()))
+
+    def remarks(self) -> Iterator[str]:
+        """What is worth a remark, a line each."""
+        if self.left:
+            yield f"{self.left:,} were left: the budget is spent"
+        if self.left_out:
+            names = ", ".join(self.left_out)
+            yield f"left out, as a language model plays (see `csro agent play`): {names}"
+        if self.imprecise == 0:
+            yield "every pair is as precise as asked for"
+        elif self.imprecise is not None:
+            yield (
+                f"pairs that are not as precise as asked for: {self.imprecise:,}; they had all the "
+                "matches that they may get, or went no further because one of the two was "
+                "quarantined"
+            )
+        if self.twice:
+            yield f"{self.twice} matches were played once more: a shared process had failed"
+        if self.audited:
+            yield f"audit: {self.audited} matches were played a second time"
+        if self.inconclusive:
+            yield f"  {self.inconclusive} say nothing: cut short by a limit, or behind another wall"
+        for one in self.suspicions:
+            yield f"quarantined {one.digest[:12]}: {shown(one.evidence)}"
+
+    def to_arrow(self) -> pa.Table:
+        """One row; walls as one text each."""
+        return table_of(
+            [self],
+            {
+                "played": lambda one: one.played,
+                "skipped": lambda one: one.skipped,
+                "left": lambda one: one.left,
+                "forfeits": lambda one: one.forfeits,
+                "twice": lambda one: one.twice,
+                "audited": lambda one: one.audited,
+                "inconclusive": lambda one: one.inconclusive,
+                "quarantined": lambda one: list(one.quarantined),
+                "seconds": lambda one: one.seconds,
+                "processor_seconds": lambda one: one.processor_seconds,
+                "walls": lambda one: [f"{count} {wall}" for wall, count in one.walls.items()],
+            },
+        )
 
 
 def held_seconds(result: Result) -> float:

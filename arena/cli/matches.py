@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,15 +18,12 @@ from arena.cli.workers import workers_options
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
 
     from arena.executors import Workers
-    from arena.games.parts import Account
     from arena.games.protocol import Game
     from arena.replay import Comparison, Stored
     from arena.store import MatchRow
     from arena.tally import PlayReport
-    from arena.values import Result
     from sandbox.choose import WallChoice
 
 
@@ -85,7 +82,7 @@ def play(
             shared=shared,
             progress=progress,
         )
-    session.answer(report_document(report), lambda out: _say(out, report))
+    session.answer(report_document(report), lambda out: report.sheet(out.width).print_on(out))
 
 
 def report_document(report: PlayReport) -> dict[str, Any]:
@@ -109,44 +106,10 @@ def report_document(report: PlayReport) -> dict[str, Any]:
     }
 
 
-def say_precision(out: Console, report: PlayReport) -> None:
-    """How many pairs are not as precise as was asked for, for people."""
-    if report.imprecise == 0:
-        out.print("every pair is as precise as asked for")
-    elif report.imprecise is not None:
-        out.print(
-            f"pairs that are not as precise as asked for: {report.imprecise:,}; they had all the "
-            "matches that they may get, or went no further because one of the two was quarantined"
-        )
-
-
-def say_audit(out: Console, report: PlayReport) -> None:
-    """What the audits found, for people."""
-    if report.twice:
-        out.print(f"{report.twice} matches were played once more: a shared process had failed")
-    if report.audited:
-        out.print(f"audit: {report.audited} matches were played a second time")
-    if report.inconclusive:
-        out.print(
-            f"  {report.inconclusive} say nothing: cut short by a limit, or behind another wall"
-        )
-    for one in report.suspicions:
-        out.print(f"[bold red]quarantined[/] {one.digest[:12]}: {plain(one.evidence)}")
-
-
-def _say(out: Console, report: PlayReport) -> None:
-    rate = report.played / report.seconds if report.seconds else 0.0
-    out.print(
-        f"played {report.played:,} matches in {report.seconds:,.1f} s ({rate:,.1f} a second); "
-        f"{report.skipped:,} were stored already; {report.forfeits:,} forfeits"
-    )
-    for wall, number in sorted(report.walls.items()):
-        out.print(f"  {number:>9,}  {wall}")
-    if report.left_out:
-        names = plain(", ".join(report.left_out))
-        out.print(f"left out, as a language model plays (see `csro agent play`): {names}")
-    say_precision(out, report)
-    say_audit(out, report)
+def say_remarks(out: Console, report: PlayReport) -> None:
+    """What is worth a remark about what was played, for people."""
+    for remark in report.remarks():
+        out.print(plain(remark))
 
 
 @click.command()
@@ -236,51 +199,13 @@ def _retold(stored: Stored, compared: Comparison | None) -> dict[str, Any]:
 
 
 def _retell(out: Console, stored: Stored, compared: Comparison | None, everything: bool) -> None:
-    result, game = stored.result, stored.game
-    out.print(f"[bold]{game.title}[/]  match {result.match.id}")
-    seats = (stored.versions[0].ref, stored.versions[1].ref)
-    retell(out, game, seats, result, stored.account, everything=everything)
-    if compared is None:
-        return
-    if compared.same:
-        out.print(f"[bold green]reproduced[/]: {len(result.moves):,} moves are the same")
-    elif compared.first_difference is not None:
-        out.print(f"[bold red]differs[/] from move {compared.first_difference:,} on")
-    else:
-        out.print(f"[bold red]differs[/]: it now ends with {compared.again.termination.value}")
+    from arena.replay import WHOLE
 
-
-def retell(
-    out: Console,
-    game: Game,
-    seats: tuple[str, str],
-    result: Result,
-    account: Account,
-    *,
-    everything: bool,
-) -> None:
-    """A match for people: who sat where, how it ended, and its throws or hands."""
-    for seat, who in enumerate(seats):
-        out.print(f"seat {seat} {plain(who)}  {result.returns[seat]:+.0f} {game.unit}")
-    out.print(f"ended: {result.termination.value}, behind: {result.wall}")
-    if result.fault_seat is not None:
-        out.print(f"seat {result.fault_seat} forfeited: {plain(result.fault_message)}")
-    events = account.events
-    shown = events if everything or len(events) <= 30 else (*events[:20], *events[-5:])
-    rows = [game.telling.row(event) for event in shown]
-    out.print(_events_table(rows, cut=len(events) - len(shown)))
-    if rows and game.telling.legend:
-        out.print(game.telling.legend)
-
-
-def _events_table(rows: Sequence[Mapping[str, object]], cut: int) -> Table:
-    from rich.table import Table
-
-    keys = list(rows[0]) if rows else []
-    table = Table(*keys, box=None, caption=f"{cut:,} more: --all shows them" if cut else None)
-    for row in rows:
-        table.add_row(*(str(row[key]) for key in keys))
-    return table
+    stored.sheet(out.width, everything=everything).print_on(out)
+    if not everything and len(stored.account.events) > WHOLE:
+        out.print("--all shows every one")
+    if compared is not None:
+        out.print(f"[bold {'green' if compared.same else 'red'}]{compared}[/]")
 
 
 @click.command()

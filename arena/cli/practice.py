@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.cli.entrants import read, rejected
-from arena.cli.matches import retell
 from arena.cli.references import REF
 from arena.cli.session import Session, game_option, notice, plain, session_options
 from arena.cli.walls import sandbox_options
@@ -95,6 +94,8 @@ def _document(one: PracticeMatch) -> dict[str, Any]:
 
 
 def _say(out: Console, game: Game, found: Sequence[PracticeMatch], *, everything: bool) -> None:
+    from arena.replay import WHOLE, match_sheet
+
     for opponent in dict.fromkeys(one.opponent for one in found):
         values = [one.value for one in found if one.opponent == opponent]
         told = ", ".join(f"{value:+.0f}" for value in values)
@@ -102,8 +103,12 @@ def _say(out: Console, game: Game, found: Sequence[PracticeMatch], *, everything
         out.print(f"[bold]{mean:+8.1f}[/] {game.unit} a match against {plain(opponent)} ({told})")
     worst = min(found, key=lambda one: one.value)
     seats = (HERE, worst.opponent) if worst.seat == 0 else (worst.opponent, HERE)
-    out.print(f"\nthe worst of {len(found)}:")
-    retell(out, game, seats, worst.result, worst.account, everything=everything)
+    title = f"the worst of {len(found)}:"
+    sheet = match_sheet(game, seats, worst.result, worst.account, title, everything=everything)
+    out.print()
+    sheet.print_on(out)
+    if not everything and len(worst.account.events) > WHOLE:
+        out.print("--all shows every one")
     for one in found:
         if one.printed:
             out.print(f"\n[bold]printed[/] against {plain(one.opponent)} in seat {one.seat}:")

@@ -14,7 +14,7 @@ import click
 from arena.amounts import MATCHES, MOST_MATCHES
 from arena.analysis.rankings import NASH_RULE, RANKINGS
 from arena.cli.budgets import precision_option
-from arena.cli.matches import report_document, say_audit, say_precision
+from arena.cli.matches import report_document, say_remarks
 from arena.cli.references import REF
 from arena.cli.session import Session, game_option, notice, plain, progress_bar, session_options
 from arena.cli.walls import sandbox_options, sharing_option
@@ -259,8 +259,7 @@ def _say(out: Console, found: Evaluated) -> None:
     for digest, factor in (found.saved or {}).items():
         told = f"of {factor:,.1f} times the matches" if math.isfinite(factor) else "of any number"
         out.print(f"  without luck as precise as plain means {told}: {found.refs[digest]}")
-    say_precision(out, found.report)
-    say_audit(out, found.report)
+    say_remarks(out, found.report)
 
 
 COMMANDS: tuple[click.Command, ...] = (leaderboard, payoffs, evaluate_)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.matches import report_document, say_audit
+from arena.cli.matches import report_document, say_remarks
 from arena.cli.session import Session, game_option, plain, progress_bar, session_options
 from arena.cli.walls import sandbox_options
 from arena.cli.workers import workers_options
@@ -150,7 +150,7 @@ def final(session: Session, name: str, workers: Workers, wall: WallChoice) -> No
 
     def human(out: Console) -> None:
         out.print(f"played {report.played:,} matches; {report.skipped:,} were stored already")
-        say_audit(out, report)
+        say_remarks(out, report)
         again = session.typed(f"arena tournament certificate {name}")
         out.print(f"certify it:  {plain(again)}", soft_wrap=True)
 

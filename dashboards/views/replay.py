@@ -13,7 +13,7 @@ from streamlit.elements.lib.column_types import ColumnConfig
 from arena.errors import UsageFault
 from arena.figures.score import running_score
 from arena.figures.text import signed
-from arena.games.parts import Event, Forfeit, Telling
+from arena.games.parts import Event, Telling
 from arena.games.protocol import Game
 from arena.replay import Stored, stored_match
 from arena.values import short
@@ -111,7 +111,7 @@ def _heading(stored: Stored) -> None:
                 f"**{signed(result.returns[seat], 0)}** {game.unit}",
                 width="content",
             )
-    forfeit = forfeit_of(stored)
+    forfeit = stored.forfeit
     if forfeit:
         step, lost = game.step, abs(forfeit.end - score_at_fault(stored))
         st.warning(
@@ -156,23 +156,13 @@ def score_at_fault(stored: Stored) -> float:
     return totals[-1] if totals else 0.0
 
 
-def forfeit_of(stored: Stored) -> Forfeit | None:
-    """Where and how a match was forfeited; None where it was not."""
-    result, steps = stored.result, stored.game.length
-    if result.fault_seat is None:
-        return None
-    # After the last hand a policy is told how it ended, and can fail once more.
-    step = min(len(stored.account.totals) + 1, steps)
-    return Forfeit(step, result.fault_seat, result.termination.value, steps, result.returns[0])
-
-
 def lost_at(match: str, seat: int) -> int:
     """The throw or hand from which a stored match was lost to a seat.
 
     Its forfeit; else where the score began to fall furthest, as that seat sees it.
     """
     stored = _stored(str(data.home().path), match)
-    forfeit = forfeit_of(stored)
+    forfeit = stored.forfeit
     if forfeit is not None and forfeit.seat == seat:
         return forfeit.step
     sign = 1.0 if seat == 0 else -1.0
@@ -240,7 +230,7 @@ def _moves(stored: Stored, playing: str) -> None:
       stored: the match.
       playing: key of the session under which it stands whether the replay moves by itself.
     """
-    events, forfeit, step = stored.account.events, forfeit_of(stored), stored.game.step
+    events, forfeit, step = stored.account.events, stored.forfeit, stored.game.step
     st.session_state.setdefault("replay_speed", USUAL_SPEED)
     if not events:
         st.info("The match was forfeited before anything was played.")
@@ -286,7 +276,7 @@ def _moves(stored: Stored, playing: str) -> None:
             "replay", game=stored.game.name, match=stored.result.match.id, at=str(at)
         )
         st.markdown(f"[Link to {step} {at:,}]({link})", width="content")
-    names = (stored.versions[0].ref, stored.versions[1].ref)
+    names = stored.seats
     telling = stored.game.telling
     st.html(telling.picture(events, at, names, forfeit))
     pointed(

@@ -9,13 +9,14 @@ from html.parser import HTMLParser
 import pyarrow as pa
 import pytest
 
-from arena import Arena
+from arena import Arena, game
 from arena.analysis.estimates import Estimate
 from arena.analysis.rankings import RANKINGS
 from arena.figures.text import number
 from arena.payoffs import PayoffTable
 from arena.printed import Aside, Printed, Sheet, estimate_columns, estimated
 
+STARTER = game("leduc").starter
 HOSTILE = '<script>alert(1)</script>[bold]:smile:\u202e"&'
 
 
@@ -59,10 +60,30 @@ def answers(arena):
         "evaluated": (arena.evaluate("starter/leduc", "leduc", 4), "house/AlwaysFold@1"),
         "policies": (arena.policies("leduc"), "starter/leduc@1"),
         "matches": (arena.matches("leduc", limit=3), "house/"),
+        "report": (arena.play("leduc", 4), "were stored already"),
+        "enrolled": (arena.submit(STARTER.source, "leduc", "ada/one"), "ada/one@1"),
+        "match": (a_match(arena), "house/CFR+@1"),
     }
 
 
-@pytest.mark.parametrize("kind", ["leaderboard", "payoffs", "evaluated", "policies", "matches"])
+def a_match(arena):
+    """A match of Leduc that an equilibrium plays."""
+    return arena.match(arena.matches("leduc", "house/CFR+", limit=1)[0].id)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "leaderboard",
+        "payoffs",
+        "evaluated",
+        "policies",
+        "matches",
+        "report",
+        "enrolled",
+        "match",
+    ],
+)
 def test_answers_print_and_convert(played, kind):
     answer, inside = answers(played)[kind]
     assert isinstance(answer, Printed)
@@ -71,7 +92,7 @@ def test_answers_print_and_convert(played, kind):
     parsed = Markup(page)
     assert parsed.tags.count("table") == 1
     drawn = answer.picture()
-    assert bool(drawn) == (kind in ("leaderboard", "payoffs", "evaluated"))
+    assert bool(drawn) == (kind in ("leaderboard", "payoffs", "evaluated", "match"))
     assert drawn in page
     assert not drawn or "CFR+" in "".join(Markup(drawn).texts)
     assert inside in "".join(parsed.texts)
@@ -79,6 +100,22 @@ def test_answers_print_and_convert(played, kind):
     assert table.num_rows == answer.to_pandas().shape[0] > 0
     shown = answer.sheet()
     assert all(len(row) == len(shown.columns) for row in shown.rows)
+
+
+def test_a_match_shows_its_beginning_its_end_and_keeps_all_of_it(played):
+    match = a_match(played)
+    hands = match.game.length
+    assert [row[0] for row in match.sheet().rows] == [
+        str(hand) for hand in (*range(1, 21), *range(hands - 4, hands + 1))
+    ]
+    assert f"{hands - 25} hands in the middle are left out" in match.sheet().note
+    assert len(match.sheet(everything=True).rows) == match.to_arrow().num_rows == hands
+    assert match.to_arrow().to_pylist()[-1]["So far"] == match.result.returns[0]
+    assert str(played.replay(match.result.match.id)).startswith("reproduced: ")
+
+
+def test_a_rejection_says_what_was_wrong(played):
+    assert str(played.check("x =", "leduc")).startswith("rejected: syntax-error: line 1")
 
 
 def test_a_leaderboard_keeps_its_numbers(played):

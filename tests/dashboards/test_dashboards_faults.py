@@ -169,7 +169,7 @@ def test_replays_of_forfeited_hands(page: Page, arena: Arena) -> None:
     assert len(rows) == 4
     for row in rows:
         stored = stored_match(home, row.id)
-        forfeit = replay.forfeit_of(stored)
+        forfeit = stored.forfeit
         assert forfeit
         unfinished = stored.account.events[-1]["outcome"] == "UNFINISHED"
         assert forfeit.step == len(stored.account.events) + (0 if unfinished else 1)
