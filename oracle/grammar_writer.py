@@ -57,4 +57,5 @@ def attempt_of(key: str) -> int:
 def _scored(task: Task, source: str, score: Score) -> Scored:
     """A scored program with its returns in the order of the task's opponents."""
     means = {one.digest: one.mean for one in score.against}
-    return Scored(source, tuple(means[one.digest] for one in task.opponents), score.stderr)
+    returns = tuple(means[one.digest] for one in task.opponents)
+    return Scored(source, returns, score.stderr, score.u if task.hidden else None)

@@ -10,7 +10,9 @@ taken from the choices that it made in stored matches, and mean the same in ever
 - memory: how much its last choice in the same situation tells beside that, likewise.
 
 A game's situation has what the other did last, so reactivity is dependence on the other's history
-and memory is dependence on its own.  Each class keeps the program that returned most.
+and memory is dependence on its own.  Each class keeps the program that returned most in the newest
+iteration that tried one of it: what programs return in different iterations, from other mixtures
+and other hidden opponents, cannot be compared (the first have the weakest to beat).
 """
 
 from __future__ import annotations
@@ -79,14 +81,14 @@ def _unit(value: float) -> float:
     return min(1.0, max(0.0, value))
 
 
-def elites(tried: Iterable[tuple[_T, float, Behaviour]]) -> list[_T]:
-    """The best of each class, in the order of the classes; the earliest of equals.
+def elites(tried: Iterable[tuple[_T, int, float, Behaviour]]) -> list[_T]:
+    """The newest iteration's best of each class, in the order of the classes; of equals the first.
 
     Args:
-      tried: programs, what they returned, how they behave.
+      tried: programs, their iterations, what they returned there, how they behave.
     """
-    best: dict[tuple[int, ...], tuple[float, _T]] = {}
-    for one, u, how in tried:
-        if how.cell not in best or u > best[how.cell][0]:
-            best[how.cell] = (u, one)
+    best: dict[tuple[int, ...], tuple[tuple[int, float], _T]] = {}
+    for one, k, u, how in tried:
+        if how.cell not in best or (k, u) > best[how.cell][0]:
+            best[how.cell] = ((k, u), one)
     return [best[cell][1] for cell in sorted(best)]

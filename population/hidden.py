@@ -109,7 +109,7 @@ def _tried(
 
 def _behaving(
     matches: Matches, first: int, before: Sequence[Iteration], members: set[str]
-) -> Iterator[tuple[str, float, Behaviour]]:
+) -> Iterator[tuple[str, int, float, Behaviour]]:
     game = matches.game
     if game.stationary is None:
         return
@@ -122,7 +122,8 @@ def _behaving(
             if not met:
                 continue
             below = first + min(_BEHAVIOUR_MATCHES, met[0].matches)
-            yield digest, score.u, _behaved(matches, digest, met[0].digest, first, below)
+            how = _behaved(matches, digest, met[0].digest, first, below)
+            yield digest, iteration.k, score.u, how
 
 
 def _behaved(matches: Matches, digest: str, against: str, first: int, below: int) -> Behaviour:

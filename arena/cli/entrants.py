@@ -368,7 +368,7 @@ def yank(session: Session, ref: str, game: Game | None, reason: str) -> None:
     left = f"; it goes on as {', '.join(version.also)}" if version.also else ""
     undo = session.typed(f"arena reinstate {version.ref} --game {version.game}")
     told = f"yanked  {version.ref}{left} (undo: {undo})"
-    session.answer(_summary(version), lambda out: out.print(told, soft_wrap=True))
+    session.answer(_summary(version), lambda out: out.print(plain(told), soft_wrap=True))
 
 
 @click.command()

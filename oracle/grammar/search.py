@@ -73,12 +73,19 @@ class Scored:
     Attributes:
       source: the program.
       returns: mean return against each opponent, in the question's order.
-      stderr: of the mean over the mixture, 0 where it is not known.
+      stderr: of what it is scored by, 0 where it is not known.
+      u: what it is scored by where that is more than the mixture: hidden opponents count, too,
+        and nobody who writes a program is shown those.
     """
 
     source: str
     returns: tuple[float, ...]
     stderr: float = 0.0
+    u: float | None = None
+
+    def score(self, weights: Sequence[float]) -> float:
+        """What is to be raised."""
+        return self.mean(weights) if self.u is None else self.u
 
     def mean(self, weights: Sequence[float]) -> float:
         """Return against an opponent drawn by the weights."""
@@ -195,12 +202,12 @@ class GrammarOracle:
             ]
             return moves.meet(start, question, needs, rng)
         if dice < 0.6:
-            rows = [(genome, scored.mean(weights)) for genome, scored in known]
+            rows = [(genome, scored.score(weights)) for genome, scored in known]
             return moves.follow(start, part_credits(rows), grammar, rng)
         if dice < 0.75 and len(known) > 1:
-            best = sorted(known, key=lambda row: -row[1].mean(weights))[:4]
+            best = sorted(known, key=lambda row: -row[1].score(weights))[:4]
             mate, scored = rng.choice(best)
-            reason = f"crossed with one that returned {scored.mean(weights):+.1f}"
+            reason = f"crossed with one that returned {scored.score(weights):+.1f}"
             return Move(grammar.cross(start, mate, rng), reason)
         if self.start is Start.PLAIN and rng.random() < 0.5:
             return Move(grammar.grow(start, rng), "parts drawn at random")
@@ -235,7 +242,8 @@ def _written(question: Question, start: Genome, move: Move, current: Scored | No
     if current is not None:
         told = read_story(current.source)
         against = {question.name(i): value for i, value in enumerate(current.returns)}
-        parent = Measured(current.mean(question.weights), current.stderr, against)
+        mean, hidden = current.score(question.weights), current.u is not None
+        parent = Measured(mean, current.stderr, against, hidden)
     changes = shortened(GRAMMARS[question.game].changes(start, move.genome))
     step = Step(question.task, move.reason, changes, parent)
     return write_source(move.genome, told.then(step))

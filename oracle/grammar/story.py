@@ -28,11 +28,13 @@ class Measured:
       mean: against an opponent drawn from the mixture.
       stderr: of the mean; 0 where it is not known.
       against: mean by the opponent's name.
+      hidden: whether opponents that are not named have a share in the mean.
     """
 
     mean: float
     stderr: float = 0.0
     against: Mapping[str, float] = field(default_factory=dict)
+    hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,8 @@ def to_json(story: Story) -> str:
             found = step["parent"]
             found["against"] = {name: round(x, 1) for name, x in found["against"].items()}
             found["mean"], found["stderr"] = round(found["mean"], 1), round(found["stderr"], 1)
+            if not found["hidden"]:
+                del found["hidden"]  # most have none, and programs keep their text
     return json.dumps(document, sort_keys=True, separators=(",", ":"))
 
 
@@ -123,9 +127,10 @@ def _told(step: Step) -> str:
 
 def _returned(found: Measured) -> str:
     error = f" +- {found.stderr:.1f}" if found.stderr else ""
+    hidden = ", hidden opponents counted" if found.hidden else ""
     worst = min(found.against, key=found.against.__getitem__, default=None)
     where = f" ({found.against[worst]:+.1f} against {worst})" if worst is not None else ""
-    return f"{found.mean:+.1f}{error}{where}"
+    return f"{found.mean:+.1f}{error}{hidden}{where}"
 
 
 def _gain(step: Step, later: Step | None) -> str:

@@ -88,7 +88,8 @@ class Budget:
 
     A call is admitted while what was spent, and what the calls under way may come to (each as
     much as the largest so far), stays below the limit.  Where there is a limit on cost or tokens,
-    nobody else is admitted before the first call says what one comes to.  So a limit can be passed
+    nobody else is admitted before a call has said what one comes to: one that was withheld, or
+    that a free model answered, has not.  So a limit can be passed
     by no more than what one call costs more than every call before it.
     """
 
@@ -167,7 +168,8 @@ class Budget:
 
     def _nothing_known(self, price: Price | None) -> bool:
         costs = self.max_cost is not None and price != FREE
-        return (costs or self.max_tokens is not None) and self._spent.calls == 0
+        unknown_cost = costs and not self._spent.dearest
+        return unknown_cost or (self.max_tokens is not None and not self._spent.longest)
 
     def _reached(self, *, free: bool) -> str:
         spent, waiting = self._spent, self._under_way

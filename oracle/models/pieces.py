@@ -12,13 +12,15 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from oracle.models.chat_completions import error_in, text_of
+from oracle.models.chat_completions import error_in, read_refusal, text_of
 
 _BLANK = "\ufeff \t\r\n"
 _EVENTS = ("data:", "event:", "id:", "retry:", ":")
 _END = "[DONE]"
 _TEXTS = ("content", "reasoning_content", "reasoning", "thinking", "refusal")
 """Parts of a message that come in pieces."""
+_ANSWERS = ("content", "refusal")
+"""Those of them that answer; the others are what the model thought."""
 
 
 def document_in(text: str) -> Any:
@@ -38,14 +40,13 @@ def document_in(text: str) -> Any:
         raise ValueError("its pieces are no JSON objects")
     for place, one in enumerate(pieces):
         if _is_error(one):
-            return _failed(
-                one, begun=any(_first(before.get("choices")) for before in pieces[:place])
-            )
-    usage = _last(pieces, "usage")
-    for one in pieces:
-        if any(_is_whole(choice.get("message")) for choice in _first(one.get("choices"))):
-            return {**one, "usage": one.get("usage") or usage}
-    return _joined(pieces, ended=_END in data)
+            return _failed(one, begun=any(map(_begins, pieces[:place])))
+    whole = [one for one in pieces if _says(one, "message")]
+    streamed = any(_says(one, "delta") for one in pieces)
+    if len(whole) == 1 and (not streamed or _says(whole[0], "message", _ANSWERS)):
+        return {**whole[0], "usage": whole[0].get("usage") or _last(pieces, "usage")}
+    part = "message" if whole and not streamed else "delta"  # some call the increments so
+    return _joined(pieces, part, ended=_END in data)
 
 
 def _is_error(piece: Mapping[str, Any]) -> bool:
@@ -58,23 +59,32 @@ def _failed(piece: Mapping[str, Any], *, begun: bool) -> dict[str, Any]:
     """The document of a failure alone: whatever came before it is no answer."""
     document = {"error": piece.get("error") or piece}
     failed = error_in(document)
-    if begun and failed is not None and not failed[0]:  # of no status: not the question's fault
-        raise ValueError("it fails in the middle of an answer in pieces")
+    if begun and failed is not None and not failed[0]:  # of no status
+        refusal = read_refusal(0, document, "")
+        if not (refusal.too_long or refusal.by_policy or refusal.code == "insufficient_quota"):
+            raise ValueError("it fails in the middle of an answer in pieces")
     return document
 
 
-def _is_whole(message: object) -> bool:
-    """Whether a message says anything; at the end of an answer in pieces some are empty."""
-    return isinstance(message, Mapping) and any(message.get(name) for name in _TEXTS)
+def _says(piece: Mapping[str, Any], part: str, texts: Sequence[str] = _TEXTS) -> bool:
+    """Whether a part of a piece has any text: the first and the last often have none."""
+    found = [one.get(part) for one in _first(piece.get("choices"))]
+    return any(isinstance(one, Mapping) and any(map(one.get, texts)) for one in found)
 
 
-def _joined(pieces: Sequence[Mapping[str, Any]], *, ended: bool) -> dict[str, Any]:
-    """A document of the first choices of all pieces."""
+def _begins(piece: Mapping[str, Any]) -> bool:
+    """Whether an answer has begun with this piece."""
+    told = any(one.get("text") for one in _first(piece.get("choices")))
+    return told or _says(piece, "delta") or _says(piece, "message")
+
+
+def _joined(pieces: Sequence[Mapping[str, Any]], part: str, *, ended: bool) -> dict[str, Any]:
+    """A document of the first choices of all pieces; `part` names where their texts are."""
     choices = [one for piece in pieces for one in _first(piece.get("choices"))]
     finish = [one["finish_reason"] for one in choices if one.get("finish_reason")]
     if not finish and not ended:
         raise ValueError("it ends in the middle of an answer in pieces")
-    deltas = [one.get("delta") for one in choices]
+    deltas = [one.get(part) for one in choices]
     message: dict[str, Any] = {"role": "assistant"}
     for name in _TEXTS:
         found = [one.get(name) for one in deltas if isinstance(one, Mapping) and one.get(name)]

@@ -61,7 +61,6 @@ def answers(arena):
         "policies": (arena.policies("leduc"), "starter/leduc@1"),
         "matches": (arena.matches("leduc", limit=3), "house/"),
         "report": (arena.play("leduc", 4), "were stored already"),
-        "enrolled": (arena.submit(STARTER.source, "leduc", "ada/one"), "ada/one@1"),
         "match": (a_match(arena), "house/CFR+@1"),
     }
 
@@ -80,7 +79,6 @@ def a_match(arena):
         "policies",
         "matches",
         "report",
-        "enrolled",
         "match",
     ],
 )
@@ -94,7 +92,8 @@ def test_answers_print_and_convert(played, kind):
     drawn = answer.picture()
     assert bool(drawn) == (kind in ("leaderboard", "payoffs", "evaluated", "match"))
     assert drawn in page
-    assert not drawn or "CFR+" in "".join(Markup(drawn).texts)
+    label = "ahead, in chips" if kind == "match" else "CFR+"
+    assert not drawn or label in "".join(Markup(drawn).texts)
     assert inside in "".join(parsed.texts)
     assert isinstance(table, pa.Table)
     assert table.num_rows == answer.to_pandas().shape[0] > 0
@@ -112,6 +111,16 @@ def test_a_match_shows_its_beginning_its_end_and_keeps_all_of_it(played):
     assert len(match.sheet(everything=True).rows) == match.to_arrow().num_rows == hands
     assert match.to_arrow().to_pylist()[-1]["So far"] == match.result.returns[0]
     assert str(played.replay(match.result.match.id)).startswith("reproduced: ")
+
+
+def test_who_was_enrolled_prints_and_converts(house, tmp_path):
+    with Arena(shutil.copytree(house, tmp_path / "home"), sandbox="process", workers=1) as arena:
+        enrolled = arena.submit(STARTER.source, "leduc", "ada/one", description="calls")
+    assert isinstance(enrolled, Printed)
+    assert "ada/one@1" in str(enrolled) and enrolled.version.digest in str(enrolled)
+    assert Markup(enrolled._repr_html_()).tags.count("table") == 1
+    (row,) = enrolled.to_arrow().to_pylist()
+    assert (row["policy"], row["created"], row["credited"]) == ("ada/one@1", False, True)
 
 
 def test_a_rejection_says_what_was_wrong(played):

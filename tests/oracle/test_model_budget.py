@@ -78,6 +78,28 @@ def test_nobody_else_is_admitted_before_the_first_says_what_a_call_costs():
         assert waiting.result(timeout=60) is None
 
 
+@pytest.mark.parametrize("limits", [{"max_cost": 1.0}, {"max_tokens": 100}])
+def test_a_withheld_reply_does_not_say_what_a_call_comes_to(limits):
+    budget = Budget(**limits)
+    spend(budget, reply(0, 0.0))
+    budget.admit()
+    with ThreadPoolExecutor() as pool:
+        waiting = [pool.submit(budget.admit) for _ in range(3)]
+        budget.settle(reply(100, 1.0))
+    assert all(isinstance(one.exception(), BudgetSpent) for one in waiting)
+
+
+def test_a_free_model_does_not_say_what_a_call_costs():
+    budget = Budget(max_cost=1.0)
+    budget.admit(FREE)
+    budget.settle(reply(100, 0.0))
+    budget.admit(Price(1, 1))
+    with ThreadPoolExecutor() as pool:
+        waiting = pool.submit(budget.admit, Price(1, 1))
+        budget.settle(reply(100, 1.0))
+    assert isinstance(waiting.exception(), BudgetSpent)
+
+
 def test_tokens_are_limited():
     budget = Budget(max_tokens=100)
     spend(budget, reply(99), reply(50))

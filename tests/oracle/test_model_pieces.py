@@ -128,6 +128,36 @@ def test_a_refusal_among_the_pieces_is_one(server):
         model.generate(ASKED)
 
 
+@pytest.mark.parametrize("before", [piece(role="assistant", content=""), piece(content="po")])
+def test_a_refusal_is_one_whatever_came_before_it(server, before):
+    too_long = {"error": {"message": "too long", "code": "context_length_exceeded"}}
+    broke = {"error": {"message": "no credit", "code": "insufficient_quota"}}
+    server.then(Step(raw=events(before, too_long)), Step(raw=events(before, broke)))
+    with asking(server) as model:
+        assert model.generate(ASKED).unread
+        with pytest.raises(CallRefused, match="no credit"):
+            model.generate(ASKED)
+    assert len(server.asked) == 2
+
+
+def test_an_error_of_no_status_before_the_first_word_is_the_servers_answer(server):
+    server.then(Step(raw=events(piece(role="assistant", content=""), {"message": "bad model"})))
+    with asking(server) as model, pytest.raises(CallRefused, match="bad model"):
+        model.generate(ASKED)
+
+
+def test_increments_that_are_called_messages_are_put_together(server):
+    parts = [piece(content=text) for text in ("po", "ng")]
+    for one in parts:
+        one["choices"][0]["message"] = one["choices"][0].pop("delta")
+    server.then(Step(raw=events(*parts, piece("stop"))))
+    thought = {"choices": [{"message": {"reasoning": "hm"}, "finish_reason": "stop"}]}
+    server.then(Step(raw=events(piece(content="pong"), thought)))
+    with asking(server) as model:
+        assert model.generate(ASKED).text == "pong"
+        assert model.generate(ASKED).text == "pong"
+
+
 def test_pieces_that_are_not_plain_lose_nothing(server):
     parts = [piece(content=[{"type": "text", "text": text}]) for text in ("po", "ng")]
     server.then(Step(raw=events(*parts, piece("stop"))))

@@ -379,5 +379,7 @@ def test_behaviours_are_told_apart() -> None:
     assert reacts.reactivity == pytest.approx(0.63, abs=0.01)  # log 2 / log 3
     assert cycles.predictability < 0.05 < cycles.memory
     assert len({one.cell for one in (constant, uniform, reacts)}) == 3
-    found = elites([("a", 1.0, constant), ("b", 2.0, constant), ("c", 0.0, uniform)])
-    assert found == ["c", "b"]
+    tried = [("a", 1, 1.0, constant), ("b", 1, 2.0, constant), ("c", 1, 0.0, uniform)]
+    assert elites(tried) == ["c", "b"]
+    later = ("d", 2, -3.0, constant)  # in other company than before, so it is not compared
+    assert elites([*tried, later]) == ["c", "d"]
