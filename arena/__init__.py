@@ -27,12 +27,13 @@ if TYPE_CHECKING:
     from arena.payoffs import PayoffTable
     from arena.rejection import Rejection, RejectionKind
     from arena.replay import Comparison, Stored
-    from arena.seam import Tournament
+    from arena.seam import AnyArena
     from arena.standings import Leaderboard
     from arena.tally import PlayReport
     from arena.values import Match, Result, Termination
 
 _HOMES = {
+    "AnyArena": "arena.seam",
     "Arena": "arena.local",
     "Comparison": "arena.replay",
     "Conduct": "arena.conduct",
@@ -52,12 +53,12 @@ _HOMES = {
     "Result": "arena.values",
     "Stored": "arena.replay",
     "Termination": "arena.values",
-    "Tournament": "arena.seam",
     "Workers": "arena.executors",
     "game": "arena.games",
 }
 
 __all__ = [
+    "AnyArena",
     "Arena",
     "Comparison",
     "Conduct",
@@ -77,7 +78,6 @@ __all__ = [
     "Result",
     "Stored",
     "Termination",
-    "Tournament",
     "Workers",
     "game",
 ]

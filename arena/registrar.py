@@ -18,7 +18,7 @@ class Registrar(Record):
     """
 
     def register(self, submission: Submission, *, ours: bool = False) -> PolicyVersion:
-        """Registers a policy of a kind that needs no trial: a mixture of what is registered.
+        """Registers a policy that needs no trial: a mixture of what is registered, or a table.
 
         Raises:
           UsageFault: it is a program; those come in through `enter`.

@@ -29,7 +29,7 @@ from arena import logins
 from arena.errors import ServerError, ServerUnreachable, UsageFault, VersionMismatch
 from arena.following import Told, events_in
 from arena.remote_office import RemoteOffice, method_of
-from arena.seam import Operations, Tournament
+from arena.seam import AnyArena, Operations
 from arena.tally import Progress, silent
 from arena.wire import faults
 from arena.wire.answers import JobTold, account_in, document_in, job_in, plays_in, result_in
@@ -78,10 +78,10 @@ def _nobody(request: httpx2.Request) -> httpx2.Request:
     return request
 
 
-class RemoteArena(Tournament):
+class RemoteArena(AnyArena):
     """A tournament on a server.  A context manager; safe for many threads.
 
-    It has every method of `arena.seam.Tournament`; they are made from the table that the server's
+    It has every method of `arena.seam.AnyArena`; they are made from the table that the server's
     addresses are made from (`arena.wire.calls`).
 
     Args:

@@ -1,8 +1,8 @@
 """What an arena is to whoever uses one, and to whoever runs one, wherever it is.
 
 CSRO asks for no more than this, and nothing here is a path, an open file or a process: values go in
-and come out.  `arena.Arena` is the arena on this machine.  One that speaks to a server would be
-another, and no client would change.  What each method does, the methods of `arena.Arena` say.
+and come out.  `arena.Arena` is the arena on this machine, `arena.remote.RemoteArena` one behind an
+address, and clients cannot tell.  What each method does, the methods of `arena.Arena` say.
 """
 
 from __future__ import annotations
@@ -27,12 +27,11 @@ from arena.tally import Pair, PlayReport, Progress, silent
 from registry.invites import Invite
 from registry.rights import Account, Quota, Role
 from registry.search import Filters
-from registry.tournaments import Entry
-from registry.tournaments import Tournament as Announced
+from registry.tournaments import Entry, Tournament
 from registry.values import Author, Event, PolicyVersion, Season, StatusChange, Submission
 
 
-class Tournament(Protocol):
+class AnyArena(Protocol):
     """An arena, on this machine or elsewhere."""
 
     @property
@@ -224,13 +223,13 @@ class Operations(Protocol):
         limit: int = 1_000,
     ) -> tuple[Event, ...]: ...
 
-    def tournaments(self) -> tuple[Announced, ...]: ...
+    def tournaments(self) -> tuple[Tournament, ...]: ...
 
-    def tournament(self, name: str) -> Announced: ...
+    def tournament(self, name: str) -> Tournament: ...
 
     def counting(self, name: str) -> tuple[Entry, ...]: ...
 
-    def move_closing(self, name: str, closes: datetime | None = None) -> Announced: ...
+    def move_closing(self, name: str, closes: datetime | None = None) -> Tournament: ...
 
     def announce(
         self,
@@ -243,7 +242,7 @@ class Operations(Protocol):
         matches: int = 32,
         hidden: Sequence[str] = (),
         secret: Sequence[tuple[str, str | bytes]] = (),
-    ) -> Announced: ...
+    ) -> Tournament: ...
 
     def final(self, name: str, *, progress: Progress = silent) -> PlayReport: ...
 

@@ -26,8 +26,7 @@ from arena.games.protocol import Game
 from oracle.models.prices import Price
 from oracle.models.protocol import Reply, Request
 from population.config import Measuring, OracleChoice, RunConfig
-from population.csro import Csro
-from population.logbook import Logbook, Silent
+from population.launch import carry_out
 from population.matches import Matches
 from population.oracles import Spending, workshop
 from population.runs import Runs
@@ -98,8 +97,7 @@ def play(
         record = runs.start("tokens", config)
         shop = workshop(runs, record, Spending(), model)
         matches = Matches(arena, game)
-        log = Logbook("tokens", iterations, runs, matches, Silent())
-        Csro("tokens", config, shop.oracle, shop.authorship.lineage_of, matches, log).run()
+        carry_out(runs, "tokens", config, shop.oracle, shop.authorship.lineage_of, matches)
         for one in runs.iterations("tokens"):
             print(f"k{one.k:02}: {len(one.attempts)} attempts, u {one.u:+.1f} +- {one.stderr:.1f}")
     return model.asked

@@ -33,8 +33,8 @@ from arena import Arena, game
 from arena.home import open_home
 from arena.remote import RemoteArena
 from population.config import Measuring, OracleChoice, RunConfig
-from population.csro import Csro
-from population.logbook import Logbook, Silent, at_work
+from population.launch import carry_out
+from population.logbook import at_work
 from population.matches import Matches
 from population.oracles import Spending, workshop
 from population.runs import Runs
@@ -199,9 +199,8 @@ def run(arena: Arena, folder: Path, config: RunConfig) -> list[float]:
     record = runs.start("ada-1", config)
     with at_work(runs, "ada-1"):
         matches = Matches(arena, game(config.game), config.vouched)
-        log = Logbook("ada-1", config.iterations, runs, matches, Silent())
         shop = workshop(runs, record, Spending())
-        Csro("ada-1", config, shop.oracle, shop.authorship.lineage_of, matches, log).run()
+        carry_out(runs, "ada-1", config, shop.oracle, shop.authorship.lineage_of, matches)
         shop.close()
     return [one.effort.seconds for one in runs.iterations("ada-1")]
 

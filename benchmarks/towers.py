@@ -30,8 +30,7 @@ from oracle.models.prices import Price
 from oracle.models.protocol import Reply, Request
 from oracle.values import Score
 from population.config import Measuring, OracleChoice, RunConfig
-from population.csro import Csro
-from population.logbook import Logbook, Silent
+from population.launch import carry_out
 from population.matches import Matches
 from population.oracles import Spending, workshop
 from population.records import Iteration
@@ -192,9 +191,8 @@ def play(folder: Path, share: float, plan: Plan) -> None:
         record = runs.start("towers", config)
         shop = workshop(runs, record, Spending(), Scripted())
         matches = Matches(arena, RRPS, shared=True)  # the scripts are this file's own
-        log = Logbook("towers", plan.iterations, runs, matches, Silent())
         lineage_of = shop.authorship.lineage_of
-        result = Csro("towers", config, shop.oracle, lineage_of, matches, log).run()
+        result = carry_out(runs, "towers", config, shop.oracle, lineage_of, matches)
         print(f"share {share:g}")
         for one in runs.iterations("towers"):
             _say(arena, one, share)

@@ -10,7 +10,7 @@ from arena.games.protocol import Game
 from arena.house.population import Population, default_population
 from arena.kinds.asked import KIND
 from arena.mixing import mixtures_in, through_members
-from arena.seam import Tournament
+from arena.seam import AnyArena
 from arena.tally import Pair
 from oracle.agent.price import Estimate, estimate
 from oracle.agent.settings import AgentSettings, dialogue_of, settings_of
@@ -92,7 +92,7 @@ def model_maker(asking: Asking, spending: Spending) -> Callable[[str], Model]:
     return lambda name: model_from(name, options)
 
 
-def opponents_of(arena: Tournament, game: Game, refs: Sequence[str]) -> list[str]:
+def opponents_of(arena: AnyArena, game: Game, refs: Sequence[str]) -> list[str]:
     """Digests of the opponents: those named, else the evaluation population.
 
     Raises:
@@ -104,7 +104,7 @@ def opponents_of(arena: Tournament, game: Game, refs: Sequence[str]) -> list[str
 
 
 def wanted_of(
-    arena: Tournament, game: Game, digest: str, opponents: Sequence[str], matches: int
+    arena: AnyArena, game: Game, digest: str, opponents: Sequence[str], matches: int
 ) -> dict[Pair, int]:
     """The matches of an agent against some opponents; in the places of mixtures, their members.
 
@@ -116,7 +116,7 @@ def wanted_of(
 
 
 def estimate_in(
-    arena: Tournament,
+    arena: AnyArena,
     game: Game,
     settings: AgentSettings,
     opponents: Sequence[str],
@@ -150,7 +150,7 @@ def is_agents(method: str) -> bool:
     return method.startswith(TITLE)
 
 
-def agent_rows(arena: Tournament, game: Game, population: Population) -> list[Row]:
+def agent_rows(arena: AnyArena, game: Game, population: Population) -> list[Row]:
     """The paper's rows of agents, each with those of its model or with what it would take.
 
     Agents that met the whole population and have no such row come after them.

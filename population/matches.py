@@ -11,7 +11,7 @@ from arena.enrol import Enrolled
 from arena.games.protocol import Game
 from arena.payoffs import PayoffTable
 from arena.rejection import Rejection
-from arena.seam import Tournament
+from arena.seam import AnyArena
 from arena.tally import Pair, Progress, silent
 from population.archive import Behaviour
 from registry.values import Submission
@@ -48,7 +48,7 @@ class Matches:
         matches never change, and each iteration looks at the programs of all iterations before.
     """
 
-    arena: Tournament
+    arena: AnyArena
     game: Game
     shared: bool = False
     progress: Progress = silent

@@ -14,7 +14,7 @@ from arena.games.protocol import Game
 from arena.kinds.mixture import payload_of
 from arena.kinds.neural import KIND as NEURAL
 from arena.kinds.neural import uniform_file
-from arena.seam import Tournament
+from arena.seam import AnyArena
 from arena.submission import KIND, Rejection, prepare
 from oracle.impala.training import check_opponent
 from oracle.values import Opponent, Task
@@ -58,7 +58,7 @@ def name_of(run: str, k: int) -> str:
     return f"{AUTHOR}/{run}-{label_of(k)}"
 
 
-def initial_member(arena: Tournament, game: Game, config: RunConfig) -> Member:
+def initial_member(arena: AnyArena, game: Game, config: RunConfig) -> Member:
     """The policy that a run starts from, registered.
 
     Raises:
@@ -75,7 +75,7 @@ def initial_member(arena: Tournament, game: Game, config: RunConfig) -> Member:
     return Member(version.digest, "initial", version.payload, version.kind)
 
 
-def named_initial(arena: Tournament, game: Game, ref: str, oracle: OracleChoice) -> Member:
+def named_initial(arena: AnyArena, game: Game, ref: str, oracle: OracleChoice) -> Member:
     """A registered policy as the one that a run starts from; registers and stores nothing.
 
     Raises:
@@ -126,7 +126,7 @@ def _uniform(game: Game) -> Submission:
     return prepared
 
 
-def accept(arena: Tournament, run: str, digest: str, k: int) -> Member:
+def accept(arena: AnyArena, run: str, digest: str, k: int) -> Member:
     """Makes the candidate that joins an entrant of the arena."""
     version = arena.admit(digest, f"joined in {run}, iteration {k}")
     return Member(digest, label_of(k), version.payload, version.kind)
@@ -159,7 +159,7 @@ class MixtureRefused(ArenaError):
     """The meta-strategy cannot be called by its run's name."""
 
 
-def register_mixture(arena: Tournament, run: str, config: RunConfig, sigma: Sigma) -> PolicyVersion:
+def register_mixture(arena: AnyArena, run: str, config: RunConfig, sigma: Sigma) -> PolicyVersion:
     """Registers a run's meta-strategy as `csro/RUN`, of kind mixture.
 
     Where the same mixture is registered already (another run found it), the alias RUN names it.

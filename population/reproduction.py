@@ -17,7 +17,7 @@ from arena.games.parts import Learner
 from arena.games.protocol import Game
 from arena.house.population import Population
 from arena.rejection import Rejection
-from arena.seam import Tournament
+from arena.seam import AnyArena
 from arena.submission import prepare
 from oracle.alpha_evolve import Evolution
 from population.comparison import title_of
@@ -161,7 +161,7 @@ def house_row(matches: Matches, published: PaperRow, count: int, population: Pop
     return Row(published.method, published, scores, version.ref, digests=(version.digest,))
 
 
-def brought_up_to_date(row: Row, arena: Tournament, game: Game, population: Population) -> Row:
+def brought_up_to_date(row: Row, arena: AnyArena, game: Game, population: Population) -> Row:
     """A row with figures from all that is stored by now.
 
     Intervals follow from how much deals differ in everything that was played, later rows included.

@@ -17,7 +17,7 @@ from arena.games.protocol import Game
 from arena.house.population import Population
 from arena.mixing import share_of, with_mixtures
 from arena.payoffs import PayoffTable
-from arena.seam import Tournament
+from arena.seam import AnyArena
 from population.matches import Matches
 from population.members import drawn
 from population.records import Sigma
@@ -117,7 +117,7 @@ _MIXED = "mixture"
 
 
 def measured(
-    arena: Tournament, game: Game, digests: Sequence[str], population: Population
+    arena: AnyArena, game: Game, digests: Sequence[str], population: Population
 ) -> Measured:
     """What the stored matches tell about some policies against a population."""
     chosen = tuple(dict.fromkeys(digests))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from arena.games.protocol import Game
 from arena.replay import Stored
-from arena.seam import Tournament
+from arena.seam import AnyArena
 
 QUARTERS = 4
 MOST_MATCHES = 40
@@ -57,7 +57,7 @@ class Retold:
 
 
 def retold(
-    arena: Tournament, game: Game, digest: str, against: str, first: int, below: int
+    arena: AnyArena, game: Game, digest: str, against: str, first: int, below: int
 ) -> list[Retold]:
     """Retells the first matches of two policies among these repetitions, from the first's view.
 
@@ -77,7 +77,7 @@ def retold(
 
 
 def situations(
-    arena: Tournament, game: Game, digest: str, against: str, below: int
+    arena: AnyArena, game: Game, digest: str, against: str, below: int
 ) -> Situations | None:
     """Retells matches of two policies; None where there are none.
 

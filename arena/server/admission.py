@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from arena.errors import UsageFault
 from arena.games.protocol import Game
+from arena.kinds import tabular
 from arena.kinds.mixture import weights_of
 from arena.kinds.neural import KIND as NEURAL
 from arena.kinds.neural import file_of
@@ -22,9 +23,9 @@ from arena.submission import KIND as PYTHON
 from arena.submission import prepare
 from registry.values import Status, Submission
 
-MIXTURE = "mixture"
-LARGEST_MIXTURE = 1 << 18
-"""Characters of one's payload: some 2,500 members."""
+MIXTURE, TABULAR = "mixture", "tabular"
+LARGEST_DATA = 1 << 18
+"""Characters of a payload: some 2,500 members of a mixture."""
 
 
 def prepared_again(
@@ -67,20 +68,42 @@ def _again(game: Game, one: Submission) -> Submission | Rejection:
     return replace(one, payload=made.payload, code_digest=made.code_digest)
 
 
-def check_mixture(one: Submission, registrar: Registrar) -> None:
-    """Does nothing for a mixture of what is registered.
+def check_data(one: Submission, registrar: Registrar) -> None:
+    """Does nothing for what needs no trial: a mixture of what is registered, or a run's table.
 
     Raises:
-      UsageFault: it is something else, or nobody could draw from it.
-      UnknownPolicy: a member is not registered.
+      UsageFault: it is something else, or nobody could play it.
+      UnknownPolicy: a mixture's member is not registered.
     """
-    if one.kind != MIXTURE:
-        raise UsageFault(f"{one.name} is of kind {one.kind}; a server registers mixtures only")
-    if len(one.payload) > LARGEST_MIXTURE:
+    table = one.kind == TABULAR and one.status is Status.CANDIDATE
+    if one.kind != MIXTURE and not table:
         raise UsageFault(
-            f"{one.name} has {len(one.payload):,} characters of weights: at most "
-            f"{LARGEST_MIXTURE:,} are taken"
+            f"{one.name} is of kind {one.kind}; a server registers mixtures, and the tables that "
+            "the candidates of a run meet"
         )
+    if len(one.payload) > LARGEST_DATA:
+        raise UsageFault(
+            f"{one.name} has {len(one.payload):,} characters: at most {LARGEST_DATA:,} are taken"
+        )
+    if table:
+        _check_table(one)
+    else:
+        _check_mixture(one, registrar)
+
+
+def _check_table(one: Submission) -> None:
+    space = game_of(one.game).states
+    if space is None:
+        raise UsageFault(f"{one.name} is a table, and {one.game} has no information states")
+    try:
+        canonical = tabular.payload_of(space, tabular.states_of(space, one.payload))
+    except ValueError as error:
+        raise UsageFault(f"{one.name} is no table of {one.game}: {error}") from None
+    if canonical != one.payload:  # the same table would have two digests
+        raise UsageFault(f"{one.name} is not written as `arena.kinds.tabular.payload_of` does")
+
+
+def _check_mixture(one: Submission, registrar: Registrar) -> None:
     try:
         weights = weights_of(one.payload)
     except ValueError as error:

@@ -15,7 +15,7 @@ from arena.errors import KNOWN, BadRequest, NotAllowed, QuotaSpent, UsageFault, 
 from arena.home import Home
 from arena.office import Office
 from arena.registrar import Registrar
-from arena.server.admission import check_mixture
+from arena.server.admission import check_data
 from arena.server.ledger import Job, Ledger, State
 from arena.server.player import Player
 from arena.server.rights import check, handed_in, veiled, veiled_certificate, view_of
@@ -239,7 +239,7 @@ class Service:
     ) -> str:
         check(call, account, arguments, registrar)
         if call.name == "register":
-            check_mixture(arguments["submission"], registrar)
+            check_data(arguments["submission"], registrar)
             self.player.check_quota(account, 1)
         at = Office(registrar.home) if call.of_office else registrar
         found = getattr(at, call.name)(**arguments)

@@ -1,6 +1,6 @@
 """The table of methods: what of an arena can be asked over a wire, how, and by whom.
 
-It is derived from the signatures of `arena.seam.Tournament` and `arena.seam.Operations`.  What a
+It is derived from the signatures of `arena.seam.AnyArena` and `arena.seam.Operations`.  What a
 signature does not say stands in `_RULES`: whether a method reads, changes or takes long, and which
 role it needs.
 """
@@ -16,7 +16,7 @@ from typing import Any, get_args
 
 from arena.errors import BadRequest
 from arena.games import GAMES
-from arena.seam import Operations, Tournament
+from arena.seam import AnyArena, Operations
 from arena.wire.codec import Codec, Json, Malformed, codec, documented, hints_of
 from registry.rights import Role
 
@@ -189,8 +189,8 @@ def calls() -> Mapping[str, Call]:
     """Every method of the seam that crosses the wire, by name."""
     made = {}
     for name, (how, may) in _RULES.items():
-        of_office = name not in vars(Tournament)
-        member = vars(Operations if of_office else Tournament)[name]
+        of_office = name not in vars(AnyArena)
+        member = vars(Operations if of_office else AnyArena)[name]
         is_property = isinstance(member, property)
         function = member.fget if is_property else member
         parameters, needed = _parameters(function)

@@ -15,8 +15,9 @@ from oracle.models.choice import names_of
 from population.cli.progress import bars
 from population.cli.telling import answer
 from population.config import OracleChoice, RunConfig
-from population.csro import Csro, Result
-from population.logbook import Logbook, at_work
+from population.csro import Result
+from population.launch import carry_out
+from population.logbook import at_work
 from population.matches import Matches
 from population.oracles import Spending, check_model, workshop
 from population.records import RunRecord
@@ -69,11 +70,11 @@ def go_on(
     with at_work(runs, record.name), bars(record) as watcher:
         config = record.config
         matches = Matches(arena, game_named(config.game), config.vouched, watcher.plays)
-        log = Logbook(record.name, config.iterations, runs, matches, watcher)
         shop = workshop(runs, record, spending, elsewhere=elsewhere, learns=watcher.learns)
         lineage_of = shop.authorship.lineage_of
         try:
-            result = Csro(record.name, config, shop.oracle, lineage_of, matches, log).run()
+            name = record.name
+            result = carry_out(runs, name, config, shop.oracle, lineage_of, matches, watcher)
         finally:
             shop.close()
     for wall, number in sorted(matches.spent.walls.items()):

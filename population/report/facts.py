@@ -11,7 +11,7 @@ from arena.games.protocol import Game
 from arena.house.population import Population, default_population
 from arena.payoffs import PayoffTable
 from arena.readable import readable
-from arena.seam import Tournament
+from arena.seam import AnyArena
 from arena.submission import KIND
 from oracle.models.budget import Spent
 from population.comparison import best_single
@@ -103,7 +103,7 @@ def sigmas_of(record: RunRecord, iterations: tuple[Iteration, ...]) -> list[Sigm
 
 
 def gather(
-    arena: Tournament, runs: Runs, name: str, population: Population | None = None
+    arena: AnyArena, runs: Runs, name: str, population: Population | None = None
 ) -> RunFacts:
     """Reads all about a run; plays nothing.
 
@@ -149,7 +149,7 @@ def members_of(record: RunRecord, iterations: tuple[Iteration, ...]) -> dict[str
 
 
 def _members(
-    arena: Tournament, joined: dict[str, str], iterations: tuple[Iteration, ...]
+    arena: AnyArena, joined: dict[str, str], iterations: tuple[Iteration, ...]
 ) -> tuple[MemberFacts, ...]:
     parents = {one.accepted: _parent(one) for one in iterations if one.accepted}
     wanted = {*joined, *filter(None, parents.values())}
@@ -192,5 +192,5 @@ def _step(iteration: Iteration, known: Measured, usage: Usage) -> Step:
     )
 
 
-def _ref(arena: Tournament, digest: str) -> str:
+def _ref(arena: AnyArena, digest: str) -> str:
     return arena.versions([digest])[digest].ref if digest else ""

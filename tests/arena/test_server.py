@@ -129,6 +129,17 @@ def test_nobody_s_word_is_taken_for_a_digest(as_):
     for kind, payload in (("mixture", "nonsense"), ("native", "rockbot")):
         with pytest.raises(UsageFault):
             as_("boss").register(Submission("rrps", "ada/x", kind, payload))
+    table = as_("boss").policy("house/AlwaysCall", "leduc").payload
+    for name, payload, told in (
+        ("leduc", "nonsense", "is no table"),
+        ("leduc", table.replace(" ", "").replace(",", ", "), "not written as"),
+        ("rrps", table, "no information states"),
+    ):
+        tried = Submission(name, "csro/ada-x", "tabular", payload, status=Status.CANDIDATE)
+        with pytest.raises(UsageFault, match=told):
+            as_("ada").register(tried)
+    with pytest.raises(UsageFault, match="of kind tabular"):  # an entrant plays its trial
+        as_("ada").register(Submission("leduc", "ada/x", "tabular", table))
 
 
 def test_an_open_season_keeps_its_key_and_its_cards(as_):

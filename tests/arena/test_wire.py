@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from arena import GAMES, Tournament, game
+from arena import GAMES, AnyArena, game
 from arena.errors import ArenaError, BadRequest, ServerFault, UsageFault
 from arena.games.protocol import Game
 from arena.listings import Matches, Policies
@@ -115,7 +115,7 @@ def crossed(of, value):
 
 SEAM = {
     name: member
-    for name, member in (*vars(Tournament).items(), *vars(Operations).items())
+    for name, member in (*vars(AnyArena).items(), *vars(Operations).items())
     if not name.startswith("_") and name not in HERE_ONLY
 }
 RESULTS = {

@@ -24,8 +24,7 @@ from oracle.models.gemini import GeminiModel
 from oracle.models.options import ServerOptions
 from oracle.models.prices import Price
 from population.config import Measuring, OracleChoice, RunConfig
-from population.csro import Csro
-from population.logbook import Logbook
+from population.launch import carry_out
 from population.matches import Matches
 from population.oracles import Spending, workshop
 from population.records import RunState
@@ -36,7 +35,7 @@ from registry.values import Submission
 from tests.dashboards.looking import HOSTILE, needs_browser
 from tests.oracle.llm_server import LLMServer
 from tests.population.scripted_oracles import program
-from tests.population.small_run import Silent, run_small
+from tests.population.small_run import run_small
 
 CRASHER = f'''"""{HOSTILE}"""
 
@@ -183,10 +182,8 @@ def ask_a_model(arena: Arena) -> None:
             model = GeminiModel("made-up", ServerOptions(server.url, price=PRICE))
             shop = workshop(runs, runs.start("asked", config), Spending(max_calls=1), model)
             lineage, matches = shop.authorship.lineage_of, Matches(arena, game_named("rrps"))
-            log = Logbook("asked", config.iterations, runs, matches, Silent())
-            csro = Csro("asked", config, shop.oracle, lineage, matches, log)
             with pytest.raises(BudgetSpent) as stop:
-                csro.run()
+                carry_out(runs, "asked", config, shop.oracle, lineage, matches)
     runs.note("asked", RunState.STOPPED, str(stop.value))
 
 

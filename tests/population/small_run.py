@@ -12,9 +12,9 @@ from typing import Any
 
 from arena import Arena, game
 from population.config import Measuring, OracleChoice, RunConfig
-from population.csro import Csro, Result
+from population.csro import Result
 from population.evaluator import Lineage
-from population.logbook import Logbook
+from population.launch import carry_out
 from population.matches import Matches
 from population.records import Iteration
 from population.runs import Runs
@@ -76,12 +76,11 @@ def run_small(
     runs.start(name, config)
     watcher = watcher or Silent()
     matches = Matches(arena, game("rrps"), progress=watcher.plays)
-    log = Logbook(name, iterations, runs, matches, watcher)
 
     def lineage_of(source: str) -> Lineage:
         return Lineage({"run": name})
 
-    return Csro(name, config, oracle or SmallOracle(), lineage_of, matches, log).run()
+    return carry_out(runs, name, config, oracle or SmallOracle(), lineage_of, matches, watcher)
 
 
 def told(home: Path, name: str) -> dict[str, Any]:

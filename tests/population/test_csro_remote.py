@@ -4,7 +4,9 @@ import shutil
 
 from click.testing import CliRunner
 
-from arena import Arena
+from arena import Arena, game
+from oracle import Evaluate, Task
+from population import run_csro
 from population.cli import main
 from population.runs import Runs
 from tests.arena.serving import served
@@ -45,6 +47,32 @@ def test_a_run_is_the_same_here_and_behind_an_address(house, tmp_path, monkeypat
             rows = arena.matches("leduc", limit=None)
             tables.append({row.id: (row.return_low, row.termination) for row in rows})
     assert tables[0] == tables[1] and tables[0]
+
+
+def test_an_oracle_of_ones_own_runs_against_a_server(house, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    own = {"iterations": 1, "seed": 3, "payoff_matches": 4, "evaluation_matches": 4}
+    own |= {"name": "ada-own", "hidden_share": 0.5}
+    found = []
+    with served(shutil.copytree(house, tmp_path / "there")) as there:
+        monkeypatch.setenv("ARENA_TOKEN", there.tokens["ada"])
+        local = Arena(shutil.copytree(house, tmp_path / "here"), workers=1)
+        for place in (local, Arena(there.address)):
+            with place as arena:
+                found.append(run_csro(arena, "kuhn", starter, **own))
+        listed = csro("list", "--home", there.address, "--json").stdout
+    here, behind = found
+    assert here.mixture.digest == behind.mixture.digest
+    assert here.sigma.weights == behind.sigma.weights
+    assert "ada-own" in listed
+
+
+def starter(task: Task, evaluate: Evaluate) -> str:
+    """An oracle that knows one program."""
+    source = game("kuhn").starter.source + "\n# written by an oracle\n"
+    (score,) = evaluate([source])
+    assert task.hidden_share == 0.5 and score.u is not None
+    return source
 
 
 def test_a_run_of_another_author_s_name_is_refused(house, tmp_path, monkeypatch):

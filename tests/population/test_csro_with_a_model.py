@@ -17,15 +17,15 @@ from oracle.models.retry import RetryPolicy
 from oracle.values import Rejected
 from population.comparison import title_of
 from population.config import Measuring, OracleChoice, RunConfig
-from population.csro import Csro, Result
-from population.logbook import Logbook
+from population.csro import Result
+from population.launch import carry_out
 from population.matches import Matches
 from population.oracles import Spending, journal_of, workshop
 from population.runs import Runs
 from population.usage import usage_of
 from tests.oracle.llm_server import LLMServer, Step
 from tests.population.scripted_oracles import BROKEN, NOT_A_POLICY, program
-from tests.population.small_run import Silent, told
+from tests.population.small_run import told
 
 PRICE = Price(1.0, 10.0)
 FAULTS = (
@@ -56,8 +56,7 @@ def run_with(arena: Arena, server: LLMServer, spending: Spending, name: str = "l
     shop = workshop(runs, record, spending, GeminiModel("made-up", options))
     lineage_of = shop.authorship.lineage_of
     matches = Matches(arena, game("rrps"))
-    log = Logbook(name, config.iterations, runs, matches, Silent())
-    return Csro(name, config, shop.oracle, lineage_of, matches, log).run()
+    return carry_out(runs, name, config, shop.oracle, lineage_of, matches)
 
 
 def test_faults_costs_and_a_budget_that_stops_the_run(

@@ -28,10 +28,9 @@ from population.archive import behaviour, elites
 from population.cli import main
 from population.comparison import title_of
 from population.config import Measuring, RunConfig, command_of, measuring_for
-from population.csro import Csro
 from population.evaluator import Evaluator, Lineage
 from population.hidden import STRANGERS, with_hidden
-from population.logbook import Logbook
+from population.launch import carry_out
 from population.matches import Matches
 from population.members import Member, task_of
 from population.mutants import mutant
@@ -39,7 +38,7 @@ from population.records import Sigma
 from population.runs import Runs
 from tests.oracle.stated_returns import a_task, score_of
 from tests.population.scripted_oracles import SmallOracle
-from tests.population.small_run import Silent, small_config, told
+from tests.population.small_run import small_config, told
 from tests.population.test_exploit import ROCKS
 
 SHARE = 0.3
@@ -60,9 +59,8 @@ def run(arena: Arena, name: str, iterations: int = 3) -> RunConfig:
     runs = Runs(arena.home.path)
     runs.start(name, config)
     matches = Matches(arena, game("rrps"), shared=True)
-    log = Logbook(name, iterations, runs, matches, Silent())
     lineage = Lineage({"run": name})
-    Csro(name, config, SmallOracle(drafts=2), lambda source: lineage, matches, log).run()
+    carry_out(runs, name, config, SmallOracle(drafts=2), lambda source: lineage, matches)
     return config
 
 

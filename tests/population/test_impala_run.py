@@ -21,8 +21,8 @@ from oracle.impala.training import Training, usual_training
 from oracle.values import Rejected
 from population.cli import main
 from population.config import NETWORK, TRAINER, Measuring, OracleChoice, RunConfig
-from population.csro import Csro, Result
-from population.logbook import Logbook
+from population.csro import Result
+from population.launch import carry_out
 from population.matches import Matches
 from population.network_rows import network_rows
 from population.oracles import Spending, workshop
@@ -56,10 +56,9 @@ def run(arena: Arena, name: str, config: RunConfig, watcher: Silent) -> Result:
     runs = Runs(arena.home.path)
     record = runs.start(name, config)
     matches = Matches(arena, GAMES[config.game], progress=watcher.plays)
-    log = Logbook(name, config.iterations, runs, matches, watcher)
     shop = workshop(runs, record, Spending())
     origins = shop.authorship.lineage_of
-    return Csro(name, config, shop.oracle, origins, matches, log).run()
+    return carry_out(runs, name, config, shop.oracle, origins, matches, watcher)
 
 
 def test_a_run_of_networks_is_a_run(arena: Arena, new_arena: object) -> None:
