@@ -27,8 +27,8 @@ from arena.kinds.neural import NONE
 from arena.network_seats import crews_of, with_crews
 from arena.plan import Bout, Job, Player, Route
 from arena.values import LOCKSTEP, Result, Termination
-from sandbox.choose import WallChoice, open_wall
-from sandbox.errors import SandboxRefused, SandboxUnavailable
+from sandbox.choose import open_wall
+from sandbox.errors import SandboxError, SandboxRefused, SandboxUnavailable
 from sandbox.values import (
     EXTERNAL,
     Block,
@@ -94,6 +94,7 @@ class BoutHandler:
     limits: Limits = field(default_factory=Limits)
     asked: Asked | None = None
     _walls: dict[bool, Wall] = field(default_factory=dict)
+    _had_one: bool = False
 
     def run(self, job: Job) -> Played:
         """Plays one job."""
@@ -106,7 +107,7 @@ class BoutHandler:
             results = tuple(_play_in_lockstep(game, job, self.asked))
             return Played(results, job.bouts, charged=job.route is Route.LOCKSTEP)
         if job.audit not in self._walls:
-            self._walls[job.audit] = _opened(job.wall, self._walls.get(not job.audit))
+            self._walls[job.audit] = self._open(job)
         try:
             return play_in_box(game, job, self._walls[job.audit], self.limits, self.asked)
         except BaseException:  # its box may have been left in the middle of a block
@@ -119,20 +120,22 @@ class BoutHandler:
             wall.close()
         self._walls = {}
 
+    def _open(self, job: Job) -> Wall:
+        """Opens a wall, on the core of the worker's other one where there is one.
 
-def _opened(choice: WallChoice | None, other: Wall | None) -> Wall:
-    """Opens a wall, on the core of the worker's other one where there is one.
-
-    Raises:
-      SandboxRefused: this machine has none; what raises anything else later is a wall that broke.
-      SandboxUnavailable: it has, as the other one works, and this one did not open.
-    """
-    try:
-        return open_wall(choice, other.core if other else None)
-    except SandboxUnavailable as error:
-        if other is not None:
-            raise
-        raise SandboxRefused(str(error)) from error
+        Raises:
+          SandboxRefused: none has ever opened here, so this machine is taken to have none.
+          SandboxUnavailable: one has, so one can again.  A machine that is short of memory or
+            processes for a moment says so in many ways; a refusal is one of them.
+        """
+        other = self._walls.get(not job.audit)
+        try:
+            wall = open_wall(job.wall, other.core if other else None)
+        except (SandboxError, OSError) as error:
+            kind = SandboxUnavailable if self._had_one else SandboxRefused
+            raise kind(str(error)) from error
+        self._had_one = True
+        return wall
 
 
 def _play_native(game: Game, job: Job) -> Iterator[Result]:

@@ -1,8 +1,9 @@
 """Workers on the machines of a Ray cluster.
 
 Each worker is a Ray actor that holds one processor, and a handler with warm sandboxes.  The node
-chooses the wall by itself; one that has none refuses code that needs it, and is left aside.  What
-a machine answers is taken for true: a cluster is machines of one owner, as the guide says.
+chooses the wall by itself; one that has none refuses code that needs it, and is left aside.  A job
+whose box broke goes to another node where there is one.  What a machine answers is taken for true:
+a cluster is machines of one owner, as the guide says.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from arena.errors import ClusterUnavailable
@@ -25,7 +26,7 @@ from sandbox.errors import SandboxRefused, SandboxUnavailable
 
 _log = logging.getLogger(__name__)
 NO_WORKER_SECONDS = 60.0
-"""After which, without any worker, a cluster is given up."""
+"""After which, without any worker, a cluster is given up; no job waits longer for one to come."""
 REACHED = 10.0
 """Seconds within which a cluster must be reached."""
 NODE_DIED = "its node has died"
@@ -43,7 +44,8 @@ class _Worker:
     """
 
     def __init__(self, build: Callable[[], Handler]) -> None:
-        self._playing = LocalExecutor(build, most=1)
+        # A box that broke is the driver's to know of: it has other nodes for the job.
+        self._playing = LocalExecutor(build, most=1, again=False)
 
     def introduce(self) -> tuple[str, str]:
         """Its machine and its software."""
@@ -65,10 +67,18 @@ class _Worker:
 
 @dataclass(slots=True, eq=False)
 class _Actor:
-    """A worker as the driver knows it; `node` is empty until it has introduced itself."""
+    """A worker as the driver knows it.
+
+    Attributes:
+      node: empty until it has introduced itself.
+      broke: whether the last box that it had broke.
+      asked: when it was asked for, by the monotonic clock.
+    """
 
     handle: Any
     node: str = ""
+    broke: bool = False
+    asked: float = field(default_factory=time.monotonic)
 
 
 def _connect(ray: Any, address: str) -> None:
@@ -165,10 +175,8 @@ class RayExecutor:
         self._busy = busy = dict[Any, tuple[_Actor, Ticket[Any]]]()
         try:
             while True:
-                while self._idle and (ticket := queue.take()) is not None:
-                    actor = self._idle.pop()
-                    busy[actor.handle.run.remote(ticket.job)] = actor, ticket
-                if self._idle and not busy:
+                self._hand_out(queue, busy)
+                if self._idle and not busy and not queue.waiting:
                     return
                 for told in self._wait([*busy, *self._starting], watch):
                     if told in self._starting:
@@ -199,6 +207,29 @@ class RayExecutor:
         actor = _Actor(self._kind.remote(self._build))
         self._starting[actor.handle.introduce.remote()] = actor
 
+    def _hand_out(self, queue: JobQueue[Any], busy: dict[Any, tuple[_Actor, Ticket[Any]]]) -> None:
+        """Gives jobs to idle workers, at first to those whose box did not break.
+
+        The others get none while a job that came back can have a better one: a node on which every
+        box breaks is free again at once, and would have the same job until that is given up.
+        """
+        self._idle.sort(key=lambda actor: actor.broke, reverse=True)
+        while self._idle:
+            if self._idle[-1].broke and queue.waiting and self._better(busy):
+                return
+            ticket = queue.take()
+            if ticket is None:
+                return
+            actor = self._idle.pop()
+            busy[actor.handle.run.remote(ticket.job)] = actor, ticket
+
+    def _better(self, busy: dict[Any, tuple[_Actor, Ticket[Any]]]) -> bool:
+        """Whether a worker whose box did not break is busy, or may still come."""
+        late = time.monotonic() - NO_WORKER_SECONDS
+        return any(not actor.broke for actor, _ in busy.values()) or any(
+            actor.asked > late for actor in self._starting.values()
+        )
+
     def _kill_busy(self, busy: dict[Any, tuple[_Actor, Ticket[Any]]]) -> None:
         while busy:
             self._kill(busy.popitem()[1][0])
@@ -208,10 +239,12 @@ class RayExecutor:
             self._ray.kill(actor.handle)
 
     def _wait(self, told: list[Any], watch: Callable[[], None]) -> list[Any]:
-        """Those that are ready, at least one; what `watch` raises passes.
+        """Those that are ready; what `watch` raises passes.
+
+        Nothing where nobody works, nobody came, and one whose box broke is there to go on.
 
         Raises:
-          ClusterUnavailable: nobody works, and nobody came.
+          ClusterUnavailable: nobody works, nobody came, and nobody is there.
         """
         alone = len(told) == len(self._starting)
         until = time.monotonic() + NO_WORKER_SECONDS if alone else math.inf
@@ -219,6 +252,8 @@ class RayExecutor:
         while told and not ready and time.monotonic() < until:
             ready = self._ray.wait(told, num_returns=1, timeout=TICK_SECONDS)[0]
             watch()
+        if not ready and self._idle:
+            return []
         if not ready:
             if self._without_wall:
                 raise next(iter(self._without_wall.values()))
@@ -281,6 +316,7 @@ class RayExecutor:
                 queue.died(ticket, f"on {actor.node}: {type(error).__name__}")
             return None
         if good:
+            actor.broke = False
             self._idle.append(actor)
             return (answer,)
         if isinstance(answer, SandboxRefused):
@@ -288,8 +324,9 @@ class RayExecutor:
             queue.give_back(ticket)
             return None
         self._idle.append(actor)
-        if isinstance(answer, SandboxUnavailable):  # a box broke, and the next job has a new one
-            queue.died(ticket, f"on {actor.node}: {answer}")
+        if isinstance(answer, SandboxUnavailable):
+            actor.broke = True
+            queue.broke(ticket, answer, f" on {actor.node}")
             return None
         raise answer
 

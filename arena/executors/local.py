@@ -88,6 +88,8 @@ class LocalExecutor:
       brief: whether a job takes a fraction of a second and little to hand over.  A worker is given
         the job after such a one at the same time, so that it need not wait until this process,
         which may be storing things, has time for it.
+      again: whether a job whose box broke is played again here; where it is not, whoever asked
+        gets the `SandboxUnavailable`.
     """
 
     def __init__(
@@ -96,9 +98,10 @@ class LocalExecutor:
         *,
         most: int = 0,
         brief: Callable[[Any], bool] = lambda job: False,
+        again: bool = True,
     ) -> None:
         self.capacity = most or processors()
-        self._build, self._brief = build, brief
+        self._build, self._brief, self._again = build, brief, again
         self._workers: dict[Connection, Any] = {}
         self._busy: dict[Connection, list[Ticket[Any]]] = {}
 
@@ -148,8 +151,8 @@ class LocalExecutor:
                         del busy[pipe]
                     if good:
                         yield answer
-                    elif isinstance(answer, SandboxUnavailable):  # the next job has a new box
-                        queue.died(ticket, f"as its box broke: {answer}")
+                    elif self._again and isinstance(answer, SandboxUnavailable):
+                        queue.broke(ticket, answer)
                     else:
                         raise answer
                     if pipe not in busy:

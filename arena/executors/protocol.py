@@ -6,17 +6,22 @@ is given to another one, and the answer is the same; each job is answered once.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from arena.errors import WorkerDied
+from sandbox.errors import SandboxUnavailable
 
+_log = logging.getLogger(__name__)
 JobT = TypeVar("JobT")
 TICK_SECONDS = 0.25
 """Between two looks whether what is under way is still wanted."""
 DEATHS = 3
-"""A job that as many workers died of is not given to another: it may be what kills them."""
+"""A job that as many workers died of is not given to another: it may be what kills them.  Nor is
+one whose box broke as often."""
+_AGAIN = "nothing of that job was stored, run the same command again to go on"
 
 
 class Handler(Protocol):
@@ -61,7 +66,8 @@ class Executor(Protocol):
             under way, in the middle of jobs.
 
         Raises:
-          WorkerDied: `DEATHS` workers ended in the middle of one job, or none can be had.
+          WorkerDied: `DEATHS` workers ended in the middle of one job, its box broke as often, or
+            no worker can be had.
           Exception: whatever a job raised.
         """
         ...
@@ -87,10 +93,11 @@ class Workers:
 
 @dataclass(slots=True)
 class Ticket(Generic[JobT]):
-    """A job, and how many workers died of it."""
+    """A job, how many workers died of it, and how often its box broke."""
 
     job: JobT
     deaths: int = 0
+    breaks: int = 0
 
 
 class JobQueue(Generic[JobT]):
@@ -104,6 +111,11 @@ class JobQueue(Generic[JobT]):
     def __init__(self, jobs: Iterator[JobT], more: Callable[[], JobT | None]) -> None:
         self._jobs, self._more = jobs, more
         self._back: list[Ticket[JobT]] = []
+
+    @property
+    def waiting(self) -> bool:
+        """Whether a job came back and nobody has it."""
+        return bool(self._back)
 
     def take(self) -> Ticket[JobT] | None:
         """The next job; None where there is none now."""
@@ -127,7 +139,21 @@ class JobQueue(Generic[JobT]):
         ticket.deaths += 1
         if ticket.deaths >= DEATHS:
             raise WorkerDied(
-                f"{DEATHS} workers ended in the middle of one job, the last one {how}; "
-                "nothing of that job was stored, run the same command again to go on"
+                f"{DEATHS} workers ended in the middle of one job, the last one {how}; {_AGAIN}"
             )
+        self._back.append(ticket)
+
+    def broke(self, ticket: Ticket[JobT], error: SandboxUnavailable, where: str = "") -> None:
+        """A job whose box broke, though its worker is well: whoever plays it next has a new box.
+
+        Raises:
+          WorkerDied: it was the last of `DEATHS` breaks, so the job is not played again.
+        """
+        ticket.breaks += 1
+        if ticket.breaks >= DEATHS:
+            raise WorkerDied(
+                f"in the middle of one job its box broke {DEATHS} times; {_AGAIN}\n"
+                f"  the last time{where}: {error}"
+            ) from error
+        _log.warning("a box broke%s; its job is played again: %s", where, error)
         self._back.append(ticket)

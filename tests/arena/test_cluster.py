@@ -15,10 +15,10 @@ from click.testing import CliRunner
 
 import arena.executors.cluster as cluster_module
 from arena.cli import main
-from arena.errors import ClusterUnavailable
+from arena.errors import ClusterUnavailable, WorkerDied
 from arena.executors import Workers, open_executor
 from arena.executors.software import software
-from sandbox.errors import SandboxRefused
+from sandbox.errors import SandboxRefused, SandboxUnavailable
 from tests.arena.neighbours import Neighbours
 from tests.arena.ray_cluster import kill, ray_cluster
 from tests.arena.test_play import CRASHES, RANDOM, registered, table_of
@@ -28,9 +28,11 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass
 class WhereItMay:
-    """Plays on machines that have a wall."""
+    """Plays on machines that have a wall which holds."""
 
     def run(self, job):
+        if "BOXES_BREAK_HERE" in os.environ:
+            raise SandboxUnavailable("the box broke")
         if "NO_WALL_HERE" in os.environ:
             raise SandboxRefused("no wall passed its self-check")
         time.sleep(0.05)
@@ -105,6 +107,44 @@ def test_where_no_machine_has_a_wall_it_says_so():
         executor.grow(2)
         with pytest.raises(SandboxRefused, match="no wall"):
             list(executor.run(iter(range(9))))
+        executor.close()
+
+
+def test_a_machine_whose_boxes_break_ends_nothing(cluster, caplog):
+    broken = cluster.add_node(num_cpus=1, env_vars={"BOXES_BREAK_HERE": "1"})
+    try:
+        executor = open_executor(Workers(0, cluster.address), WhereItMay)
+        executor.grow(3)
+        deadline = time.monotonic() + 120
+        while caplog.text.count("a box broke on") < 3:
+            assert sorted(executor.run(iter(range(20)))) == list(range(20))
+            assert time.monotonic() < deadline, "the machine whose boxes break never came to a job"
+        assert executor.size == 3, "it may be well again, and is not left aside"
+        executor.close()
+    finally:
+        cluster.remove_node(broken)
+
+
+def test_a_job_whose_box_broke_waits_for_a_machine_that_may_still_come(monkeypatch):
+    with ray_cluster(nodes=1) as cluster:
+        executor = open_executor(Workers(0, cluster.address), WhereItMay)
+        holder = open_executor(Workers(1, cluster.address), WhereItMay)
+        holder.grow(1)
+        assert list(holder.run(iter(range(4)))) == list(range(4))
+        cluster.add_node(num_cpus=1, env_vars={"BOXES_BREAK_HERE": "1"})
+        executor.grow(2)
+
+        def jobs():  # the first is asked for when the worker whose boxes break is there
+            monkeypatch.setattr(cluster_module, "NO_WORKER_SECONDS", 2.0)
+            yield from range(4)
+
+        with pytest.raises(WorkerDied, match=r"its box broke 3 times(.|\n)* on .*: the box broke"):
+            list(executor.run(jobs()))
+        monkeypatch.setattr(cluster_module, "NO_WORKER_SECONDS", 600.0)
+        late = threading.Timer(3.0, holder.close)
+        late.start()
+        assert sorted(executor.run(iter(range(9)))) == list(range(9))
+        late.join()
         executor.close()
 
 

@@ -1,11 +1,15 @@
 """What policies took for a match is measured where they share workers, and learnt."""
 
+from contextlib import closing
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
+import arena.bouts
 from arena.bouts import BoutHandler, demands_of, play_in_box
 from arena.demand import UNKNOWN, Demand, Demands, mean_demands
+from arena.executors.local import LocalExecutor
 from arena.games import game
 from arena.plan import Job, Player, Route, bout_of
 from arena.values import Match
@@ -80,12 +84,15 @@ def test_a_shared_block_tells_what_each_policy_took(shared):
     assert demands["aa"].mebibytes < 6.0
 
 
-def test_only_a_machine_without_any_box_is_refused(monkeypatch):
-    """A second box that does not open says nothing of the machine: the job is tried again."""
+def a_boxed_match():
     players = {name: Player(name, "python", PLAIN) for name in ("aa", "bb")}
     bouts = (bout_of(Match("rrps", 1, "aa", "bb", 0), SEEDS, as_they_are),)
-    job = Job(Route.BOX, "rrps", bouts, players, wall=WallChoice("process"))
-    handler, opened = BoutHandler(), []
+    return Job(Route.BOX, "rrps", bouts, players, wall=WallChoice("process"))
+
+
+def test_only_a_machine_without_any_box_is_refused(monkeypatch):
+    """A second box that does not open says nothing of the machine: the job is tried again."""
+    job, handler, opened = a_boxed_match(), BoutHandler(), []
 
     def breaks(*asked):
         if len(opened) in (0, 2):
@@ -104,6 +111,41 @@ def test_only_a_machine_without_any_box_is_refused(monkeypatch):
         assert len(handler.run(replace(job, audit=True)).results) == 1
     finally:
         handler.close()
+
+
+def in_trouble(error):
+    """A handler whose first box breaks, whose second one does not open, and whose third is well."""
+    opened = []
+
+    def open_or_not(*asked):
+        opened.append(None)
+        if len(opened) == 2:
+            raise error
+        wall = open_wall(*asked)
+        if len(opened) == 1:
+            wall.close()
+        return wall
+
+    arena.bouts.open_wall = open_or_not  # in the worker, which is a process of its own
+    return BoutHandler()
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(11, "cannot fork now"),
+        SandboxRefused("cannot fork now"),
+        SandboxUnavailable("cannot fork now"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_a_box_that_broke_and_does_not_open_at_once_is_tried_again(error, caplog):
+    with closing(LocalExecutor(partial(in_trouble, error), most=1)) as executor:
+        executor.grow(1)
+        (played,) = executor.run(iter([a_boxed_match()]))
+    assert len(played.results) == 1
+    assert caplog.text.count("its job is played again") == 2
+    assert "cannot fork now" in caplog.text
 
 
 def test_who_was_ended_for_its_memory_is_known_to_need_it():

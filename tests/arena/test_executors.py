@@ -161,16 +161,27 @@ def test_who_neither_listens_nor_closes_leaves_no_answers_for_the_next(executor)
     assert sorted(executor.run(iter([3, 4, 6]))) == [9, 16, 36]
 
 
-def test_a_box_that_breaks_costs_its_job_another_try(executor, tmp_path):
+def test_a_box_that_breaks_costs_its_job_another_try(executor, tmp_path, caplog):
     executor.grow(2)
     jobs = [("break once", str(tmp_path / "marker")), *range(20)]
     assert len(list(executor.run(iter(jobs)))) == 21
     assert executor.size == 2
+    assert caplog.text.count("its job is played again: the box broke") == 1
 
 
 def test_a_job_that_breaks_every_box_ends_with_what_broke_them(executor):
-    with pytest.raises(WorkerDied, match="the box broke"):
+    with pytest.raises(WorkerDied, match=r"its box broke 3 times(.|\n)*: the box broke$"):
         list(executor.run(iter([("break once", "/no/such/folder/marker"), 2])))
+
+
+def test_where_it_is_not_played_again_a_box_that_broke_is_told(tmp_path):
+    job = ("break once", str(tmp_path / "marker"))
+    with closing(LocalExecutor(Squares, most=1, again=False)) as executor:
+        executor.grow(1)
+        (pid,) = executor.run(iter(["pid"]))
+        with pytest.raises(SandboxUnavailable, match="the box broke"):
+            list(executor.run(iter([job])))
+        assert list(executor.run(iter([job, "pid"]))) == ["done", pid], "its worker is well"
 
 
 def test_a_job_outlives_its_worker(executor, tmp_path):
