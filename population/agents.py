@@ -22,8 +22,8 @@ from oracle.models.protocol import Model
 from population.members import AUTHOR
 from population.oracles import Spending, full_model_name
 from population.paper import AGENT_MATCHES, PaperRow, methods
-from population.reproduction import Row, over_seeds
-from population.scores import Scores, measured
+from population.reproduction import Row
+from population.scores import Scores, measured, over_seeds
 from registry import digest_of
 from registry.values import PolicyVersion, Status, Submission
 

@@ -10,8 +10,10 @@ import numpy as np
 from arena.figures import colours
 from arena.figures.frame import legend, stroke
 from arena.figures.picture import Picture
-from arena.figures.text import in_html, number, signed
+from arena.figures.text import in_html, signed
+from arena.games.protocol import Game
 from oracle.values import Attempt
+from population import u_intervals
 from population.records import Iteration
 
 MOST_ATTEMPTS = 200
@@ -91,12 +93,12 @@ def tree_of(iterations: Sequence[Iteration]) -> Tree:
     return Tree(cells, edges, row + 1, columns, len(found) - len(chosen))
 
 
-def attempt_tree(tree: Tree, unit: str, *, dark: bool = False) -> Picture:
+def attempt_tree(tree: Tree, game: Game, *, dark: bool = False) -> Picture:
     """The tree as a picture; a cell without an attempt tells nothing.
 
     Args:
       tree: with at least one attempt.
-      unit: of returns.
+      game: that was played.
       dark: whether it stands on a dark ground.
     """
     known = [abs(one.attempt.score.u) for one in tree.cells.values() if one.attempt.score]
@@ -112,10 +114,10 @@ def attempt_tree(tree: Tree, unit: str, *, dark: bool = False) -> Picture:
         'Enter opens one.">'
         f'<svg viewBox="0 0 {tree.columns} {tree.rows}" preserveAspectRatio="none" '
         'style="position:absolute;width:100%;height:100%">'
-        f"{lines}</svg>{nodes}</div></div>{_key(limit, unit, dark)}"
+        f"{lines}</svg>{nodes}</div></div>{_key(limit, game.unit, dark)}"
     )
     told = [
-        _told(tree.cells[row, column], unit) if (row, column) in tree.cells else ""
+        _told(tree.cells[row, column], game) if (row, column) in tree.cells else ""
         for row in range(tree.rows)
         for column in range(tree.columns)
     ]
@@ -185,10 +187,10 @@ def _key(limit: float, unit: str, dark: bool) -> str:
     )
 
 
-def _told(tried: Tried, unit: str) -> str:
+def _told(tried: Tried, game: Game) -> str:
     attempt = tried.attempt
     if attempt.score is not None:
         kept = "kept" if attempt.kept else "not kept"
-        error = number(attempt.score.stderr)
-        return f"{tried.name}\nu {signed(attempt.score.u)} ± {error} {unit} a match\n{kept}"
+        u = u_intervals.told(u_intervals.of_score(attempt.score, game))
+        return f"{tried.name}\nu {u} {game.unit} a match\n{kept}"
     return f"{tried.name}\n{attempt.failure.kind.value if attempt.failure else 'no score'}"

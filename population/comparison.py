@@ -1,4 +1,4 @@
-"""Our finished runs beside the paper's: grouped by variant, with seeds and errors."""
+"""Our finished runs beside the paper's: grouped by variant, with seeds and intervals."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from arena.analysis.estimates import Estimate
+from arena.games import game as game_named
 from population.config import RunConfig, measuring_for
-from population.paper import Figure
 from population.records import RunRecord
-from population.scores import Measured, Scores
+from population.scores import Measured, Scores, over_seeds
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +24,7 @@ class OurRow:
       seeds: of the runs that were measured, sorted.
       runs: names of all finished runs, measured or not.
       waiting: names of finished runs whose members were not played against the population yet.
-      pop_return: mean over the seeds with its standard error (None for one seed); None where no
-        run was measured.
+      pop_return: as `population.scores.Ours`; None where no run was measured.
       pop_expl: likewise.
       agg_score: likewise.
       best: the largest AggScore over the seeds.
@@ -38,9 +37,9 @@ class OurRow:
     seeds: tuple[int, ...]
     runs: tuple[str, ...]
     waiting: tuple[str, ...]
-    pop_return: Figure | None
-    pop_expl: Figure | None
-    agg_score: Figure | None
+    pop_return: Estimate | None
+    pop_expl: Estimate | None
+    agg_score: Estimate | None
     best: float | None
     best_single: float | None
     matches: int
@@ -56,7 +55,7 @@ def our_rows(runs: Iterable[tuple[RunRecord, Measured]]) -> tuple[OurRow, ...]:
     for record, known in runs:
         groups.setdefault(record.config.pool, []).append((record, known))
     rows = [_row(group) for group in groups.values()]
-    return tuple(sorted(rows, key=lambda row: -(row.agg_score.mean if row.agg_score else -np.inf)))
+    return tuple(sorted(rows, key=lambda row: -(row.agg_score.value if row.agg_score else -np.inf)))
 
 
 def _row(group: Sequence[tuple[RunRecord, Measured]]) -> OurRow:
@@ -72,18 +71,19 @@ def _row(group: Sequence[tuple[RunRecord, Measured]]) -> OurRow:
             scored[record.config.seed] = (scores, known)
     found = [scores for scores, _ in scored.values()]
     singles = [best_single(known) for _, known in scored.values()]
+    ours = over_seeds(found, game_named(config.game)) if found else None
     return OurRow(
         variant=f"CSRO {title_of(config)}",
         iterations=config.iterations,
         seeds=tuple(sorted(scored)),
         runs=tuple(record.name for record, _ in group),
         waiting=tuple(waiting),
-        pop_return=_mean([one.pop_return.value for one in found]),
-        pop_expl=_mean([one.pop_expl.value for one in found]),
-        agg_score=_mean([one.agg_score.value for one in found]),
+        pop_return=ours.pop_return if ours else None,
+        pop_expl=ours.pop_expl if ours else None,
+        agg_score=ours.agg_score if ours else None,
         best=max((one.agg_score.value for one in found), default=None),
         best_single=max((one[1].agg_score.value for one in singles if one), default=None),
-        matches=min((one.matches for one in found), default=0),
+        matches=ours.matches if ours else 0,
     )
 
 
@@ -116,10 +116,3 @@ def title_of(config: RunConfig) -> str:
     if replace(config.matches, hidden=counts.hidden) != counts:
         extras.append(f"{config.matches.payoff}/{config.matches.evaluation} matches")
     return "; ".join([config.variant, *extras])
-
-
-def _mean(values: Sequence[float]) -> Figure | None:
-    if not values:
-        return None
-    error = float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else None
-    return Figure(float(np.mean(values)), error)

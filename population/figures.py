@@ -11,8 +11,10 @@ from arena.figures import colours
 from arena.figures.frame import Frame, legend, mark, sample, stroke
 from arena.figures.picture import Picture
 from arena.figures.scale import RootScale, Scale
-from arena.figures.text import number, signed
+from arena.figures.text import number
+from arena.games.protocol import Game
 from oracle.values import Attempt
+from population import u_intervals
 from population.records import Iteration, Sigma
 from registry import shown
 
@@ -204,19 +206,19 @@ MARKS = {
 """Glyph and colour of attempts by what came of them."""
 
 
-def ladder(iterations: Sequence[Iteration], unit: str) -> Picture:
+def ladder(iterations: Sequence[Iteration], game: Game) -> Picture:
     """Every attempt of every iteration: expected return against the sigma of its iteration.
 
     Args:
       iterations: at least one.
-      unit: of returns.
+      game: that was played.
     """
     scored = [a.score.u for one in iterations for a in one.attempts if a.score is not None]
     columns = [str(one.k) for one in iterations]
     frame = Frame(
         columns,
         RootScale.around([*scored, 0.0], room=0.06),
-        f"u, {unit} a match, square-root scale",
+        f"u, {game.unit} a match, square-root scale",
         "iteration",
         f"u of every attempt of {len(columns)} iterations.",
         height=300,
@@ -231,7 +233,7 @@ def ladder(iterations: Sequence[Iteration], unit: str) -> Picture:
         (f'<span style="color:{colour}">{glyph}</span>', name)
         for name, (glyph, colour) in MARKS.items()
     ]
-    told = [_lines(f"Iteration {one.k}", _told_about(one.attempts)) for one in iterations]
+    told = [_lines(f"Iteration {one.k}", _told_about(one.attempts, game)) for one in iterations]
     html = frame.around("", marks="".join(marks), legend=legend(entries))
     return Picture(html, [""], columns, [], told)
 
@@ -242,13 +244,13 @@ def _fate(attempt: Attempt) -> str:
     return "kept" if attempt.kept else "not kept"
 
 
-def _told_about(attempts: Sequence[Attempt]) -> list[str]:
+def _told_about(attempts: Sequence[Attempt], game: Game) -> list[str]:
     """The attempts, best first, then those that were rejected."""
     told = []
     for attempt in sorted(attempts, key=lambda one: -one.score.u if one.score else math.inf):
         if attempt.score is not None:
-            u, error = signed(attempt.score.u), number(attempt.score.stderr)
-            told.append(f"attempt {attempt.number}: {u} ± {error}, {_fate(attempt)}")
+            u = u_intervals.told(u_intervals.of_score(attempt.score, game))
+            told.append(f"attempt {attempt.number}: {u}, {_fate(attempt)}")
         else:
             kind = attempt.failure.kind.value if attempt.failure else "no score"
             told.append(f"attempt {attempt.number}: {kind}")

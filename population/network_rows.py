@@ -8,8 +8,8 @@ from arena.games.protocol import Game
 from population.config import TRAINER
 from population.paper import methods
 from population.records import RunRecord
-from population.reproduction import FIRST_SEED, ITERATIONS, Row, by_variant, over_seeds
-from population.scores import Measured
+from population.reproduction import FIRST_SEED, ITERATIONS, Row, by_variant
+from population.scores import Measured, over_seeds
 
 METHOD = "PSRO-IMPALA"
 """What the paper calls it."""

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from arena.analysis.estimates import Estimate, over_programs
 from arena.games import game as game_named
 from arena.games.parts import Learner
 from arena.games.protocol import Game
@@ -26,7 +25,7 @@ from population.matches import Matches
 from population.members import AUTHOR
 from population.paper import PaperRow, methods, variants
 from population.records import RunRecord
-from population.scores import ERRS, Measured, Scores, measure, measured
+from population.scores import Measured, Ours, Scores, measure, measured, over_seeds
 
 ITERATIONS, REFINEMENTS = 20, 10
 """K and M of the paper."""
@@ -42,28 +41,6 @@ _FILTERS = {
 _TITLE = re.compile(r"CSRO (?P<oracle>\w+)(?: \((?P<input>[^;]+); (?P<filter>[^)]+)\))?")
 _LIKE_CODE = ("code", "top 5")
 """Input and filter of a row that names neither: those of the paper's best."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ours:
-    """Figures of one method, measured here.
-
-    Attributes:
-      pop_return: with its 95 % interval: over seeds where there are two or more
-        (`arena.analysis.estimates.over_programs`), else over the matches.
-      pop_expl: likewise.
-      agg_score: likewise.
-      against: mean returns against each member of the population, in its order, likewise.
-      seeds: how many programs or runs they are of.
-      matches: that each was measured by, a member of the population, at least.
-    """
-
-    pop_return: Estimate
-    pop_expl: Estimate
-    agg_score: Estimate
-    against: tuple[Estimate, ...]
-    seeds: int
-    matches: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,29 +62,6 @@ class Row:
     how: str
     note: str = ""
     digests: tuple[str, ...] = ()
-
-
-def over_seeds(scores: Sequence[Scores], game: Game) -> Ours:
-    """The figures of one method from those of its programs.
-
-    Raises:
-      ValueError: there are none.
-    """
-    if not scores:
-        raise ValueError("no figures without a measured program")
-
-    def pooled(name: str) -> Estimate:
-        return over_programs([getattr(one, name) for one in scores], ERRS[name])
-
-    most, against = game.most, zip(*(one.against for one in scores), strict=True)
-    return Ours(
-        pooled("pop_return").within(most),
-        pooled("pop_expl").within(most),
-        pooled("agg_score").within(2.0 * most),
-        tuple(over_programs(one).within(most) for one in against),
-        seeds=len(scores),
-        matches=min(one.matches for one in scores),
-    )
 
 
 def enter_learner(matches: Matches, learner: Learner, seed: int) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from arena.analysis.estimates import Estimate, around
+from arena.analysis.estimates import Estimate, around, over_programs
 from arena.analysis.metrics import Meetings, PopulationMetrics, meetings, population_metrics
 from arena.analysis.stakes import UNKNOWN, Stakes, stakes_of
 from arena.games.protocol import Game
@@ -164,3 +164,48 @@ def measure(matches: Matches, wanted: Mapping[str, int], population: Population)
         }
     )
     return measured(matches.arena, matches.game, list(wanted), population)
+
+
+@dataclass(frozen=True, slots=True)
+class Ours:
+    """Figures of one method, measured here.
+
+    Attributes:
+      pop_return: with its 95 % interval: over seeds where there are two or more
+        (`arena.analysis.estimates.over_programs`), else over the matches.
+      pop_expl: likewise.
+      agg_score: likewise.
+      against: mean returns against each member of the population, in its order, likewise.
+      seeds: how many programs or runs they are of.
+      matches: that each was measured by, a member of the population, at least.
+    """
+
+    pop_return: Estimate
+    pop_expl: Estimate
+    agg_score: Estimate
+    against: tuple[Estimate, ...]
+    seeds: int
+    matches: int
+
+
+def over_seeds(scores: Sequence[Scores], game: Game) -> Ours:
+    """The figures of one method from those of its programs.
+
+    Raises:
+      ValueError: there are none.
+    """
+    if not scores:
+        raise ValueError("no figures without a measured program")
+
+    def pooled(name: str) -> Estimate:
+        return over_programs([getattr(one, name) for one in scores], ERRS[name])
+
+    most, against = game.most, zip(*(one.against for one in scores), strict=True)
+    return Ours(
+        pooled("pop_return").within(most),
+        pooled("pop_expl").within(most),
+        pooled("agg_score").within(2.0 * most),
+        tuple(over_programs(one).within(most) for one in against),
+        seeds=len(scores),
+        matches=min(one.matches for one in scores),
+    )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 import streamlit as st
 
-from arena.figures.text import number, signed
+from arena.figures.text import interval, signed
 from arena.readable import readable
 from dashboards import known, links, navigate, run_data, theme
 from dashboards.charts.pointing import pointed
@@ -16,6 +16,7 @@ from dashboards.tiles import tiles
 from dashboards.views import calls
 from dashboards.views.side_by_side import side_by_side
 from oracle.models.journal import Call
+from population import u_intervals
 from population.attempt_tree import Tried, attempt_tree, tree_of
 from population.figures import ladder
 from population.members import label_of
@@ -37,7 +38,7 @@ def show(facts: RunFacts) -> None:
     def choose(_: int, column: int) -> None:
         st.session_state.run_k = label_of(iterations[column].k)
 
-    pointed(ladder(iterations, facts.game.unit), key="run_ladder", on_pick=choose)
+    pointed(ladder(iterations, facts.game), key="run_ladder", on_pick=choose)
     st.caption(
         "u: expected return against the meta-strategy of the iteration's beginning. Click an "
         "iteration to see its attempts below."
@@ -90,7 +91,7 @@ def _tree(facts: RunFacts, iterations: Sequence[Iteration]) -> None:
         if (row, column) in tree.cells:
             st.session_state.run_attempt = tree.cells[row, column].name
 
-    picture = attempt_tree(tree, facts.game.unit, dark=theme.is_dark())
+    picture = attempt_tree(tree, facts.game, dark=theme.is_dark())
     pointed(picture, key="run_tree", on_pick=open_one)
     left = f" {tree.left:,} later attempts have no room: choose an iteration." if tree.left else ""
     st.caption(
@@ -121,7 +122,7 @@ def _attempt(facts: RunFacts, tried: Tried) -> None:
             "Repairs": str(attempt.repairs),
             "Cost": "none" if call is None else "unknown" if cost is None else f"{cost:.4f} USD",
         },
-        {"u": f"standard error {number(score.stderr)}"} if score else {},
+        {"u": f"95 % {interval(u_intervals.of_score(score, facts.game))}"} if score else {},
     )
     if attempt.failure:
         st.markdown(f"**Rejected**: {in_markdown(attempt.failure.kind.value)}")

@@ -5,11 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from math import nan
 
-import numpy as np
 import pyarrow as pa
 import streamlit as st
 
-from arena.analysis.estimates import Estimate, around
+from arena.analysis.estimates import Estimate
 from arena.figures.heatmap import payoff_heatmap
 from arena.figures.text import interval, number
 from arena.games.protocol import Game
@@ -22,10 +21,11 @@ from dashboards.text import in_code, in_markdown
 from dashboards.tiles import tiles
 from dashboards.views import attempts, calls
 from oracle.grammar.starts import STARTS
+from population import u_intervals
 from population.config import NETWORK, command_of
 from population.figures import over_iterations, sigma_area
 from population.paper import reference_lines
-from population.records import Iteration, RunRecord
+from population.records import RunRecord
 from population.report.facts import RunFacts, sigmas_of
 from registry import shown
 
@@ -259,8 +259,11 @@ def _payoffs(facts: RunFacts) -> None:
         key="run_payoffs",
     )
     iterations = [step.iteration for step in facts.steps]
-    deals = facts.record.config.matches.evaluation // (2 if facts.game.has_deals else 1)
-    joined = [(float(one.k), _interval(one, deals)) for one in iterations if one.u is not None]
+    found = [
+        (float(one.k), u_intervals.of_iteration(one, facts.record.config, facts.game))
+        for one in iterations
+    ]
+    joined = [(k, u) for k, u in found if u is not None]
     before = [
         (float(one.k), Estimate(one.sigma.exploitability, nan, nan, nan)) for one in iterations
     ]
@@ -277,9 +280,3 @@ def _payoffs(facts: RunFacts) -> None:
         ),
         key="run_u",
     )
-
-
-def _interval(one: Iteration, deals: int) -> Estimate:
-    """The newcomer's return with its 95 % interval; `deals`: that it rests on, about."""
-    u, stderr = one.u or 0.0, one.stderr if one.stderr is not None else nan
-    return around(np.array([u]), np.array([stderr]), np.array([deals - 1.0]))[0]

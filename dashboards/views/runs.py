@@ -240,7 +240,7 @@ def _by_variant(game: Game, found: Sequence[RunRecord]) -> None:
     )
     waiting = [name for row in rows for name in row.waiting]
     st.caption(
-        "Finished runs: means over seeds with one standard error; minutes, rejected attempts and "
+        "Finished runs: means over seeds with 95 % intervals; minutes, rejected attempts and "
         "cost are of an average run. "
         + (
             f"Not measured yet: {', '.join(map(in_markdown, waiting))}; run  "
@@ -262,7 +262,7 @@ def _variant(row: OurRow, found: Sequence[RunRecord]) -> dict[str, object]:
         "Variant": row.variant,
         "K": row.iterations,
         "Seeds": ", ".join(map(str, row.seeds)) or "none measured",
-        **_with_errors(row.agg_score, row.pop_return, row.pop_expl),
+        **_with_intervals(row.agg_score, row.pop_return, row.pop_expl),
         "Best run": row.best,
         "Best policy": row.best_single,
         "Matches a cell": row.matches,
@@ -280,12 +280,21 @@ def _published(row: PaperRow) -> dict[str, object]:
     }
 
 
-def _with_errors(*figures: Figure | None) -> dict[str, float | None]:
-    """Means of AggScore, PopReturn and PopExpl, each beside its error."""
+def _with_intervals(*estimates: Estimate | None) -> dict[str, object]:
+    """Means of AggScore, PopReturn and PopExpl, each beside its interval."""
+    found: dict[str, object] = {}
+    for metric, one in zip(METRICS, estimates, strict=True):
+        found[metric] = one.value if one else None
+        found[f"95 % {metric}"] = interval(one) if one else None
+    return found
+
+
+def _with_errors(*figures: Figure) -> dict[str, float | None]:
+    """The paper's means of the same, each beside its own error."""
     found: dict[str, float | None] = {}
     for metric, figure in zip(METRICS, figures, strict=True):
-        found[metric] = figure.mean if figure else None
-        found[f"± {metric}"] = figure.error if figure else None
+        found[metric] = figure.mean
+        found[f"± {metric}"] = figure.error
     return found
 
 
@@ -295,6 +304,9 @@ def _decimals() -> dict[str, Any]:
         f"± {metric}": st.column_config.NumberColumn("±", format="%.1f", width=56)
         for metric in METRICS
     }
+    intervals = {
+        f"95 % {metric}": st.column_config.TextColumn("95 %", width=84) for metric in METRICS
+    }
     names = (*METRICS, "Minutes", "Best run", "Best policy")
     cost = st.column_config.NumberColumn(format="%.2f", width="small")
-    return {**dict.fromkeys(names, one), **errors, "Cost (USD)": cost}
+    return {**dict.fromkeys(names, one), **errors, **intervals, "Cost (USD)": cost}

@@ -15,6 +15,8 @@ from rich.progress import (
 )
 
 from arena.cli.session import notice, terminal
+from arena.games import game as game_named
+from population import u_intervals
 from population.records import Iteration, RunRecord
 
 
@@ -24,9 +26,9 @@ class Bars:
     Where networks are trained there is one more, of the decisions of the training at hand.
     """
 
-    def __init__(self, progress: Progress, run: str, iterations: int) -> None:
-        self._progress = progress
-        self._run = progress.add_task(run, total=iterations)
+    def __init__(self, progress: Progress, record: RunRecord) -> None:
+        self._progress, self._config = progress, record.config
+        self._run = progress.add_task(record.name, total=record.config.iterations)
         self._matches = progress.add_task("matches", total=None)
         self._training: TaskID | None = None
 
@@ -37,10 +39,10 @@ class Bars:
     def ends(self, iteration: Iteration) -> None:
         """See `population.logbook.Watcher`."""
         failed = sum(attempt.failure is not None for attempt in iteration.attempts)
-        found = "nothing joins" if iteration.u is None else f"u = {iteration.u:+.1f}"
-        error = "" if iteration.stderr is None else f" (stderr {iteration.stderr:.1f})"
+        u = u_intervals.of_iteration(iteration, self._config, game_named(self._config.game))
+        found = "nothing joins" if u is None else f"u = {u_intervals.told(u)}"
         notice(
-            f"k = {iteration.k:>2}  {found}{error}  attempts {len(iteration.attempts)}, "
+            f"k = {iteration.k:>2}  {found}  attempts {len(iteration.attempts)}, "
             f"rejected {failed}, {iteration.effort.seconds:.1f} s"
         )
         self._progress.update(self._run, completed=iteration.k)
@@ -66,4 +68,4 @@ def bars(record: RunRecord) -> Iterator[Bars]:
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=terminal(stderr=True), transient=True) as progress:
-        yield Bars(progress, record.name, record.config.iterations)
+        yield Bars(progress, record)

@@ -30,6 +30,7 @@ from population.cli.listing import summary_of
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from arena.analysis.estimates import Estimate
     from arena.executors import Workers
     from arena.games.protocol import Game
     from arena.local import Arena
@@ -181,19 +182,17 @@ def _say(out: Console, session: Session, facts: RunFacts, written: Sequence[Path
     from rich.table import Table
 
     from arena.printed import estimated, marked
+    from population import u_intervals
 
     record = facts.record
     out.print(f"[bold]{record.name}[/]  {plain(record.config.variant)}, seed {record.config.seed}")
     out.print(f"{record.state.value} {plain(record.note)}".strip())
-    table = Table(
-        "k", "u", "stderr", "attempts", "rejected", "tokens", "sigma's AggScore", box=None
-    )
+    table = Table("k", "u [95 %]", "attempts", "rejected", "tokens", "sigma's AggScore", box=None)
     for step in facts.steps:
         one = step.iteration
         table.add_row(
             str(one.k),
-            "-" if one.u is None else f"{one.u:+.1f}",
-            "-" if one.stderr is None else f"{one.stderr:.1f}",
+            marked(estimated(u_intervals.of_iteration(one, record.config, facts.game))),
             str(len(one.attempts)),
             ", ".join(f"{n} {kind}" for kind, n in step.rejected.items()),
             f"{step.spent.tokens:,}",
@@ -284,9 +283,9 @@ def _own(row: OurRow) -> dict[str, Any]:
         "variant": row.variant,
         "iterations": row.iterations,
         "seeds": list(row.seeds),
-        "pop_return": _figure(row.pop_return),
-        "pop_expl": _figure(row.pop_expl),
-        "agg_score": _figure(row.agg_score),
+        "pop_return": _estimate(row.pop_return),
+        "pop_expl": _estimate(row.pop_expl),
+        "agg_score": _estimate(row.agg_score),
         "best": row.best,
         "best_single": row.best_single,
         "matches_per_cell": row.matches,
@@ -294,8 +293,12 @@ def _own(row: OurRow) -> dict[str, Any]:
     }
 
 
-def _figure(figure: paper.Figure | None) -> dict[str, float | None] | None:
-    return None if figure is None else {"mean": figure.mean, "error": figure.error}
+def _figure(figure: paper.Figure) -> dict[str, float | None]:
+    return {"mean": figure.mean, "error": figure.error}
+
+
+def _estimate(one: Estimate | None) -> dict[str, float] | None:
+    return None if one is None else {"mean": one.value, "low": one.low, "high": one.high}
 
 
 def _print_table(
@@ -303,12 +306,14 @@ def _print_table(
 ) -> None:
     from rich.table import Table
 
+    from arena.printed import estimated, marked
+
     table = Table("method", "PopReturn", "PopExpl", "AggScore", "best", "from", box=None)
     for row in published:
         source = "paper" if row.source == "measured" else f"paper, quoting {row.source}"
         table.add_row(
             plain(row.method),
-            *(_shown(one) for one in (row.pop_return, row.pop_expl, row.agg_score)),
+            *map(str, (row.pop_return, row.pop_expl, row.agg_score)),
             "" if row.best is None else f"{row.best:.1f}",
             source,
         )
@@ -317,17 +322,14 @@ def _print_table(
         seeds = ", ".join(map(str, own.seeds))
         table.add_row(
             f"[bold]{plain(own.variant)}[/]",
-            *(_shown(one) for one in (own.pop_return, own.pop_expl, own.agg_score)),
+            *(marked(estimated(one)) for one in (own.pop_return, own.pop_expl, own.agg_score)),
             "" if own.best is None else f"{own.best:.1f}",
             f"here: K {own.iterations}, seeds {seeds or 'none measured'}",
         )
     out.print(table)
+    out.print("here: 95 % intervals, over seeds where there are several; the paper's own ±")
     if not ours:
         advise(out, "no finished run here yet; start one", session.typed("csro run --game GAME"))
-
-
-def _shown(figure: paper.Figure | None) -> str:
-    return "-" if figure is None else str(figure)
 
 
 COMMANDS: tuple[click.Command, ...] = (report, table)

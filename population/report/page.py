@@ -15,9 +15,10 @@ from markupsafe import Markup
 
 from arena.figures.heatmap import payoff_heatmap
 from arena.figures.intervals import Line, intervals
-from arena.figures.text import number
+from arena.figures.text import interval, number
 from arena.source_check import difference
 from oracle.models.budget import Spent
+from population import u_intervals
 from population.figures import ladder, over_iterations, sigma_area
 from population.paper import reference_lines
 from population.report.facts import MemberFacts, RunFacts, Step, sigmas_of
@@ -51,7 +52,7 @@ def page(facts: RunFacts) -> str:
         matches=f"{facts.scores.matches:,}" if facts.scores else "",
         results=_results(facts),
         over_iterations=Markup(_over_iterations(facts)),
-        iterations=[_iteration(step) for step in facts.steps],
+        iterations=[_iteration(step, facts) for step in facts.steps],
         attempts=Markup(_attempts(facts)),
         rejected=_rejected(facts),
         payoffs=Markup(_payoffs(facts)),
@@ -81,7 +82,7 @@ def _tiles(facts: RunFacts) -> dict[str, str]:
         "model calls": f"{total.calls:,}" if total.calls else "none",
         "tokens": f"{total.tokens:,}" if total.calls else "none",
         "cost": cost(total),
-        "wall time": f"{sum(s.iteration.effort.seconds for s in facts.steps):,.0f} s",
+        "time": f"{sum(s.iteration.effort.seconds for s in facts.steps):,.0f} s",
     }
 
 
@@ -117,13 +118,14 @@ def _over_iterations(facts: RunFacts) -> str:
     return over_iterations(series, unit, reference_lines(facts.game.name)).alone()
 
 
-def _iteration(step: Step) -> tuple[str, ...]:
+def _iteration(step: Step, facts: RunFacts) -> tuple[str, ...]:
     one = step.iteration
+    u = u_intervals.of_iteration(one, facts.record.config, facts.game)
     rejected = ", ".join(f"{count} {kind}" for kind, count in step.rejected.items())
     return (
         str(one.k),
         number(one.u) if one.accepted else "nothing joined",
-        number(one.stderr),
+        interval(u),
         str(len(one.attempts)),
         rejected,
         str(sum(attempt.repairs for attempt in one.attempts)),
@@ -140,7 +142,7 @@ def _attempts(facts: RunFacts) -> str:
     iterations = [step.iteration for step in facts.steps]
     if not any(one.attempts for one in iterations):
         return ""
-    return ladder(iterations, facts.game.unit).alone()
+    return ladder(iterations, facts.game).alone()
 
 
 def _rejected(facts: RunFacts) -> list[tuple[str, ...]]:

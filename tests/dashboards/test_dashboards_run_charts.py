@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import re
 
+from arena import GAMES
 from arena.analysis.estimates import Estimate
-from oracle.values import Attempt, Failure, Rejected, Score
+from oracle.values import Against, Attempt, Failure, Rejected, Score
 from population.figures import ladder, over_iterations, sigma_area
 from population.records import Effort, Iteration, Sigma
 
@@ -23,7 +24,7 @@ def estimate(value: float) -> Estimate:
 
 
 def attempt(number: int, u: float | None, *, kept: bool = False) -> Attempt:
-    score = None if u is None else Score(u, 0.5, ())
+    score = None if u is None else Score(u, 0.5, (Against("a", u, 0.5, 22),))
     failure = Failure(next(iter(Rejected)), HOSTILE) if u is None else None
     return Attempt(number, "", "", f"d{number}", score, failure, kept)
 
@@ -94,17 +95,17 @@ def test_nothing_measured_is_an_empty_chart() -> None:
 
 def test_the_ladder_has_every_attempt_and_rejected_ones_at_its_foot() -> None:
     tried = [attempt(0, 3.0, kept=True), attempt(1, -1.0), attempt(2, None)]
-    picture = ladder([iteration(1, *tried), iteration(2)], "chips")
+    picture = ladder([iteration(1, *tried), iteration(2)], GAMES["leduc"])
     (one, two, three) = glyphs(picture.html)
     assert (one[2], two[2], three[2]) == ("●", "○", "✕")
     assert one[0] < two[0] < three[0] < 50.0  # within the first of two columns
     assert one[1] < two[1] == three[1]
-    assert picture.told[0].splitlines()[1] == "attempt 0: +3.0 ± 0.5, kept"
+    assert picture.told[0].splitlines()[1] == "attempt 0: +3.0, 95 % [2, 4], kept"  # by 11 deals
     assert picture.told[1] == "Iteration 2\nnothing was tried"
     assert HOSTILE not in picture.html
 
 
 def test_a_long_list_of_attempts_is_cut() -> None:
-    picture = ladder([iteration(1, *(attempt(i, float(i)) for i in range(40)))], "chips")
+    picture = ladder([iteration(1, *(attempt(i, float(i)) for i in range(40)))], GAMES["leduc"])
     lines = picture.told[0].splitlines()
     assert lines[1].startswith("attempt 39") and lines[-1] == "and 32 more"

@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from arena import Arena
 from arena.analysis.estimates import Estimate
+from arena.figures.text import interval
 from arena.home import open_home
 from dashboards.comparing import over_seeds, variants
 from dashboards.liveness import Phase, ago, liveness_of, phase_of
@@ -44,7 +45,7 @@ def test_runs_are_listed_and_compared(page: Page, runs_home: Path) -> None:
     app.session_state["compared_how"] = "Mean over seeds"
     app.run()
     assert not app.exception
-    assert "standard error" in said(app)
+    assert "95 %" in said(app)
 
 
 def test_the_table_by_variant_is_that_of_the_command_line(page: Page, runs_home: Path) -> None:
@@ -55,8 +56,8 @@ def test_the_table_by_variant_is_that_of_the_command_line(page: Page, runs_home:
     shown = next(one.value for one in app.dataframe if "Seeds" in one.value)
     assert shown["Seeds"].tolist() == ["1, 2, 3"]
     assert row.agg_score is not None
-    assert shown["AggScore"].tolist() == [row.agg_score.mean]
-    assert shown["± AggScore"].tolist() == [row.agg_score.error]
+    assert shown["AggScore"].tolist() == [row.agg_score.value]
+    assert shown["95 % AggScore"].tolist() == [interval(row.agg_score)]
 
 
 def test_the_list_scores_a_run_as_its_report_does(page: Page, runs_home: Path) -> None:

@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.values import Attempt, Failure, Rejected, Score
+from arena import GAMES
+from oracle.values import Against, Attempt, Failure, Rejected, Score
 from population.attempt_tree import MOST_ATTEMPTS, attempt_tree, tree_of
 from population.records import Effort, Iteration, Sigma
 
@@ -12,7 +13,7 @@ HOSTILE = "<script>document.title='owned'</script>"
 
 def attempt(number: int, parent: str = "", u: float | None = 1.0, kept: bool = False) -> Attempt:
     failure = None if u is not None else Failure(Rejected.FAULTY, HOSTILE)
-    score = None if u is None else Score(u, 2.0, ())
+    score = None if u is None else Score(u, 2.0, (Against("aa", u, 2.0, 22),))
     digest = "" if u is None else f"d{number}"
     return Attempt(number, parent, "", digest, score, failure, kept)
 
@@ -61,10 +62,10 @@ def test_every_attempt_has_a_cell_of_its_own(parents: list[int]) -> None:
 
 def test_the_picture_tells_of_every_attempt_and_is_no_markup() -> None:
     tried = [attempt(0, u=40.0, kept=True), attempt(1, "d0", -3.0), attempt(2, "d0", None)]
-    picture = attempt_tree(tree_of([iteration(3, *tried)]), f"chips{HOSTILE}")
+    picture = attempt_tree(tree_of([iteration(3, *tried)]), GAMES["leduc"])
     assert "<script>" not in picture.html
     told = "\n".join(picture.told)
-    assert "k03 attempt 0\nu +40.0 ± 2.0" in told and "kept" in told
+    assert "k03 attempt 0\nu +40.0, 95 % [36, 44] chips a match" in told and "kept" in told
     assert "k03 attempt 2\nfaulty" in told
     assert "0: +40.0" in picture.html and "1: -3.0" in picture.html and "2 ✕" in picture.html
     assert picture.document(True)["picks"] is True  # as many texts as cells, or it raises

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import io
+from datetime import UTC, datetime
 
+import pytest
 from rich.console import Console
 from rich.progress import Progress
 
 from population.cli.progress import Bars
+from population.config import RunConfig
+from population.records import Effort, Iteration, RunRecord, RunState, Sigma
+
+RECORD = RunRecord(
+    "net", RunConfig("leduc", iterations=3), RunState.UNFINISHED, "", datetime.now(UTC)
+)
 
 
 def test_a_bar_of_decisions_is_there_once_a_network_is_trained() -> None:
     screen = io.StringIO()
     with Progress(console=Console(file=screen, force_terminal=True, width=80)) as progress:
-        bars = Bars(progress, "net", 3)
+        bars = Bars(progress, RECORD)
         bars.begins(2, 3)
         bars.plays(4, 8)
         assert [task.description for task in progress.tasks] == ["net", "matches"]
@@ -22,3 +30,16 @@ def test_a_bar_of_decisions_is_there_once_a_network_is_trained() -> None:
         done = {task.description: (task.completed, task.total) for task in progress.tasks}
     assert done == {"net": (1, 3), "matches": (4, 8), "decisions": (1_280, 2_560)}
     assert "decisions" in screen.getvalue()
+
+
+def test_a_line_for_each_iteration_has_its_interval(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    sigma = Sigma({"aa": 1.0}, 0.0, "nash")
+    with Progress(console=Console(file=io.StringIO())) as progress:
+        bars = Bars(progress, RECORD)
+        bars.ends(Iteration(1, sigma, "bb", 7.0, 2.0, (), Effort(seconds=1.5)))
+        bars.ends(Iteration(2, sigma, "", None, None, (), Effort()))
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == "k =  1  u = +7.0, 95 % [3, 11]  attempts 0, rejected 0, 1.5 s"  # by 12 deals
+    assert "nothing joins" in second

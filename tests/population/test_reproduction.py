@@ -28,13 +28,12 @@ from population.reproduction import (
     calls_at_most,
     choice_of,
     fills,
-    over_seeds,
     own_rows,
     rows_to_run,
     run_of,
     variant_rows,
 )
-from population.scores import Scores
+from population.scores import Scores, over_seeds
 
 RRPS = game("rrps")
 
