@@ -17,29 +17,35 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from arena.analysis.estimates import Estimate
+    from arena.analysis.focus import Focus
     from arena.conduct import Conduct
     from arena.enrol import Enrolled
+    from arena.errors import ArenaError
     from arena.evaluation import Evaluated
     from arena.executors import Workers
     from arena.games import GAMES, Game, game
     from arena.listings import Matches, Policies
     from arena.local import Arena
     from arena.payoffs import PayoffTable
+    from arena.practice import PracticeMatch
     from arena.rejection import Rejection, RejectionKind
     from arena.replay import Comparison, Stored
     from arena.seam import AnyArena
     from arena.standings import Leaderboard
     from arena.tally import PlayReport
     from arena.values import Match, Result, Termination
+    from registry.values import PolicyVersion, Season
 
 _HOMES = {
     "AnyArena": "arena.seam",
     "Arena": "arena.local",
+    "ArenaError": "arena.errors",
     "Comparison": "arena.replay",
     "Conduct": "arena.conduct",
     "Enrolled": "arena.enrol",
     "Estimate": "arena.analysis.estimates",
     "Evaluated": "arena.evaluation",
+    "Focus": "arena.analysis.focus",
     "GAMES": "arena.games",
     "Game": "arena.games",
     "Leaderboard": "arena.standings",
@@ -48,9 +54,12 @@ _HOMES = {
     "PayoffTable": "arena.payoffs",
     "PlayReport": "arena.tally",
     "Policies": "arena.listings",
+    "PolicyVersion": "registry.values",
+    "PracticeMatch": "arena.practice",
     "Rejection": "arena.rejection",
     "RejectionKind": "arena.rejection",
     "Result": "arena.values",
+    "Season": "registry.values",
     "Stored": "arena.replay",
     "Termination": "arena.values",
     "Workers": "arena.executors",
@@ -60,11 +69,13 @@ _HOMES = {
 __all__ = [
     "AnyArena",
     "Arena",
+    "ArenaError",
     "Comparison",
     "Conduct",
     "Enrolled",
     "Estimate",
     "Evaluated",
+    "Focus",
     "GAMES",
     "Game",
     "Leaderboard",
@@ -73,9 +84,12 @@ __all__ = [
     "PayoffTable",
     "PlayReport",
     "Policies",
+    "PolicyVersion",
+    "PracticeMatch",
     "Rejection",
     "RejectionKind",
     "Result",
+    "Season",
     "Stored",
     "Termination",
     "Workers",

@@ -33,8 +33,6 @@ class Action(enum.StrEnum):
     """Hand in a policy; the name is the policy's."""
     WITHDRAW = "withdraw"
     """Take a policy out of round robins; the name is the policy's."""
-    REINSTATE = "reinstate"
-    """Let a withdrawn or quarantined policy take part again; the name is the policy's."""
     PLAY = "play"
     """Have matches played, which costs processor time."""
     OPERATE = "operate"

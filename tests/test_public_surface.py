@@ -13,10 +13,15 @@ import pytest
 from arena import AnyArena, Arena
 
 ROOT = Path(__file__).resolve().parent.parent
-DOCUMENTS = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+DOCUMENTS = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 NAMES = {
     "arena": {
         "Arena",
+        "ArenaError",
+        "Focus",
+        "PolicyVersion",
+        "PracticeMatch",
+        "Season",
         "Comparison",
         "Conduct",
         "Enrolled",
@@ -193,6 +198,7 @@ def test_examples_use_only_what_is_public():
                 assert known, f"{place}: arena.{node.attr}"
     assert seen == {
         ("README.md", "arena"),
+        ("python.md", "arena"),
         ("arena/__init__.py", "arena"),
         ("population/__init__.py", "arena"),
         ("population/__init__.py", "population"),

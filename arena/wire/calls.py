@@ -22,8 +22,6 @@ from registry.rights import Role
 
 API = 1
 """Rises when an older client or server could not understand a newer one."""
-HERE_ONLY = frozenset({"close"})
-"""Methods that have nothing to ask of a server."""
 TOLD_APART = frozenset({"progress"})
 """Parameters that do not cross the wire: the client asks for a job's progress instead."""
 

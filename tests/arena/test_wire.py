@@ -23,7 +23,7 @@ from arena.square import Counts, Floats
 from arena.store.errors import StoreBusy, StoreError
 from arena.store.values import MatchRow
 from arena.wire import faults
-from arena.wire.calls import HERE_ONLY, bound, calls
+from arena.wire.calls import bound, calls
 from arena.wire.codec import Malformed, codec
 from arena.wire.values import decode_open, encode_open
 from registry.errors import AmbiguousRef, TokenExpired, UnknownPolicy
@@ -116,7 +116,7 @@ def crossed(of, value):
 SEAM = {
     name: member
     for name, member in (*vars(AnyArena).items(), *vars(Operations).items())
-    if not name.startswith("_") and name not in HERE_ONLY
+    if not name.startswith("_") and name != "close"
 }
 RESULTS = {
     name: get_type_hints(member.fget if isinstance(member, property) else member)["return"]
