@@ -1,4 +1,4 @@
-"""What holds for every kind of policy: native, tabular, neural, mixture, python.
+"""What holds for every kind of policy: native, tabular, neural, mixture, python, llm.
 
 Each kind is represented in every game that it plays, and meets every other kind there.
 """
@@ -6,11 +6,16 @@ Each kind is represented in every game that it plays, and meets every other kind
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from arena import Arena
 from arena.games import GAMES, Game
+from arena.kinds.asked import KIND as ASKED
+from arena.kinds.asked import Asked
 from arena.kinds.host import FACTORIES, host_policy
 from arena.kinds.mixture import payload_of
 from registry.values import PolicyVersion, Submission
@@ -63,6 +68,27 @@ def test_every_kind_meets_every_kind(game: Game, arena: Arena) -> None:
         assert len(stored.account.totals) == game.length
         if row.match.repetition == 0:
             assert arena.replay(row.id).same
+
+
+@every_game
+def test_who_is_asked_meets_every_kind(game: Game, new_home: Callable[[], Path]) -> None:
+    """Its answers come from elsewhere, so its matches come out the same where those do."""
+
+    def seat(game: Game, payload: str, seed: int) -> Any:
+        names: dict[str, Any] = {}
+        exec(game.initial, names)  # a program of ours answers in the place of a model
+        return names[game.contract.class_name]()
+
+    with Arena(new_home(), sandbox="process", workers=1, asked=Asked(seat, 2)) as arena:
+        others = representatives(arena, game)
+        asked = arena.register(Submission(game.name, "somebody/asked", ASKED, "model"))
+        pairs = {(asked.digest, one.digest): 2 for one in (asked, *others.values())}
+        report = arena.play_pairs(game, pairs)
+        assert report.played == 2 * len(pairs) and not report.forfeits and not report.quarantined
+        for row in arena.matches(game, asked.digest, limit=None):
+            stored = arena.match(row.id)
+            assert stored.account.returns == stored.result.returns
+            assert len(stored.account.totals) == game.length
 
 
 @every_game
