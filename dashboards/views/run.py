@@ -27,6 +27,7 @@ from population.figures import over_iterations, sigma_area
 from population.paper import reference_lines
 from population.records import RunRecord
 from population.report.facts import RunFacts, sigmas_of
+from population.scores import Scores
 from registry import shown
 
 PARTS = (
@@ -196,6 +197,16 @@ def _configuration(facts: RunFacts) -> None:
         st.code(shown(command), language="bash", wrap_lines=True)
 
 
+def _result(name: str, scores: Scores) -> dict[str, str]:
+    """A row: a figure with its interval in each cell."""
+    shown = {metric: getattr(scores, field) for metric, field in METRICS.items()}
+    return {
+        "Who": name,
+        **{metric: f"{number(one.value)} {interval(one)}" for metric, one in shown.items()},
+        "Matches an opponent": f"{scores.matches:,}",
+    }
+
+
 def _against_population(facts: RunFacts) -> None:
     points = run_data.scored(facts.record)
     if not points:
@@ -213,6 +224,11 @@ def _against_population(facts: RunFacts) -> None:
         f"{in_markdown(facts.measured.population)}, {min(one.matches for _, one in points):,} or "
         "more matches with each opponent. Grey: AggScores as published."
     )
+    if len(facts.results) > 1:
+        st.markdown("**The whole beside its parts**")
+        st.dataframe(
+            pa.Table.from_pylist([_result(*one) for one in facts.results]), hide_index=True
+        )
     if facts.scores:
         called = known.names(facts.measured.against, facts.game)
         against = sorted(

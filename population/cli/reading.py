@@ -63,23 +63,24 @@ steps_option = click.option(
 def evaluate_runs(
     arena: Arena, runs: Runs, records: Sequence[RunRecord], *, count: int, steps: int
 ) -> None:
-    """Plays the runs' meta-strategies and best single policies against the evaluation population.
+    """Plays runs against the evaluation population: meta-strategies, first and best policies.
 
     Args:
       arena: of the tournament.
       runs: in it.
       records: which of them.
-      count: matches a bot of the last meta-strategy, and of the best single policy.
+      count: matches a bot of the last meta-strategy, of the first newcomer and of the best policy.
       steps: matches a bot of the meta-strategies before it; 0 for none.
     """
     from population.comparison import best_single
     from population.matches import Matches
-    from population.report.facts import sigmas_of
+    from population.report.facts import first_newcomer, members_of, sigmas_of
     from population.scores import measure, measured, to_measure
 
     notice(f"sandbox: {arena.wall}")
     for record in records:
-        sigmas = sigmas_of(record, runs.iterations(record.name))
+        iterations = runs.iterations(record.name)
+        sigmas = sigmas_of(record, iterations)
         game, population = game_named(record.config.game), default_population(record.config.game)
         with progress_bar(f"{record.name} against {population.name}") as progress:
             matches = Matches(arena, game, record.config.vouched, progress)
@@ -88,8 +89,10 @@ def evaluate_runs(
                 measure(matches, to_measure(sigmas[:-1], steps), population)
             seen = list(to_measure(sigmas if steps else sigmas[-1:], 0))
             best = best_single(measured(arena, game, seen, population))
-            if best is not None:
-                measure(matches, {best[0]: count}, population)
+            first = first_newcomer(members_of(record, iterations), record)
+            alone = {one: count for one in (first, best[0] if best else None) if one}
+            if alone:
+                measure(matches, alone, population)
 
 
 @click.command()
@@ -203,28 +206,24 @@ def _say(out: Console, session: Session, facts: RunFacts, written: Sequence[Path
         command = session.typed(f"csro report {record.name} --evaluate 100")
         advise(out, "not measured yet", command)
     else:
-        _say_scores(out, facts, facts.scores)
+        _say_scores(out, facts)
     for path in written:
         out.print(f"wrote {path}")
 
 
-def _say_scores(out: Console, facts: RunFacts, scores: Scores) -> None:
+def _say_scores(out: Console, facts: RunFacts) -> None:
+    from rich.table import Table
+
     from arena.printed import estimated, marked
 
-    out.print(
-        f"meta-strategy {facts.mixture} against {facts.measured.population}, "
-        f"{scores.matches} matches a bot or more"
-    )
-    out.print(f"  PopReturn  {marked(estimated(scores.pop_return))}")
-    out.print(f"  PopExpl    {marked(estimated(scores.pop_expl))}")
-    out.print(f"  AggScore   {marked(estimated(scores.agg_score))}")
-    if facts.best is not None:
-        labels = {member.digest: member.label for member in facts.members}
-        digest, best = facts.best
-        out.print(
-            f"  best single policy {labels[digest]}, {best.matches} matches a bot: "
-            f"AggScore {marked(estimated(best.agg_score))}"
-        )
+    called = f" {facts.mixture}" if facts.mixture else ""
+    out.print(f"meta-strategy{called} against {facts.measured.population}, 95 % intervals:")
+    table = Table("", "matches a bot", "PopReturn", "PopExpl", "AggScore", box=None)
+    for name, scores in facts.results:
+        figures = (scores.pop_return, scores.pop_expl, scores.agg_score)
+        shown = (marked(estimated(one)) for one in figures)
+        table.add_row(name, f"{scores.matches:,}", *shown)
+    out.print(table)
 
 
 @click.command()

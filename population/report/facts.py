@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -78,7 +79,9 @@ class RunFacts:
       sigma: the meta-strategy over all members where the run is finished, else the last one.
       measured: members against the evaluation population.
       scores: of `sigma`; None where it was not measured.
-      best: the best single member that was measured, as (digest, scores).
+      first: the first newcomer, which knew no other program of the run, as (digest, scores); None
+        where it was not measured.
+      best: the best single member that was measured, likewise.
       usage: of the model.
       mixture: reference of the registered meta-strategy, "" before the run is finished.
     """
@@ -91,9 +94,20 @@ class RunFacts:
     sigma: Sigma | None
     measured: Measured
     scores: Scores | None
+    first: tuple[str, Scores] | None
     best: tuple[str, Scores] | None
     usage: Usage
     mixture: str
+
+    @property
+    def results(self) -> list[tuple[str, Scores]]:
+        """What was measured: the whole, and beside it what its parts reach alone."""
+        labels = {member.digest: member.label for member in self.members}
+        found = [("meta-strategy", self.scores)] if self.scores else []
+        for title, part in (("first newcomer", self.first), ("best single policy", self.best)):
+            if part is not None:
+                found.append((f"{title} ({labels[part[0]]})", part[1]))
+        return found
 
 
 def sigmas_of(record: RunRecord, iterations: tuple[Iteration, ...]) -> list[Sigma]:
@@ -133,10 +147,22 @@ def gather(
         sigma=sigmas[-1] if sigmas else None,
         measured=known,
         scores=known.of(sigmas[-1].weights) if sigmas else None,
+        first=_first(joined, record, known),
         best=best_single(known),
         usage=usage,
         mixture=_ref(arena, record.mixture),
     )
+
+
+def first_newcomer(joined: Iterable[str], record: RunRecord) -> str | None:
+    """Digest of the program that joined first; None where none has."""
+    return next((digest for digest in joined if digest != record.initial), None)
+
+
+def _first(joined: Iterable[str], record: RunRecord, known: Measured) -> tuple[str, Scores] | None:
+    digest = first_newcomer(joined, record)
+    scores = known.single(digest) if digest else None
+    return (digest, scores) if digest and scores else None
 
 
 def members_of(record: RunRecord, iterations: tuple[Iteration, ...]) -> dict[str, str]:

@@ -87,13 +87,7 @@ def _tiles(facts: RunFacts) -> dict[str, str]:
 
 
 def _results(facts: RunFacts) -> list[tuple[str, ...]]:
-    if facts.scores is None:
-        return []
-    labels = {member.digest: member.label for member in facts.members}
-    rows = [_scored("meta-strategy", facts.scores)]
-    if facts.best is not None:
-        rows.append(_scored(f"best single policy ({labels[facts.best[0]]})", facts.best[1]))
-    return rows
+    return [_scored(name, scores) for name, scores in facts.results] if facts.scores else []
 
 
 def _scored(name: str, scores: Scores) -> tuple[str, ...]:

@@ -186,6 +186,18 @@ def invoke(arena: Arena, *arguments: str) -> tuple[int, str, str]:
     return result.exit_code, result.stdout, result.stderr
 
 
+def test_the_whole_stands_beside_what_its_parts_reach(measured: Arena, tmp_path: Path) -> None:
+    facts = gather(measured, Runs(measured.home.path), "s1")
+    names = [name for name, _ in facts.results]
+    assert names[:2] == ["meta-strategy", "first newcomer (k01)"]
+    assert names[2].startswith("best single policy (")
+    page = tmp_path / "page.html"
+    code, out, _ = invoke(measured, "report", "s1", "--html", str(page))
+    assert code == 0
+    for name in names:
+        assert name in out and name in page.read_text()
+
+
 def test_table_shows_the_papers_rows_and_ours(measured: Arena) -> None:
     code, out, _ = invoke(measured, "table", "rrps", "--json")
     assert code == 0
