@@ -23,9 +23,10 @@ from dataclasses import dataclass, replace
 from oracle.context import OpponentInput, Shown
 from oracle.insight import Told
 from oracle.prompts import VERSION, fill, lines_of
+from oracle.prompts.situation import in_its_words, opponents
 from oracle.reflection import aim, error, generality, hidden_row, numbers_of, traces, tried, twin
 from oracle.relatives import Shelf, fenced
-from oracle.values import Draft, Failure, Opponent, Rejected, Score, Task
+from oracle.values import Draft, Failure, Rejected, Score, Task
 from sandbox.box.allowed import ALLOWED_MODULES
 from sandbox.values import Limits
 
@@ -144,6 +145,7 @@ def _form(
     variation: int,
 ) -> str:
     """One form of a prompt; `lacks` says what was left out of it."""
+    draft = in_its_words(task, draft, view)
     told, mistake = draft.told or Told(), _mistake(draft)
     # Edits quote its lines, and a fault names one.
     shelf = Shelf({draft.source} if wants_edits(draft) or not _is_sound(draft) else ())
@@ -263,65 +265,6 @@ def interface(task: Task) -> str:
         ms_seconds=f"{length / 1000.0:g}",
         memory=limits.memory_mib,
         source_kib=limits.source_bytes // 1024,
-    )
-
-
-def opponents(task: Task, view: View, shelf: Shelf) -> str:
-    """The section about the opponents; their programs are put on the shelf."""
-    if view.form is OpponentInput.NONE:
-        return fill("opponents_none", unit=task.game.unit)
-    count = len(task.opponents)
-    name = "situation_one" if count == 1 else "situation_many"
-    situation = fill(name, unit=task.game.unit, count=count)
-    if not view.shown:
-        return fill("opponents_unshown", situation=situation)
-    texts = view.texts or {}
-    listed = [_opponent(one, view, texts[one.opponent.digest], shelf) for one in view.shown]
-    return fill(
-        f"opponents_{view.form.value}",
-        situation=situation,
-        coverage=_coverage(task.opponents, view.shown),
-        opponents="\n\n".join(listed),
-    )
-
-
-def _opponent(one: Shown, view: View, text: str, shelf: Shelf) -> str:
-    title = f"## Opponent {one.number}: no weight at present"
-    if one.opponent.weight:
-        title = (
-            f"## Opponent {one.number}: weight {one.opponent.weight:.4f}, "
-            f"{one.share:.1%} of those shown"
-        )
-    if view.form is OpponentInput.CODE:
-        return f"{title}\n\n{shelf.show(f'the program of opponent {one.number}', text)}"
-    return f"{title}\n\n{text.strip()}"
-
-
-def _coverage(everyone: Sequence[Opponent], shown: Sequence[Shown]) -> str:
-    """Says what share of the meta-strategy the prompt shows, and who is shown besides."""
-    weighty = [one for one in shown if one.opponent.weight]
-    told = _share(everyone, weighty)
-    rest = len(shown) - len(weighty)
-    if not rest:
-        return told
-    who = "One more program is" if rest == 1 else f"{rest} more programs are"
-    return (
-        f"{told} {who} shown after that: from the population that the mixture was made of, the "
-        "newest first, without weight in it at present. Your program is scored against the "
-        "mixture alone, but what beats these as well will last longer."
-    )
-
-
-def _share(everyone: Sequence[Opponent], shown: Sequence[Shown]) -> str:
-    if len(everyone) == 1:
-        return "It is shown below."
-    if len(shown) == len(everyone):
-        return "All of them are shown, with their weights in the mixture."
-    weight = sum(one.opponent.weight for one in shown)
-    verb, each = ("is", "It") if len(shown) == 1 else ("are", "Each")
-    return (
-        f"{len(shown)} of {len(everyone)} {verb} shown, with {weight:.1%} of the weight. {each} "
-        "has two numbers: its weight in the whole mixture, and its share of those shown."
     )
 
 

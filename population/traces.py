@@ -180,10 +180,12 @@ def _gains(views: Sequence[Retold], game: Game) -> tuple[tuple[str, tuple[Gain, 
     )
     steps = np.concatenate([np.sign(view.gains[:-1]) for view in views])
     total = sum(len(view.gains) for view in views) or 1
-    after = (
+    begun = sum(len(view.gains) > 0 for view in views)
+    after = (  # with the first of a match, which follows nothing: so they add up to the return
         Gain("a win", float((steps > 0).sum()) / total, whole.after_won),
         Gain("a draw", float((steps == 0).sum()) / total, whole.after_drawn),
         Gain("a loss", float((steps < 0).sum()) / total, whole.after_lost),
+        Gain("the start", begun / total, whole.at_first),
     )
     return (
         ("by quarter of a match", quarters),

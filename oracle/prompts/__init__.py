@@ -7,7 +7,7 @@ import hashlib
 from importlib.resources import files
 from string import Template
 
-VERSION = 3
+VERSION = 4
 """Rises whenever a text changes, so that runs can say which prompts they used."""
 NAMES = (
     "aim",
@@ -18,6 +18,8 @@ NAMES = (
     "describe_role",
     "edit_request",
     "generality",
+    "goal",
+    "goal_shared",
     "incumbent",
     "inspirations",
     "interface",
@@ -27,6 +29,7 @@ NAMES = (
     "opponents_code",
     "opponents_description",
     "opponents_none",
+    "opponents_none_one",
     "opponents_unshown",
     "played",
     "program_request",
@@ -37,6 +40,7 @@ NAMES = (
     "role",
     "situation_many",
     "situation_one",
+    "situation_pure",
     "traces",
     "tried",
     "unplayed",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +51,12 @@ _WORDS = (
         help="How much the model is to think first [default: its own].",
     ),
 )
+_PACE_NAMES = ("timeout_seconds", "parallel", "context_tokens")
+_WORD_NAMES = ("temperature", "max_output_tokens", "thinking")
+_SPENDING = ("max_cost", "max_calls", "max_tokens", "price")
+"""Parameters of the options that limit what a run spends."""
+_ONE_BY_ONE = ("zero-shot", "linear")
+"""Oracles that need an answer before they ask again: of them no two calls are under way at once."""
 
 
 def gathered(
@@ -72,9 +78,9 @@ def gathered(
     return decorate
 
 
-pace_options = gathered(_PACE, ("timeout_seconds", "parallel", "context_tokens"), "pace")
+pace_options = gathered(_PACE, _PACE_NAMES, "pace")
 """Adds the options that may change while a run goes on, as one `pace` mapping."""
-_word_options = gathered(_WORDS, ("temperature", "max_output_tokens", "thinking"), "words")
+_word_options = gathered(_WORDS, _WORD_NAMES, "words")
 
 
 def asking_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -96,26 +102,79 @@ def refuse_others(*wanted: str) -> None:
       UsageFault: there are some: they would do nothing.
     """
     kept = {*wanted, "home", "registry_url", "seed_key", "as_json"}
-    given = [option for name, option in _given().items() if name not in kept]
+    refuse_given("with --run", *(name for name in _given() if name not in kept))
+
+
+def refuse_given(where: str, *names: str) -> None:
+    """Refuses options that were given though they do nothing there.
+
+    Args:
+      where: they would do nothing, as the message begins.
+      names: of their parameters.
+
+    Raises:
+      UsageFault: one of them was given.
+    """
+    given = _among(names)
     if given:
-        raise UsageFault(f"with --run, {', '.join(given)} would do nothing: leave it out")
+        raise UsageFault(f"{where}, {_nothing(given)}")
 
 
-def refuse_idle(oracle: OracleChoice) -> None:
-    """Refuses options of the oracle that were given and do nothing for the one that was chosen.
+def refuse_idle(oracle: OracleChoice, *, shaping: Collection[str] = ()) -> None:
+    """Refuses options that were given and do nothing for the oracle or the model that was chosen.
+
+    Args:
+      oracle: that was chosen.
+      shaping: parameters that do something for this command all the same.
 
     Raises:
       UsageFault: there are some.
     """
-    idle = set(oracle.idle_options())
-    if "asking" in idle:
-        idle |= {"temperature", "max_output_tokens", "thinking"}
-    given = [option for name, option in _given().items() if name in idle]
-    if given:
-        raise UsageFault(
-            f"with the oracle {oracle.name} by {oracle.model}, {', '.join(given)} would do "
-            "nothing: leave it out, or choose another with --oracle and --model"
-        )
+    first = _idle_for_oracle(oracle)
+    why, second = _idle_for_model(oracle)
+    by_oracle, by_model = _among(first), _among(second - first - {*shaping})
+    reasons = []
+    if by_oracle:
+        told = _nothing(by_oracle)
+        reasons.append(f"with the oracle {oracle.name}, {told}, or choose another with --oracle")
+    if by_model:
+        reasons.append(f"{why}, so {_nothing(by_model)}, or choose another with --model")
+    if reasons:
+        raise UsageFault("; ".join(reasons))
+
+
+def _idle_for_oracle(oracle: OracleChoice) -> set[str]:
+    """Parameters that do nothing for the oracle, whoever writes its programs."""
+    idle = {*oracle.idle_options()}
+    if oracle.trains:
+        return idle | {*_WORD_NAMES, *_PACE_NAMES, *_SPENDING}
+    one_by_one = {"parallel"} if oracle.name in _ONE_BY_ONE else set()
+    return (idle & {"drafts", "refinements"}) | one_by_one
+
+
+def _idle_for_model(oracle: OracleChoice) -> tuple[str, set[str]]:
+    """Parameters that do nothing for what writes the programs, after the reason."""
+    from oracle.models.choice import names_of  # the help of the commands would take longer
+
+    if oracle.trains:
+        return "", set()
+    if not oracle.writes_with_a_model:
+        idle = {"opponents", "shown", *_WORD_NAMES, *_PACE_NAMES, *_SPENDING}
+        return f"{oracle.model} asks no model", idle
+    recorded = [one for one in names_of(oracle.model) if one.startswith("recorded:")]
+    if len(recorded) == len(names_of(oracle.model)):  # it costs nothing; its calls are counted
+        return f"{oracle.model} asks no server", {*_WORD_NAMES, *_PACE_NAMES, "price"}
+    return "a transcript is replayed call by call", {"parallel"} if recorded else set()
+
+
+def _among(names: Collection[str]) -> list[str]:
+    """Those of these parameters' options that were given, as they are typed."""
+    return [option for name, option in _given().items() if name in names]
+
+
+def _nothing(options: Sequence[str]) -> str:
+    it = "it" if len(options) == 1 else "them"
+    return f"{', '.join(options)} would do nothing: leave {it} out"
 
 
 def _given() -> dict[str, str]:

@@ -193,6 +193,7 @@ def run(
     from population.oracles import check_writer
     from population.records import RunState
 
+    refuse_idle(oracle)
     matches = measuring_for(game.name, payoff_matches, evaluation_matches, hidden_share)
     config = RunConfig(
         game.name, oracle, iterations, seed, solver, initial, matches, hidden_share=hidden_share
@@ -200,7 +201,6 @@ def run(
     if dry_run:
         show_first(session, config)
         return
-    refuse_idle(oracle)
     check_writer(config)
     with session.arena(wall, workers, new=True) as arena:
         runs = runs_of(session)
@@ -283,6 +283,8 @@ def prompt(
     if run_name is None and key is not None:
         raise UsageFault("--call names a call of a run: give --run RUN too")
     if game is not None:
+        # What a model would be shown is printed though the grammar writes, so these do something.
+        refuse_idle(oracle, shaping=("opponents", "shown"))
         show_first(session, RunConfig(game.name, oracle, initial=initial))
         return
     refuse_others("run_name", "key")

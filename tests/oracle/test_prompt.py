@@ -286,9 +286,9 @@ def test_shorter_forms_lack_what_they_say_they_lack():
 
 def test_a_refused_change_is_told_with_its_reason():
     task = a_task()
-    failure = Failure(Rejected.DUPLICATE, "this is the program of csro/run-k01")
+    failure = Failure(Rejected.DUPLICATE, "this is a program of 2024")
     text = preview(task, so_far(task, failure=failure), ALL).text
-    assert "this is the program of csro/run-k01" in text
+    assert "this is a program of 2024" in text
     assert "sound" in text
     faulty = Draft("a01", source=program(0.0, "broken"), failure=Failure(Rejected.FAULTY, "boom!"))
     text = preview(task, faulty, ALL).text

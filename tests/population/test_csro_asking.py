@@ -55,7 +55,7 @@ def answered(result: Result) -> Any:
 def test_options_are_sent_and_recorded(server: LLMServer, home: Path) -> None:
     words = ("--temperature", "0.5", "--max-output-tokens", "9000", "--thinking", "high")
     pace = ("--timeout", "77", "--parallel", "3", "--context", "90000")
-    done = run(home, *OPENAI, "--oracle", "zero-shot", *words, *pace)
+    done = run(home, *OPENAI, "--oracle", "best-of-n", "--drafts", "1", *words, *pace)
     assert done.exit_code == 0, done.stderr
     body = server.asked[0].body
     assert (body["temperature"], body["max_tokens"], body["reasoning_effort"]) == (
@@ -121,7 +121,7 @@ def test_a_run_goes_on_at_another_pace(server: LLMServer, home: Path) -> None:
     assert len(server.asked) == 3  # refused, given up on after a second, answered
     assert Runs(home).get("asked").config.oracle.asking.timeout_seconds == 600.0
     # The same command with another pace names the same run.
-    again = run(home, *words, "--timeout", "5", "--parallel", "9")
+    again = run(home, *words, "--timeout", "5")
     assert again.exit_code == 0, again.stderr
 
 

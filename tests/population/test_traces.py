@@ -7,22 +7,21 @@ import random
 import pytest
 
 from arena import Arena, game
-from oracle.insight import Told
+from oracle.insight import Told, Trace
 from oracle.models.errors import BudgetSpent
 from oracle.models.gemini import GeminiModel
 from oracle.models.options import ServerOptions
 from oracle.models.prices import Price
 from oracle.values import Opponent, Score, Task
 from population.config import Measuring, OracleChoice, RunConfig
-from population.csro import Csro
 from population.evaluator import Evaluator, Lineage
-from population.logbook import Logbook
+from population.launch import carry_out
 from population.matches import Matches
 from population.oracles import Spending, workshop
 from population.runs import Runs
 from tests.oracle.llm_server import LLMServer, connected
 from tests.population.scripted_oracles import program
-from tests.population.small_run import Silent, told
+from tests.population.small_run import told
 from tests.population.test_exploit import HALF, ROCKS
 
 
@@ -50,13 +49,31 @@ def test_a_trace_says_when_and_where_a_program_lost(arena: Arena) -> None:
     assert trace.matches == 4
     assert [one.mean for one in gains["by quarter of a match"].values()] == [-249, -250, 250, 250]
     assert gains["in the throw after"]["a loss"].mean == -497.0
+    assert gains["in the throw after"]["the start"].mean == 0.0
     by_throws = gains["by throws"]
     assert by_throws["SCISSORS against ROCK"].mean == -499.0
     assert by_throws["PAPER against ROCK"].mean == 500.0
     assert by_throws["PAPER against ROCK"].share == 0.5
-    assert sum(one.mean for one in by_throws.values()) == evaluate([HALF])[0].u  # type: ignore[union-attr]
+    assert_that_lines_add_up(trace, scored(evaluate, HALF))
     assert dict(trace.choices)["ROCK against PAPER"] == "ROCK 100%"
     assert insight.idea(HALF).startswith("Loses the first half to a rock")
+
+
+def assert_that_lines_add_up(trace: Trace, score: Score) -> None:
+    """As a prompt says: the numbers to the return, and the shares to all throws or hands."""
+    for kind, gains in trace.gains:
+        assert sum(one.mean for one in gains) == pytest.approx(score.u), kind
+        assert kind.startswith("by quarter") or sum(one.share for one in gains) == pytest.approx(1)
+
+
+def test_what_is_won_in_the_first_throw_follows_nothing_and_is_counted(arena: Arena) -> None:
+    evaluate = evaluator(arena, "rrps", "house/rockbot")
+    assert evaluate.insight is not None
+    source = HALF.replace('return "ROCK"', 'return "PAPER"')
+    (trace,) = evaluate.insight.traces(source, scored(evaluate, source))
+    (after,) = ({one.label: one for one in found} for kind, found in trace.gains if "after" in kind)
+    assert (after["the start"].mean, after["the start"].share) == (1.0, 0.001)
+    assert_that_lines_add_up(trace, scored(evaluate, source))
 
 
 FOLDS = '''class RepeatedLeducPokerBot:
@@ -78,6 +95,7 @@ def test_hands_are_told_with_cards_and_with_what_was_given_up(arena: Arena) -> N
     evaluate = evaluator(arena, "leduc", "house/CFR+")
     assert evaluate.insight is not None
     (trace,) = evaluate.insight.traces(FOLDS, scored(evaluate, FOLDS))
+    assert_that_lines_add_up(trace, scored(evaluate, FOLDS))
     gains = dict(trace.gains)
     ends = {gain.label: gain.mean for gain in gains["by end"]}
     assert ends["gave up 3"] < 0.0 < ends["the other gave up"]
@@ -114,8 +132,7 @@ def run(arena: Arena, server: LLMServer, calls: int | None) -> None:
     with connected(GeminiModel("made-up", options)) as model:
         shop = workshop(runs, record, Spending(max_calls=calls), model)
         matches = Matches(arena, game("rrps"))
-        log = Logbook("llm", 1, runs, matches, Silent())
-        Csro("llm", config, shop.oracle, shop.authorship.lineage_of, matches, log).run()
+        carry_out(runs, "llm", config, shop.oracle, shop.authorship.lineage_of, matches)
 
 
 def test_a_run_that_was_interrupted_asks_the_same_questions(
