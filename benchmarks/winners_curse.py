@@ -28,10 +28,10 @@ from scipy.stats import t as student_t
 from arena.games import game
 from arena.values import SELECTING
 from oracle.asking import ask
+from oracle.attempts import digest_in
 from oracle.best_of_n import BestOfN
 from oracle.early_stop import EarlyStop
 from oracle.linear_refinement import LinearRefinement
-from oracle.trials import digest_in
 from oracle.values import Against, Draft, Failure, Opponent, Oracle, Score, Task
 from population.confirmation import confirmed
 from population.evaluator import shares

@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from oracle.attempts import Attempts, Measure, Outcome, best_of, digest_in, rng_of
 from oracle.early_stop import EarlyStop, matches_of
 from oracle.ending import Ending
 from oracle.insight import INCUMBENT
 from oracle.islands import Island, behaviour
 from oracle.reflection import called
-from oracle.trials import Measure, Outcome, Trials, best_of, digest_in, rng_of
 from oracle.values import (
     Draft,
     Evaluate,
@@ -101,49 +101,49 @@ class AlphaEvolve:
 
     def respond(self, task: Task, evaluate: Evaluate) -> Response:
         """Answers a task; see `oracle.values.Oracle`."""
-        trials = Trials(task, self.writer, evaluate, self.workers)
+        attempts = Attempts(task, self.writer, evaluate, self.workers)
         sea = Sea(self._settled(task, evaluate), self.evolution)
         waves: dict[int, Wave] = {}
         try:
             while not sea.over:
                 for number in sea.waiting(waves):
                     sea.migrate(number)
-                    trials.tell_of(sea.islands[number].programs, group=number)
-                    if self._ended(sea, number, trials):
+                    attempts.tell_of(sea.islands[number].programs, group=number)
+                    if self._ended(sea, number, attempts):
                         sea.end(number)
                     else:
                         drafts = self._drafts(task, sea.islands[number], sea)
-                        waves[number] = trials.begun(drafts, group=number)
+                        waves[number] = attempts.begun(drafts, group=number)
                 if waves:
                     number = _first(waves, sea)
                     with waves.pop(number) as wave:
-                        self._play(task, evaluate, sea, wave, number, trials)
+                        self._play(task, evaluate, sea, wave, number, attempts)
         except BaseException as error:  # Ctrl-C too
-            trials.stop(error)
+            attempts.stop(error)
             raise
         finally:  # where one raised (the budget may be spent), nobody starts another
-            trials.stop()
+            attempts.stop()
             for wave in waves.values():
                 wave.close()
-        return trials.response(_answer(trials.scored, evaluate))
+        return attempts.response(_answer(attempts.scored, evaluate))
 
-    def _ended(self, sea: Sea, number: int, trials: Trials) -> bool:
+    def _ended(self, sea: Sea, number: int, attempts: Attempts) -> bool:
         """Whether an island asks for no more."""
         if self.ending is None or sea.ages[number] == 0:
             return False
         best = sea.islands[number].best
-        return self.ending.over(best, trials.ceiling(number), sea.quiet[number])
+        return self.ending.over(best, attempts.ceiling(number), sea.quiet[number])
 
     def _play(
-        self, task: Task, evaluate: Evaluate, sea: Sea, wave: Wave, number: int, trials: Trials
+        self, task: Task, evaluate: Evaluate, sea: Sea, wave: Wave, number: int, attempts: Attempts
     ) -> None:
         """A generation of an island, whose drafts are on their way, is scored and joins it."""
         island = sea.islands[number]
         measure = self._measure(task, evaluate, island)
-        outcomes = trials.scores(wave, sea.first_attempt(number), measure, group=number)
+        outcomes = attempts.scores(wave, sea.first_attempt(number), measure, group=number)
         quiet = self.ending is not None and self.ending.quiet(task, island.best, outcomes)
         tried = list(zip(wave.drafts, outcomes, strict=True))
-        sea.advance(self._grown(task, island, tried, trials), quiet=quiet)
+        sea.advance(self._grown(task, island, tried, attempts), quiet=quiet)
 
     def _settled(self, task: Task, evaluate: Evaluate) -> tuple[Island, ...]:
         """The islands before anything evolved."""
@@ -212,7 +212,7 @@ class AlphaEvolve:
 
     @staticmethod
     def _grown(
-        task: Task, island: Island, tried: Sequence[tuple[Draft, Outcome]], trials: Trials
+        task: Task, island: Island, tried: Sequence[tuple[Draft, Outcome]], attempts: Attempts
     ) -> Island:
         """The island after a generation."""
         for draft, outcome in tried:
@@ -221,7 +221,7 @@ class AlphaEvolve:
             parent = digest_in(task, draft.source) if scored_parent else ""
             island = island.with_outcome(outcome, parent, draft.edit)
             if outcome.score is not None and (before is None or outcome.u > before.u):
-                trials.keep(outcome)
+                attempts.keep(outcome)
         return island
 
 

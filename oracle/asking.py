@@ -14,8 +14,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from oracle.attempts import digest_in
 from oracle.insight import insight_of
-from oracle.trials import digest_in
 from oracle.values import (
     Attempt,
     Evaluate,

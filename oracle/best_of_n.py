@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from oracle.attempts import Attempts, best_of, revision
 from oracle.early_stop import EarlyStop, played_out
-from oracle.trials import Trials, best_of, revision
 from oracle.values import Draft, Evaluate, Response, Task, Writer
 
 
@@ -42,18 +42,18 @@ class BestOfN:
     def respond(self, task: Task, evaluate: Evaluate) -> Response:
         """Answers a task; see `oracle.values.Oracle`."""
         first_look = self.early_stop.first_look if self.early_stop else 1.0
-        trials = Trials(task, self.writer, evaluate, self.workers, first_look)
+        attempts = Attempts(task, self.writer, evaluate, self.workers, first_look)
         wave = [Draft(f"a{number:02}") for number in range(self.drafts)]
         for _ in range(self.waves):
             measure = self.early_stop.measure(task, evaluate) if self.early_stop else None
-            outcomes = trials.run(wave, measure)
+            outcomes = attempts.run(wave, measure)
             best = best_of(played_out(outcomes) if self.early_stop else outcomes)
             if best is not None:
-                trials.keep(best)
+                attempts.keep(best)
                 break
             first = outcomes[-1].number + 1
             wave = [
-                revision(f"a{first + place:02}", None, failed, trials)
+                revision(f"a{first + place:02}", None, failed, attempts)
                 for place, failed in enumerate(outcomes)
             ]
-        return trials.response(best)
+        return attempts.response(best)

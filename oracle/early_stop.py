@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from oracle.trials import Measure, Outcome
+from oracle.attempts import Measure, Outcome
 from oracle.values import Against, Evaluate, Failure, Score, Task
 
 

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from oracle.attempts import Outcome, best_of
 from oracle.early_stop import difference, played_out
-from oracle.trials import Outcome, best_of
 from oracle.values import Score, Task
 
 if TYPE_CHECKING:

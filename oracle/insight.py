@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from arena.analysis.stationary import Ceiling
-    from oracle.trials import Outcome
+    from oracle.attempts import Outcome
     from oracle.values import Draft, Score
 
 

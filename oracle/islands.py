@@ -13,7 +13,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from oracle.trials import Outcome
+from oracle.attempts import Outcome
 from oracle.values import Failure, Score
 
 Signature = tuple[int, ...]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from oracle.attempts import Attempts, Measure, Outcome, best_of, renamed, revision
 from oracle.early_stop import EarlyStop, played_out
 from oracle.ending import Ending
-from oracle.trials import Measure, Outcome, Trials, best_of, renamed, revision
 from oracle.values import Draft, Evaluate, Response, Task, Writer
 
 
@@ -49,26 +49,26 @@ class LinearRefinement:
     def respond(self, task: Task, evaluate: Evaluate) -> Response:
         """Answers a task; see `oracle.values.Oracle`."""
         first_look = self.early_stop.first_look if self.early_stop else 1.0
-        trials = Trials(task, self.writer, evaluate, self.workers, first_look)
+        attempts = Attempts(task, self.writer, evaluate, self.workers, first_look)
         j = 0
         measure = self._measure(task, evaluate, None)
-        last = trials.run(self._drafts(Draft(_key(j))), measure)  # pi' <- oracle(prompt), u
-        best = self._improved(None, last, trials)
-        while not self.terminated(task, best, j) and not self._over(best, trials):
+        last = attempts.run(self._drafts(Draft(_key(j))), measure)  # pi' <- oracle(prompt), u
+        best = self._improved(None, last, attempts)
+        while not self.terminated(task, best, j) and not self._over(best, attempts):
             j += 1
-            asked = revision(_key(j), best, last[0], trials)  # update_prompt(prompt, pi', u)
-            last = trials.run(self._drafts(asked), self._measure(task, evaluate, best))
-            best = self._improved(best, last, trials)
-        return trials.response(best)
+            asked = revision(_key(j), best, last[0], attempts)  # update_prompt(prompt, pi', u)
+            last = attempts.run(self._drafts(asked), self._measure(task, evaluate, best))
+            best = self._improved(best, last, attempts)
+        return attempts.response(best)
 
     def terminated(self, task: Task, best: Outcome | None, j: int) -> bool:
         """Whether refinement ends after j revisions: M are spent, or the program does not lose."""
         good_enough = best is not None and best.u >= 0.0 and not task.hidden_share
         return j >= self.refinements or good_enough
 
-    def _over(self, best: Outcome | None, trials: Trials) -> bool:
+    def _over(self, best: Outcome | None, attempts: Attempts) -> bool:
         """Whether the best returns the most that can be had."""
-        return self.ending is not None and self.ending.over(best, trials.ceiling(), quiet=0)
+        return self.ending is not None and self.ending.over(best, attempts.ceiling(), quiet=0)
 
     def _drafts(self, draft: Draft) -> list[Draft]:
         """The step's request, as often as the step is wide."""
@@ -84,13 +84,13 @@ class LinearRefinement:
         return self.early_stop.measure(task, evaluate, best.score if best else None)
 
     def _improved(
-        self, best: Outcome | None, outcomes: tuple[Outcome, ...], trials: Trials
+        self, best: Outcome | None, outcomes: tuple[Outcome, ...], attempts: Attempts
     ) -> Outcome | None:
         """The best of a step if it scores higher than the program so far, else that program."""
         found = best_of(played_out(outcomes) if self.early_stop else outcomes)
         if found is None or (best is not None and found.u <= best.u):
             return best
-        trials.keep(found)
+        attempts.keep(found)
         return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from oracle.trials import Outcome, Trials, revision
+from oracle.attempts import Attempts, Outcome, revision
 from oracle.values import Draft, Evaluate, Response, Task, Writer
 
 
@@ -30,14 +30,14 @@ class ZeroShot:
     def respond(self, task: Task, evaluate: Evaluate) -> Response:
         """Answers a task; see `oracle.values.Oracle`."""
         task = replace(task, incumbent="")
-        trials = Trials(task, self.writer, evaluate)
+        attempts = Attempts(task, self.writer, evaluate)
         found: Outcome | None = None
         draft = Draft("a00")
         for number in range(1, self.tries + 1):
-            (outcome,) = trials.run([draft])
+            (outcome,) = attempts.run([draft])
             if outcome.score is not None:
                 found = outcome
-                trials.keep(outcome)
+                attempts.keep(outcome)
                 break
-            draft = revision(f"a{number:02}", None, outcome, trials)
-        return trials.response(found)
+            draft = revision(f"a{number:02}", None, outcome, attempts)
+        return attempts.response(found)

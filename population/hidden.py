@@ -22,9 +22,9 @@ from arena.enrol import Enrolled
 from arena.games.protocol import Game
 from arena.kinds.tabular import payload_of
 from arena.submission import Rejection, prepare
+from oracle.attempts import rng_of
 from oracle.context import parse_filter
 from oracle.grammar.genome import GRAMMARS, write_source
-from oracle.trials import rng_of
 from oracle.values import Opponent, Task
 from population.archive import Behaviour, behaviour, elites
 from population.config import RunConfig

@@ -14,6 +14,7 @@ from arena.errors import UsageFault
 from arena.games import game as game_named
 from arena.tally import Progress, silent
 from oracle.alpha_evolve import AlphaEvolve, Evolution
+from oracle.attempts import digest_in
 from oracle.best_of_n import BestOfN
 from oracle.context import OpponentInput, parse_filter, parse_input
 from oracle.early_stop import EarlyStop
@@ -39,7 +40,6 @@ from oracle.models.prices import parse_price
 from oracle.models.protocol import Model
 from oracle.models.team import Team
 from oracle.prompt import Prompt
-from oracle.trials import digest_in
 from oracle.values import Draft, Oracle, Task, Writer
 from oracle.writer import ModelWriter, WriterOptions, preview
 from oracle.zero_shot import ZeroShot

@@ -54,7 +54,7 @@ class Effort:
       match_seconds: of these, playing.
       oracle_seconds: of these, the oracle without its matches.
       matches: played (matches that were stored before cost nothing).
-      trials: self-play matches of new programs.
+      trials: programs that were tried when they were handed in.
     """
 
     seconds: float = 0.0

@@ -102,7 +102,7 @@ def test_our_processes_do_not_even_load_them() -> None:
     loaded = in_a_process(
         """
         import importlib, sys
-        for name in ("arena.cli", "population.cli", "oracle.writer", "oracle.trials",
+        for name in ("arena.cli", "population.cli", "oracle.writer", "oracle.attempts",
                      "dashboards.submissions", "dashboards.views.policy", "population.report.page"):
             importlib.import_module(name)
         print(*sys.modules)

@@ -6,8 +6,8 @@ from functools import partial
 import pytest
 
 from oracle.asking import ask, best_program, identity
+from oracle.attempts import digest_in
 from oracle.linear_refinement import LinearRefinement
-from oracle.trials import digest_in
 from oracle.values import Failure, OracleExhausted, Rejected, Score
 from tests.oracle.stated_returns import Evaluation, ScriptedWriter, a_task, program
 

@@ -3,10 +3,10 @@
 import pytest
 
 from oracle.alpha_evolve import AlphaEvolve, Evolution
+from oracle.attempts import digest_in
 from oracle.best_of_n import BestOfN
 from oracle.grammar_writer import GrammarWriter
 from oracle.linear_refinement import LinearRefinement
-from oracle.trials import digest_in
 from oracle.values import Rejected
 from oracle.zero_shot import ZeroShot
 from tests.oracle.stated_returns import ScriptedWriter

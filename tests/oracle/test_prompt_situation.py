@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from arena.games import game
+from oracle.attempts import Attempts, revision
 from oracle.context import Filter, OpponentInput
 from oracle.insight import Told, Tried
-from oracle.trials import Trials, revision
 from oracle.values import Draft, Failure, Rejected, Task
 from oracle.writer import WriterOptions, preview
 from tests.oracle.stated_returns import (
@@ -121,9 +121,9 @@ def test_what_a_program_says_itself_is_left_alone():
 def test_a_copy_of_an_opponent_is_told_of_by_its_number():
     task = a_task(0.6, 0.4)
     writer = ScriptedWriter([program(-1.0), task.opponents[1].source])
-    trials = Trials(task, writer, Evaluation(task))
-    (best,) = trials.run([Draft("a00")])
-    (last,) = trials.run([revision("a01", best, best, trials)])
-    text = flat(task, revision("a02", best, last, trials))
+    attempts = Attempts(task, writer, Evaluation(task))
+    (best,) = attempts.run([Draft("a00")])
+    (last,) = attempts.run([revision("a01", best, best, attempts)])
+    text = flat(task, revision("a02", best, last, attempts))
     assert "this is the program of opponent 2, which is known already" in text
     assert task.opponents[1].ref not in text

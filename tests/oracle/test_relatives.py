@@ -1,12 +1,12 @@
 """Each program stands in a prompt once; relatives stand there as what is different."""
 
 from arena.games import game
+from oracle.attempts import Attempts
 from oracle.context import Filter
 from oracle.insight import Gain, Told, Trace, Tried
 from oracle.prompt import LONGEST
 from oracle.reflection import MOST_TRIED
 from oracle.relatives import Shelf
-from oracle.trials import Trials
 from oracle.values import Draft, Failure, Opponent, Rejected, Task
 from oracle.writer import WriterOptions, preview
 from tests.oracle.stated_returns import Evaluation, ScriptedWriter, a_task, program, score_of
@@ -117,8 +117,8 @@ def test_a_refused_duplicate_stands_beside_the_attempt_that_it_equals():
 def test_a_copy_of_an_opponent_is_told_which_one_it_is():
     task = a_task(0.6, 0.4)
     opponent = task.opponents[1]
-    trials = Trials(task, ScriptedWriter([opponent.source + "# the same\n"]), Evaluation(task))
-    (outcome,) = trials.run([Draft("a00")])
+    attempts = Attempts(task, ScriptedWriter([opponent.source + "# the same\n"]), Evaluation(task))
+    (outcome,) = attempts.run([Draft("a00")])
     assert outcome.failure.kind is Rejected.DUPLICATE
     draft = Draft("a01", program(1.0, "mine"), score_of(task, 1.0), outcome.failure)
     assert "This is opponent 2." in preview(task, draft, ALL).text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from oracle.trials import digest_in
+from oracle.attempts import digest_in
 from oracle.values import (
     Attempt,
     Candidate,

@@ -93,7 +93,7 @@ def best_of(outcomes: Sequence[Outcome]) -> Outcome | None:
     return max(scored, key=lambda outcome: (outcome.u, -outcome.number)) if scored else None
 
 
-class Trials:
+class Attempts:
     """Everything that an oracle tries for one task, in order."""
 
     def __init__(
@@ -330,11 +330,11 @@ class Trials:
         return outcome
 
 
-def revision(key: str, best: Outcome | None, last: Outcome, trials: Trials) -> Draft:
+def revision(key: str, best: Outcome | None, last: Outcome, attempts: Attempts) -> Draft:
     """What to ask for next: a better version of the best, or of what failed where none is sound."""
     if best is None:
         return Draft(key, source=last.source, failure=last.failure)
-    others = trials.inspirations(without=best.source)
+    others = attempts.inspirations(without=best.source)
     return Draft(key, best.source, best.score, last.failure, others)
 
 
