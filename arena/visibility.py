@@ -9,22 +9,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from arena.contest.hidden import AUTHOR
 from registry import Registry
+from registry.credits import KEEPER, RUNS, best_known, keeps
+from registry.credits import is_kept as is_kept
 from registry.naming import RESERVED_AUTHORS, author_of
 from registry.values import Credit, PolicyVersion, Status, StatusChange
 
-RUNS = "csro"
-"""In whose name runs register what their oracles tried."""
-
 
 def hidden_digests(registry: Registry) -> frozenset[str]:
-    """Digests of the policies that strangers may not know of.
+    """Digests of the policies that strangers may not know of, and names that they may not know.
 
     These are the hidden populations of all tournaments without a certificate, and what the operator
     registered for one that was not announced yet, or never was.  A policy that takes part under
     some name, that an author handed in and withdrew, or that a CSRO run tried, is no secret, even
-    where a tournament names it: its absence would tell.
+    where a tournament names it: its absence would tell.  The name under which it is kept (written
+    author/name@number) stays one, so nobody takes a registry with such a name for one without
+    secrets.
 
     Raises:
       RegistryCorrupt: a tournament cannot be read.
@@ -34,20 +34,20 @@ def hidden_digests(registry: Registry) -> frozenset[str]:
     certified: set[str] = set()
     for one in registry.tournaments():
         (certified if one.certificate else pending).update(one.hidden)
-    kept = registry.find(author=AUTHOR, status=Status.CANDIDATE)
-    hidden = pending | ({one.digest for one in kept} - certified)
-    if not hidden:
-        return frozenset()
-    return frozenset(
-        one.digest for one in registry.by_digests(hidden).values() if not _is_known(one)
-    )
+    ours = registry.find(author=KEEPER)
+    kept = {one.digest for one in ours if one.status is Status.CANDIDATE} - certified
+    found = registry.by_digests(pending | kept).values()
+    unknown = {one.digest for one in found if not _is_known(one)}
+    known = (one for one in (*found, *ours) if _is_known(one))
+    names = {name.ref for one in known for name in one.credits if is_kept(name)}
+    return frozenset(unknown | names)
 
 
 def is_hidden(version: PolicyVersion, hidden: frozenset[str]) -> bool:
     """Whether strangers may not know of a version, under the name that it is seen by.
 
-    Content that is known under another name is known by that one alone: the operator's name
-    would tell that a tournament has it in its hidden population.
+    Content that is known under another name is known by that one alone: the name under which it
+    is kept would tell that a tournament has it in its hidden population.
 
     Args:
       version: under the name that was asked for.
@@ -58,18 +58,16 @@ def is_hidden(version: PolicyVersion, hidden: frozenset[str]) -> bool:
     return is_kept(version) and _is_known(version)
 
 
-def is_kept(name: PolicyVersion | Credit) -> bool:
-    """Whether a name is one under which the operator keeps content for a tournament."""
-    return name.status is Status.CANDIDATE and name.author == AUTHOR
-
-
 def without_kept(version: PolicyVersion) -> PolicyVersion:
-    """A version that is known, without the names under which the operator keeps its content.
+    """A version that is known, without the names under which its content is kept.
 
     Another one is as it is: whoever may know of it may know these names.
     """
-    credits = tuple(one for one in version.credits if not is_kept(one))
-    return replace(version, credits=credits) if _is_known(version) else version
+    told = tuple(one for one in version.credits if not is_kept(one))
+    if not told or not _is_known(version):
+        return version
+    seen = best_known(version, {one.ref for one in told}) if is_kept(version) else version
+    return replace(seen, credits=told)
 
 
 def history_without_kept(found: tuple[StatusChange, ...]) -> tuple[StatusChange, ...]:
@@ -77,11 +75,7 @@ def history_without_kept(found: tuple[StatusChange, ...]) -> tuple[StatusChange,
     now = {one.ref: one.status for one in found}
     if not any(_tells(status, author_of(ref)) for ref, status in now.items()):
         return found
-    kept = {
-        ref
-        for ref, status in now.items()
-        if status is Status.CANDIDATE and author_of(ref) == AUTHOR
-    }
+    kept = {ref for ref, status in now.items() if keeps(status, author_of(ref))}
     return tuple(one for one in found if one.ref not in kept)
 
 

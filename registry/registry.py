@@ -20,6 +20,7 @@ from registry.credits import best_known, own, under
 from registry.database import Database
 from registry.errors import UnknownParent, UnknownPolicy
 from registry.events import Events, note
+from registry.handover import handed_over, is_newcomer, unknown_to_others, write_new
 from registry.invites import Invites
 from registry.schema import ParentRow, VersionRow
 from registry.search import Filters, conditions, names_that_fit
@@ -106,7 +107,8 @@ class Registry(Statuses, Aliases, Authors, Accounts, Invites, Spending, Tourname
 
         Where the content is there already, an author who has no name for it yet gets one, with
         the status and description handed in; one who has stays with it as it is.  The content's
-        labels, provenance and parents stay those of whoever was first.
+        labels, provenance and parents stay those of whoever was first.  What is kept for a
+        tournament is registered as if it were not there (`registry.handover`).
 
         Args:
           submissions: what is handed in.
@@ -125,7 +127,9 @@ class Registry(Statuses, Aliases, Authors, Accounts, Invites, Spending, Tourname
                 check_authors(session, {naming.author_of(one.name) for one in submissions})
             known = rows.fetch_by_digest(session, digests)
             numbers = rows.highest_numbers(session, ((one.game, one.name) for one in submissions))
-            _check_parents(session, submissions, digests, set(known))
+            over = handed_over(session, submissions, digests, known)
+            stored = {digest: known[digest] for digest in over}
+            _check_parents(session, submissions, digests, set(known), over)
             now = datetime.now(UTC)
             results: list[Registered] = []
             for submission, digest in zip(submissions, digests, strict=True):
@@ -136,12 +140,16 @@ class Registry(Statuses, Aliases, Authors, Accounts, Invites, Spending, Tourname
                 key = (submission.game, submission.name)
                 numbers[key] = numbers.get(key, 0) + 1
                 version = _version(submission, digest, numbers[key], now, known.get(digest))
+                if digest in over and is_newcomer(submission, known[digest]):
+                    version, over = _first(submission, version), over - {digest}
                 results.append(Registered(version, digest not in known, credited=True))
                 known[digest] = version
             new = [one for one in results if one.credited]
             note_authors(session, {one.version.author for one in new}, now)
-            rows.insert_versions(session, [one.version for one in new if one.created])
-            rows.insert_credits(session, [one.version for one in new if not one.created])
+            first = [one.version for one in new if _is_first(one.version)]
+            write_new(session, first, stored)
+            further = [one.version for one in new if not _is_first(one.version)]
+            rows.insert_credits(session, further)
             entrants = [one.version for one in new if one.version.status is Status.QUALIFIED]
             said = [(one.digest, f"{one.game} {one.ref}") for one in entrants]
             note(session, self.actor, "version.registered", said)
@@ -188,10 +196,14 @@ class Registry(Statuses, Aliases, Authors, Accounts, Invites, Spending, Tourname
         return {digest: found[digest] for digest in wanted}
 
     def missing(self, submissions: Iterable[Submission]) -> list[Submission]:
-        """Those of the submissions whose content is not registered, in their order."""
+        """Those of the submissions whose content is not registered, in their order.
+
+        What is kept for a tournament counts as if it were not (`registry.handover`).
+        """
         by_digest = {naming.digest_of(one.game, one.kind, one.payload): one for one in submissions}
         with self.database.reading() as session:
-            there = set(rows.existing_digests(session, by_digest))
+            known = rows.fetch_by_digest(session, by_digest)
+            there = set(known) - unknown_to_others(session, known.values())
         return [one for digest, one in by_digest.items() if digest not in there]
 
     def find(
@@ -277,12 +289,29 @@ def _version(
     )
 
 
+def _first(submission: Submission, version: PolicyVersion) -> PolicyVersion:
+    """A version that is handed over to its newest name, with what was handed in under that."""
+    was_first, *others, newest = version.credits
+    new = _version(submission, version.digest, version.number, version.created, None)
+    code = new.code_digest or version.code_digest  # it is the content's, whoever says so
+    return replace(new, code_digest=code, credits=(newest, *others, was_first))
+
+
+def _is_first(version: PolicyVersion) -> bool:
+    return version.ref == version.credits[0].ref
+
+
 def _check_parents(
-    session: Session, submissions: Sequence[Submission], digests: Sequence[str], known: set[str]
+    session: Session,
+    submissions: Sequence[Submission],
+    digests: Sequence[str],
+    known: set[str],
+    over: frozenset[str],
 ) -> None:
-    """Parents of what is new must be there, or stand before it."""
+    """Parents of what is new, or handed over as if it were, must be there, or stand before it."""
     named = {parent.digest for one in submissions for parent in one.parents}
-    there = known | set(rows.existing_digests(session, named))
+    known -= over
+    there = (known | set(rows.existing_digests(session, named))) - over
     for submission, digest in zip(submissions, digests, strict=True):
         missing = [parent.digest for parent in submission.parents if parent.digest not in there]
         if missing and digest not in known:

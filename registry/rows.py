@@ -154,7 +154,12 @@ def highest_numbers(
 
 def insert_versions(session: Session, versions: Sequence[PolicyVersion]) -> None:
     """Writes new versions with their labels, parents and first status, in their order."""
-    _insert(session, VersionRow, [_version_row(version) for version in versions])
+    _insert(session, VersionRow, [version_row(version) for version in versions])
+    insert_origins(session, versions)
+
+
+def insert_origins(session: Session, versions: Sequence[PolicyVersion]) -> None:
+    """Writes the labels, parents and first status of versions that are there."""
     _insert(
         session,
         LabelRow,
@@ -233,7 +238,8 @@ def _insert(session: Session, table: type[SQLModel], rows: list[dict[str, object
         session.execute(sa.insert(table), rows)
 
 
-def _version_row(version: PolicyVersion) -> dict[str, object]:
+def version_row(version: PolicyVersion) -> dict[str, object]:
+    """A version's columns, under the name that it is seen by; its position is for others."""
     return {
         "digest": version.digest,
         "game": version.game,

@@ -91,9 +91,10 @@ class Statuses(Part):
             return ()
         with self.database.writing() as session:
             found = _of_code(session, game, code_digest)
-            standing = [version for version in found if version.status is not Status.YANKED]
-            for version in standing:
+            standing = []
+            for version in found:
                 meant = [one for one in version.credits if one.status is not Status.YANKED]
+                standing += [version] if meant else []
                 _change(session, self.actor, version, meant, Status.QUARANTINED, reason)
             return rows.fetch_each(session, [version.digest for version in standing])
 

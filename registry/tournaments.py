@@ -62,7 +62,8 @@ class Tournament:
         against each other.
       frozen: when the entrants were written down; None before.
       season: number of the season that the final is played in; None before.
-      entrants: those who take part in the final; empty before.
+      entrants: those who take part in the final, and entries that are hidden as well, which take
+        no part; empty before.
       certificate: digest of the certificate; "" before there is one.
     """
 

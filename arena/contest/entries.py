@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from arena.kinds.neural import KIND as NEURAL
@@ -63,11 +63,26 @@ def entries_of(tournament: Tournament, versions: Iterable[PolicyVersion]) -> tup
             if counts and not ours and credit.status is Status.QUALIFIED:
                 entry = Entry(credit.author, credit.ref, version.digest, credit.created)
                 by_author[credit.author].append(entry)
-    return tuple(
-        entry
-        for author in sorted(by_author)
-        for entry in _last(by_author[author], tournament.entries)
-    )
+    return _lasts(by_author, tournament.entries)
+
+
+def listed(tournament: Tournament) -> tuple[Entry, ...]:
+    """The frozen entries that are shown: of each author the last ones.
+
+    One that is hidden as well is among them until there is a certificate, and takes no part.
+    Whoever saw it left out would know who is hidden, and could ask so of any program.
+    """
+    if tournament.certificate:
+        return playing(tournament)
+    by_author: defaultdict[str, list[Entry]] = defaultdict(list)
+    for one in tournament.entrants:
+        by_author[one.author].append(one)
+    return _lasts(by_author, tournament.entries)
+
+
+def playing(tournament: Tournament) -> tuple[Entry, ...]:
+    """The frozen entries that take part in the final."""
+    return tuple(one for one in tournament.entrants if one.digest not in tournament.hidden)
 
 
 def pairs_of(entrants: Sequence[str], hidden: Sequence[str]) -> tuple[tuple[str, str], ...]:
@@ -88,5 +103,10 @@ def pairs_of(entrants: Sequence[str], hidden: Sequence[str]) -> tuple[tuple[str,
     return tuple(sorted(met))
 
 
-def _last(entries: Sequence[Entry], most: int) -> list[Entry]:
-    return sorted(entries, key=lambda one: (one.created, one.ref))[-most:]
+def _lasts(by_author: Mapping[str, Sequence[Entry]], most: int) -> tuple[Entry, ...]:
+    """The last entries of each author."""
+    return tuple(
+        entry
+        for author in sorted(by_author)
+        for entry in sorted(by_author[author], key=lambda one: (one.created, one.ref))[-most:]
+    )

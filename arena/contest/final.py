@@ -14,7 +14,8 @@ from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 
 from arena.contest.certificate import Facts, Outcome, takings_of
-from arena.contest.entries import entries_of, pairs_of
+from arena.contest.entries import entries_of, listed, pairs_of, playing
+from arena.contest.hidden import left_out
 from arena.contest.values import Taking, moves_digest
 from arena.errors import HomeUnusable, UsageFault
 from arena.games import game as game_named
@@ -22,6 +23,7 @@ from arena.games.protocol import Game
 from arena.home import FINALS, Home
 from arena.tally import Pair
 from arena.values import Result
+from registry.credits import as_it_stands
 from registry.tournaments import Entry, Tournament
 from registry.values import PolicyVersion, Season, Status
 
@@ -31,31 +33,42 @@ _SOFTWARE = ("policy-arena", "open_spiel", "numpy")
 def counting(home: Home, tournament: Tournament) -> tuple[Entry, ...]:
     """The entries that count: those that were frozen, or as they stand now.
 
-    One that is hidden as well counts until then: whoever saw it left out would know who is hidden,
-    and could ask so of any program.
+    One that is hidden as well is among them until there is a certificate; see `listed`.
     """
-    return _taking_part(home, tournament, replace(tournament, hidden=()))
-
-
-def _taking_part(home: Home, tournament: Tournament, rules: Tournament) -> tuple[Entry, ...]:
     if tournament.frozen is not None:
-        return tournament.entrants
-    return entries_of(rules, home.registry.find(tournament.game))
+        return listed(tournament)
+    versions = home.registry.find(tournament.game)
+    return entries_of(replace(tournament, hidden=()), versions)
+
+
+def _to_be_frozen(home: Home, tournament: Tournament) -> tuple[Entry, ...]:
+    """The entries that are written down: who takes part, and who is listed all the same."""
+    versions = home.registry.find(tournament.game)
+    taking_part = entries_of(tournament, versions)
+    shown = entries_of(replace(tournament, hidden=()), versions)
+    both = {*taking_part, *shown}
+    return tuple(sorted(both, key=lambda one: (one.author, one.created, one.ref)))
 
 
 def begun(home: Home, name: str, now: datetime) -> tuple[Home, Game, dict[Pair, int]]:
     """Freezes a tournament that is over; returns where its final is played, its game, and what.
+
+    Of the hidden population, who cannot play in a final any more is left out of it, as of the
+    certificate: a final that has begun keeps all others waiting, so it must come to its end.
 
     Raises:
       UnknownTournament, TournamentConflict: there is no final to be played.
       UsageFault: fewer than two policies take part.
     """
     tournament = home.registry.tournament(name)
-    entrants = _taking_part(home, tournament, tournament)
-    pairs = pairs_of([one.digest for one in entrants], tournament.hidden)
-    if len({one.digest for one in entrants}) < 2:
+    if tournament.frozen is None:
+        tournament = replace(tournament, entrants=_to_be_frozen(home, tournament))
+    entrants = {one.digest for one in playing(tournament)}
+    if len(entrants) < 2:
         raise UsageFault(f"{len(entrants)} policies take part in {name!r}; a final needs two")
-    tournament = home.registry.freeze(name, entrants, now)
+    out = left_out(home.registry, tournament.hidden)
+    pairs = pairs_of(sorted(entrants), [one for one in tournament.hidden if one not in out])
+    tournament = home.registry.freeze(name, tournament.entrants, now)
     final = home_of(home, tournament)
     final.path.mkdir(parents=True, exist_ok=True)
     return final, game_named(tournament.game), dict.fromkeys(pairs, tournament.matches)
@@ -74,10 +87,15 @@ def facts_of(home: Home, tournament: Tournament, season: Season) -> Facts:
     """
     assert tournament.frozen is not None and season.key is not None
     game, final = game_named(tournament.game), home_of(home, tournament)
-    entered, digests = tournament.entrants, {one.digest for one in tournament.entrants}
-    versions = home.registry.by_digests([*sorted(digests), *tournament.hidden])
-    out = {digest for digest, one in versions.items() if one.status is Status.QUARANTINED}
-    entered = tuple(one for one in entered if one.digest not in out)
+    digests = sorted({one.digest for one in playing(tournament)})
+    found = home.registry.by_digests([*digests, *tournament.hidden])
+    versions = {digest: as_it_stands(one) for digest, one in found.items()}
+    out = left_out(home.registry, tournament.hidden) | {
+        digest: versions[digest].status_reason
+        for digest in digests
+        if versions[digest].status is Status.QUARANTINED
+    }
+    entered = tuple(one for one in playing(tournament) if one.digest not in out)
     known = {digest: _taking(one) for digest, one in versions.items()}
     hidden = tuple(known[digest] for digest in sorted(tournament.hidden) if digest not in out)
     pairs = pairs_of([one.digest for one in entered], [one.digest for one in hidden])
@@ -107,7 +125,7 @@ def facts_of(home: Home, tournament: Tournament, season: Season) -> Facts:
         entered=entered,
         entrants=takings_of(entered, known),
         hidden=hidden,
-        disqualified=tuple(sorted((versions[one].ref, versions[one].status_reason) for one in out)),
+        disqualified=tuple(sorted((versions[one].ref, reason) for one, reason in out.items())),
         outcomes=tuple(_outcome(result) for result in results),
     )
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from arena.contest.entries import KINDS
 from arena.errors import UsageFault
 from arena.games.protocol import Game
+from arena.home import HOUSE
+from arena.kinds.asked import KIND as ASKED
+from arena.kinds.mixture import weights_of
 from arena.local import Arena
+from arena.players import members_of
 from arena.rejection import Rejection
 from arena.submission import prepare, read_source, read_weights
-from registry.values import Status
-
-AUTHOR = "operator"
+from registry import Registry
+from registry.credits import KEEPER, as_it_stands
+from registry.values import PolicyVersion, Status
 
 
 def hidden_digests(
@@ -25,7 +30,8 @@ def hidden_digests(
     """The digests of a hidden population.
 
     What is handed over is checked like any policy and registered as a candidate, which no list of
-    entrants and no leaderboard shows; its trial is not stored.
+    entrants and no leaderboard shows; its trial is not stored.  What is named must be able to play
+    in a final, and whoever has the certificate and its sources to play that again.
 
     Args:
       arena: checks it, and has the registry.
@@ -38,16 +44,75 @@ def hidden_digests(
       UsageFault: one is not taken.
       MalformedName, UnknownPolicy, AmbiguousRef: a reference means none, or several.
     """
-    found = [arena.policy(one, game).digest for one in named]
+    registry = arena.home.registry
+    versions = [arena.policy(one, game) for one in named]
+    for one in versions:
+        _refuse_unfit(registry, one)
+    found = [one.digest for one in versions]
     for stem, content in contents:
-        name = f"{AUTHOR}/{tournament}-{stem}"
+        name = f"{KEEPER}/{tournament}-{stem}"
         prepared = prepare(game, content, name=name, status=Status.CANDIDATE)
         problem = prepared if isinstance(prepared, Rejection) else arena.check(content, game)
         if problem is not None:
             raise UsageFault(f"{stem} is not taken: {problem.kind}: {problem.message}")
         assert not isinstance(prepared, Rejection)
-        found.append(arena.home.registry.submit(prepared, reserved=True).version.digest)
+        kept = registry.submit(prepared, reserved=True).version
+        _refuse_unfit(registry, kept)  # it may have been there, and in quarantine
+        found.append(kept.digest)
     return tuple(found)
+
+
+def left_out(registry: Registry, hidden: Iterable[str]) -> dict[str, str]:
+    """Those of a hidden population that cannot play in a final, each with the reason.
+
+    What may be announced can: this is about what was put into quarantine since, and about
+    tournaments that were announced when everything was taken.
+
+    Args:
+      registry: has them.
+      hidden: digests.
+    """
+    out: dict[str, str] = {}
+    for digest, version in registry.by_digests(hidden).items():
+        one = as_it_stands(version)
+        if one.status is Status.QUARANTINED:
+            out[digest] = one.status_reason
+        elif any(player.kind == ASKED for player in members_of(registry, [one]).values()):
+            out[digest] = "it is played by asking a language model"
+    return out
+
+
+def _refuse_unfit(registry: Registry, version: PolicyVersion) -> None:
+    """Does nothing where a policy can be hidden.
+
+    Raises:
+      UsageFault: it cannot; the message says what to do.
+    """
+    if version.status is Status.QUARANTINED:
+        raise UsageFault(
+            f"{version.ref} cannot be hidden: it is in quarantine ({version.status_reason}).  Name "
+            "another one, or let it back with  arena reinstate  first"
+        )
+    if version.kind in KINDS or _is_houses(version):
+        return
+    if version.kind != "mixture":
+        raise UsageFault(
+            f"{version.ref} cannot be hidden: it is of kind {version.kind}, which cannot be played "
+            f"again alike.  Name a policy of kind {', '.join(KINDS)}, or one of the house's"
+        )
+    members = registry.by_digests(weights_of(version.payload)).values()
+    others = [one.ref for one in members if not _is_houses(one)]
+    if others:
+        raise UsageFault(
+            f"{version.ref} cannot be hidden: of this mixture {', '.join(sorted(others)[:3])} "
+            f"{'is' if len(others) == 1 else 'are'} not the house's, so that nobody could play the "
+            "final again from its certificate.  Name its members instead"
+        )
+
+
+def _is_houses(version: PolicyVersion) -> bool:
+    """Whether every home has it."""
+    return any(one.author == HOUSE for one in version.credits)
 
 
 def read_contents(named: Sequence[str]) -> tuple[list[str], list[tuple[str, str | bytes]]]:

@@ -73,7 +73,7 @@ class Hosting(Office):
             )
         played, registry = game_of(game), self.home.registry
         opens = begins or now
-        # Before secrets are taken in, and play their trials.
+        # Before secrets are registered, which nothing takes back.
         registry.check_announcement(name, opens, closes, entries=entries, matches=matches)
         found = hidden_digests(self._arena, played, name, hidden, secret)
         return registry.announce(

@@ -25,6 +25,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from arena.contest.entries import listed
 from arena.contest.issuing import policies_in, with_sources
 from arena.enrol import Enrolled
 from arena.errors import NotAllowed
@@ -39,6 +40,7 @@ from arena.submission import KIND as PYTHON
 from arena.visibility import history_without_kept, is_kept, without_kept
 from arena.wire.calls import WITHOUT_ACCOUNT, Call
 from registry.errors import UnknownPolicy
+from registry.naming import author_of
 from registry.rights import Account, Action, Role, may
 from registry.tournaments import Tournament
 from registry.values import PolicyVersion, Season, Status, StatusChange, Submission
@@ -168,7 +170,20 @@ def _may_enter(account: Account, arguments: Mapping[str, Any], registrar: Regist
     for one in arguments["submissions"]:
         if isinstance(one, Submission) and not _is_a_beginning(one, registrar):
             _refuse_foreign(account, one.name, registrar)
+            _refuse_a_candidate(one)
             registrar.versions(parent.digest for parent in one.parents)
+
+
+def _refuse_a_candidate(one: Submission) -> None:
+    """An author's candidate is what an operator hides: if hidden, it would vanish from its author.
+
+    So whoever hands in a program as one could ask whether a tournament has it.
+    """
+    if one.status is Status.CANDIDATE and author_of(one.name) not in CLIENTS:
+        raise NotAllowed(
+            f"{one.name} cannot be handed in as a candidate: only runs have those, and yours are "
+            "csro/AUTHOR-..."
+        )
 
 
 def _refuse_more(count: int, most: int, what: str) -> None:
@@ -189,6 +204,7 @@ def _may_play(account: Account, arguments: Mapping[str, Any], registrar: Registr
 def _may_register(account: Account, arguments: Mapping[str, Any], registrar: Registrar) -> None:
     submission = arguments["submission"]
     _refuse_foreign(account, submission.name, registrar)
+    _refuse_a_candidate(submission)
     registrar.versions(parent.digest for parent in submission.parents)
 
 
@@ -308,7 +324,7 @@ def _veiled_tournament(one: Tournament, account: Account) -> Tournament:
     """How many are hidden is no secret, and which they are is none once there is a certificate."""
     if account.role is Role.OPERATOR or one.certificate:
         return one
-    return replace(one, hidden=(UNTOLD_DIGEST,) * len(one.hidden))
+    return replace(one, hidden=(UNTOLD_DIGEST,) * len(one.hidden), entrants=listed(one))
 
 
 def veiled_certificate(

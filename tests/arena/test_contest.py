@@ -1,5 +1,6 @@
 """Tournaments: who takes part, and a final with seeds of its own."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -8,15 +9,16 @@ from arena import Arena, Enrolled
 from arena.contest.certificate import (
     lines_of,
 )
-from arena.contest.entries import Phase, entries_of, pairs_of, phase_of
+from arena.contest.entries import Phase, entries_of, listed, pairs_of, phase_of, playing
 from arena.contest.final import begun, counting, facts_of
 from arena.contest.issuing import issue
 from arena.contest.merkle import root_of
 from arena.contest.table import pair_sums
+from arena.contest.verification import verify
 from arena.errors import UsageFault
 from arena.home import Home
 from registry import Status
-from registry.tournaments import Tournament
+from registry.tournaments import Entry, Tournament
 from registry.values import Credit, PolicyVersion
 from tests.arena.contests import (
     CLOSES,
@@ -150,7 +152,7 @@ def test_a_final_takes_two(new_arena):
         issue(arena.home, "lonely")
 
 
-def test_an_entry_that_is_hidden_as_well_counts_until_the_final(new_arena):
+def test_an_entry_that_is_hidden_as_well_is_listed_until_the_certificate(new_arena):
     """Whoever could see it left out would know, program by program, who is hidden."""
     arena = new_arena()
     registry, began = arena.home.registry, datetime.now(UTC)
@@ -162,6 +164,29 @@ def test_an_entry_that_is_hidden_as_well_counts_until_the_final(new_arena):
         assert isinstance(arena.submit(source, "kuhn", name), Enrolled)
     counted = [one.ref for one in counting(arena.home, registry.tournament("spring"))]
     assert counted == ["ada/x@1", "bob/y@1", "eve/guess@1"]
-    begun(arena.home, "spring", closes)
+    _, _, pairs = begun(arena.home, "spring", closes)
+    spring = registry.tournament("spring")
+    assert [one.ref for one in counting(arena.home, spring)] == counted
+    taking_part = [one.digest for one in spring.entrants if one.digest != secret.digest]
+    assert set(pairs) == set(pairs_of(taking_part, spring.hidden)) and len(pairs) == 3
+    play_final(arena.home, "spring", closes)
+    document = issue(arena.home, "spring")
+    assert {name for one in document["entrants"] for name in one["names"]} == set(counted[:2])
+    assert [one["names"] for one in document["hidden"]] == [["eve/guess@1"]]
+    assert not [one.problem for one in verify(document) if one.problem]
     counted = [one.ref for one in counting(arena.home, registry.tournament("spring"))]
     assert counted == ["ada/x@1", "bob/y@1"]
+
+
+def test_who_hides_in_an_author_takes_part_with_the_last_other_one():
+    """It stands in the list all the same, where the author's last ones are."""
+    moments = [OPENS + n * HOUR for n in range(3)]
+    old, new, other = (
+        Entry(author, f"{author}/{name}@1", name, moment)
+        for author, name, moment in zip(("eve", "eve", "bob"), "xyz", moments, strict=True)
+    )
+    frozen = Tournament(
+        "spring", "kuhn", OPENS, OPENS, CLOSES, 1, 2, ("y",), CLOSES, 2, (other, old, new)
+    )
+    assert (listed(frozen), playing(frozen)) == ((other, new), (other, old))
+    assert listed(replace(frozen, certificate="0" * 64)) == (other, old)

@@ -20,6 +20,7 @@ from registry.values import Submission
 CLOSED = datetime(2026, 1, 8, tzinfo=UTC)
 WEEK = timedelta(days=7)
 ROCK = "class Agent:\n    def act(self, observation):\n        return 'ROCK'\n"
+KEPT = "operator/spring-secret@1"
 PAPER = ROCK.replace("ROCK", "PAPER")
 
 
@@ -62,7 +63,7 @@ def test_what_takes_part_is_no_secret_but_for_the_name_that_the_operator_gave_it
     entered = put(arena, ROCK, "ada/rock")
     assert entered.digest == secret
     announce(arena, secret, house.digest)
-    assert hidden_digests(registry) == frozenset()
+    assert hidden_digests(registry) == {KEPT}  # the name alone
     assert not is_hidden(registry.get("rrps", "ada/rock"), frozenset())
     assert not is_hidden(registry.get("rrps", secret), frozenset())
     assert is_hidden(registry.get("rrps", "operator/spring-secret"), frozenset())
@@ -70,12 +71,21 @@ def test_what_takes_part_is_no_secret_but_for_the_name_that_the_operator_gave_it
     assert {one.ref for one in history_without_kept(registry.history(secret))} == {entered.ref}
 
 
+def test_where_nothing_is_veiled_a_guess_is_tried_and_taken_in_as_if_it_were_new(arena, secret):
+    """As on the pages, which hand in by the operator's hand."""
+    labels, other = {"whose": "ada"}, f"{ROCK}# another\n"
+    found = [arena.submit(one, "rrps", "ada/rock", labels=labels) for one in (ROCK, other)]
+    assert [(one.created, one.credited, len(one.trial)) for one in found] == [(True, True, 2)] * 2
+    assert found[0].version.digest == secret
+    assert [one.labels for one in arena.policies("rrps", author="ada")] == [labels] * 2
+
+
 def test_who_withdraws_what_a_tournament_has_hidden_still_sees_it_and_no_more(arena, secret):
     registry = arena.home.registry
     entered = put(arena, ROCK, "ada/rock")
     announce(arena, secret)
     registry.set_status(secret, Status.YANKED, "mine", ref=entered.ref)
-    assert hidden_digests(registry) == frozenset()
+    assert hidden_digests(registry) == {KEPT}  # the name alone
     assert not is_hidden(registry.get("rrps", entered.ref), frozenset())
     assert is_hidden(registry.get("rrps", "operator/spring-secret@1"), frozenset())
     for ref in (entered.ref, secret):
