@@ -27,6 +27,7 @@ from arena.store import Verdict
 from arena.tally import Request
 from arena.values import Match, Result, Termination
 from registry import Registry, digest_of
+from registry.credits import is_kept
 from registry.values import PolicyVersion, Status, Submission
 
 if TYPE_CHECKING:
@@ -244,10 +245,9 @@ def _quarantined(registry: Registry, submission: Submission) -> Rejection | None
     found = registry.quarantined_code(submission.game, submission.code_digest)
     if found is None:
         return None
-    return Rejection(
-        RejectionKind.QUARANTINED,
-        f"this is the code of {found.ref}, which is in quarantine: {found.status_reason}",
-    )
+    # A name under which the operator keeps content is told to nobody.
+    whose = "this code" if is_kept(found) else f"this is the code of {found.ref}, which"
+    return Rejection(RejectionKind.QUARANTINED, f"{whose} is in quarantine: {found.status_reason}")
 
 
 def _entered(

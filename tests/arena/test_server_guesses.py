@@ -9,6 +9,7 @@ from arena.errors import NotAllowed
 from arena.games.rrps.game import RRPS
 from arena.home import open_home
 from arena.kinds.mixture import payload_of
+from arena.rejection import Rejection
 from arena.submission import prepare
 from registry.errors import UnknownPolicy
 from registry.values import Parent, Status, Submission
@@ -114,3 +115,13 @@ def test_authors_hand_in_no_candidates_of_their_own(there, as_):
     with pytest.raises(NotAllowed, match="only runs have those"):
         ada.register(mixed)
     assert ada.register(replace(mixed, name="csro/ada-m"), ours=True).status is Status.CANDIDATE
+
+
+def test_a_quarantine_does_not_name_what_is_kept(there, as_):
+    ref = hide(there, as_("boss"), "operator")
+    registry = open_home(there.home).registry
+    code = registry.get("rrps", ref).code_digest
+    registry.quarantine_code("rrps", code, "it does not repeat")
+    refused = as_("ada").submit(SECRET + "\n", "rrps", "ada/guess")
+    assert isinstance(refused, Rejection) and "it does not repeat" in refused.message
+    assert "operator" not in str(refused) and "spring" not in str(refused)
