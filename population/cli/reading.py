@@ -190,7 +190,7 @@ def _say(out: Console, session: Session, facts: RunFacts, written: Sequence[Path
     record = facts.record
     out.print(f"[bold]{record.name}[/]  {plain(record.config.variant)}, seed {record.config.seed}")
     out.print(f"{record.state.value} {plain(record.note)}".strip())
-    table = Table("k", "u [95 %]", "attempts", "rejected", "tokens", "sigma's AggScore", box=None)
+    table = Table("k", "u [95 %]", "tried", "rejected", "tokens", "sigma's AggScore", box=None)
     for step in facts.steps:
         one = step.iteration
         table.add_row(
@@ -212,18 +212,15 @@ def _say(out: Console, session: Session, facts: RunFacts, written: Sequence[Path
 
 
 def _say_scores(out: Console, facts: RunFacts) -> None:
-    from rich.table import Table
-
     from arena.printed import estimated, marked
 
-    called = f" {facts.mixture}" if facts.mixture else ""
-    out.print(f"meta-strategy{called} against {facts.measured.population}, 95 % intervals:")
-    table = Table("", "matches a bot", "PopReturn", "PopExpl", "AggScore", box=None)
+    out.print(f"against {facts.measured.population}, with 95 % intervals:")
     for name, scores in facts.results:
-        figures = (scores.pop_return, scores.pop_expl, scores.agg_score)
-        shown = (marked(estimated(one)) for one in figures)
-        table.add_row(name, f"{scores.matches:,}", *shown)
-    out.print(table)
+        called = f"{name} {facts.mixture}" if name == "meta-strategy" else name
+        out.print(f"{called}, {scores.matches:,} matches a bot or more")
+        out.print(f"  PopReturn  {marked(estimated(scores.pop_return))}")
+        out.print(f"  PopExpl    {marked(estimated(scores.pop_expl))}")
+        out.print(f"  AggScore   {marked(estimated(scores.agg_score))}")
 
 
 @click.command()
