@@ -7,6 +7,7 @@ from arena.games.protocol import Game
 from arena.record import Record
 from arena.roster import game_of
 from arena.submission import KIND as PYTHON
+from registry.credits import is_kept
 from registry.values import Origin, PolicyVersion, Season, Status, Submission
 
 
@@ -29,8 +30,6 @@ class Registrar(Record):
 
     def admit(self, digest: str, reason: str) -> PolicyVersion:
         """Makes a candidate an entrant; what is kept for a tournament stays what it is."""
-        from arena.visibility import is_kept  # with all that plays, which others do without
-
         version = self.home.registry.by_digests([digest])[digest]
         for credit in version.credits:
             if credit.status is Status.CANDIDATE and not is_kept(credit):

@@ -10,8 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from registry import Registry
-from registry.credits import KEEPER, RUNS, best_known, keeps
-from registry.credits import is_kept as is_kept
+from registry.credits import KEEPER, RUNS, best_known, is_kept, keeps
 from registry.naming import RESERVED_AUTHORS, author_of
 from registry.values import Credit, PolicyVersion, Status, StatusChange
 

@@ -37,8 +37,9 @@ from arena.listings import Policies
 from arena.registrar import Registrar
 from arena.replay import UNTOLD, Stored
 from arena.submission import KIND as PYTHON
-from arena.visibility import history_without_kept, is_kept, without_kept
+from arena.visibility import history_without_kept, without_kept
 from arena.wire.calls import WITHOUT_ACCOUNT, Call
+from registry.credits import is_kept
 from registry.errors import UnknownPolicy
 from registry.naming import author_of
 from registry.rights import Account, Action, Role, may
