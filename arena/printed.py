@@ -80,6 +80,11 @@ def table_of(items: Sequence[T], columns: Mapping[str, Callable[[T], Any]]) -> p
     return pa.table({name: [of(item) for item in items] for name, of in columns.items()})
 
 
+def continued(text: str) -> str:
+    """Somebody's words as part of a title or a note: further lines of theirs look like no other."""
+    return shown(text).replace("\n", "\n    ")
+
+
 @dataclass(frozen=True, slots=True)
 class Sheet:
     """A table for people.  Whatever stands in it may come from an entrant: it is text, no markup.

@@ -11,11 +11,10 @@ from arena.games import game as game_named
 from arena.games.parts import Account, Decision, Forfeit
 from arena.games.protocol import Game
 from arena.home import Home
-from arena.printed import WIDTH, Printed, Sheet
+from arena.printed import WIDTH, Printed, Sheet, continued
 from arena.runner import Runner
 from arena.store.queries import ID_DIGITS
 from arena.values import Result
-from registry import shown
 from registry.values import PolicyVersion
 
 if TYPE_CHECKING:
@@ -48,10 +47,10 @@ def match_sheet(
     """
     told = [title] if title else []
     for seat, who in enumerate(seats):
-        told.append(f"seat {seat} {shown(who)}  {result.returns[seat]:+.0f} {game.unit}")
+        told.append(f"seat {seat} {who}  {result.returns[seat]:+.0f} {game.unit}")
     told.append(f"ended: {result.termination.value}, behind: {result.wall}")
     if result.fault_seat is not None:
-        told.append(f"seat {result.fault_seat} forfeited: {shown(result.fault_message)}")
+        told.append(f"seat {result.fault_seat} forfeited: {continued(result.fault_message)}")
     events = account.events
     if not everything and len(events) > WHOLE:
         events = (*events[:FIRST], *events[-LAST:])

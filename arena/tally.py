@@ -13,10 +13,9 @@ from arena.bouts import Played, Voided
 from arena.games.protocol import Game
 from arena.home import Home
 from arena.plan import ISOLATED_BATCH, Bout, Job, Player, box_job
-from arena.printed import WIDTH, Printed, Sheet, Side, table_of
+from arena.printed import WIDTH, Printed, Sheet, Side, continued, table_of
 from arena.store import Audit, Verdict
 from arena.values import TRUSTED, Result, Termination
-from registry import shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -140,10 +139,10 @@ class PlayReport(Printed):
         if self.inconclusive:
             yield f"  {self.inconclusive} say nothing: cut short by a limit, or behind another wall"
         for one in self.suspicions:
-            yield f"quarantined {one.digest[:12]}: {shown(one.evidence)}"
+            yield f"quarantined {one.digest[:12]}: {continued(one.evidence)}"
 
     def to_arrow(self) -> pa.Table:
-        """One row; walls as one text each."""
+        """One row; walls and evidence as one text each."""
         return table_of(
             [self],
             {
@@ -157,6 +156,10 @@ class PlayReport(Printed):
                 "quarantined": lambda one: list(one.quarantined),
                 "seconds": lambda one: one.seconds,
                 "processor_seconds": lambda one: one.processor_seconds,
+                "held_seconds": lambda one: one.held_seconds,
+                "imprecise": lambda one: one.imprecise,
+                "left_out": lambda one: list(one.left_out),
+                "evidence": lambda one: [found.evidence for found in one.suspicions],
                 "walls": lambda one: [f"{count} {wall}" for wall, count in one.walls.items()],
             },
         )

@@ -4,6 +4,7 @@ import copy
 import math
 import pickle
 import shutil
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pyarrow as pa
@@ -15,6 +16,7 @@ from arena.analysis.rankings import RANKINGS
 from arena.figures.text import number
 from arena.payoffs import PayoffTable
 from arena.printed import Aside, Printed, Sheet, estimate_columns, estimated
+from arena.replay import match_sheet
 
 STARTER = game("leduc").starter
 HOSTILE = '<script>alert(1)</script>[bold]:smile:\u202e"&'
@@ -121,6 +123,13 @@ def test_who_was_enrolled_prints_and_converts(house, tmp_path):
     assert Markup(enrolled._repr_html_()).tags.count("table") == 1
     (row,) = enrolled.to_arrow().to_pylist()
     assert (row["policy"], row["created"], row["credited"]) == ("ada/one@1", False, True)
+
+
+def test_a_message_of_several_lines_looks_like_no_line_of_ours(played):
+    match = a_match(played)
+    failed = replace(match.result, fault_seat=1, fault_message="bad\nended: completed")
+    lines = match_sheet(match.game, match.seats, failed, match.account, "").title.splitlines()
+    assert lines[-2:] == ["seat 1 forfeited: bad", "    ended: completed"]
 
 
 def test_a_rejection_says_what_was_wrong(played):
