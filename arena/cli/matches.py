@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from arena.executors import Workers
+    from arena.games.parts import Account
     from arena.games.protocol import Game
+    from arena.printed import Sheet
     from arena.replay import Comparison, Stored
     from arena.store import MatchRow
     from arena.tally import PlayReport
@@ -199,13 +201,16 @@ def _retold(stored: Stored, compared: Comparison | None) -> dict[str, Any]:
 
 
 def _retell(out: Console, stored: Stored, compared: Comparison | None, everything: bool) -> None:
-    from arena.replay import WHOLE
-
-    stored.sheet(out.width, everything=everything).print_on(out)
-    if not everything and len(stored.account.events) > WHOLE:
-        out.print("--all shows every one")
+    say_match(out, stored.sheet(out.width, everything=everything), stored.account)
     if compared is not None:
         out.print(f"[bold {'green' if compared.same else 'red'}]{compared}[/]")
+
+
+def say_match(out: Console, sheet: Sheet, account: Account) -> None:
+    """A match for people, and how to see what its sheet leaves out."""
+    sheet.print_on(out)
+    if len(sheet.rows) < len(account.events):
+        out.print("--all shows every one")
 
 
 @click.command()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.cli.entrants import read, rejected
+from arena.cli.matches import say_match
 from arena.cli.references import REF
 from arena.cli.session import Session, game_option, notice, plain, session_options
 from arena.cli.walls import sandbox_options
@@ -94,7 +95,7 @@ def _document(one: PracticeMatch) -> dict[str, Any]:
 
 
 def _say(out: Console, game: Game, found: Sequence[PracticeMatch], *, everything: bool) -> None:
-    from arena.replay import WHOLE, match_sheet
+    from arena.replay import match_sheet
 
     for opponent in dict.fromkeys(one.opponent for one in found):
         values = [one.value for one in found if one.opponent == opponent]
@@ -106,9 +107,7 @@ def _say(out: Console, game: Game, found: Sequence[PracticeMatch], *, everything
     title = f"the worst of {len(found)}:"
     sheet = match_sheet(game, seats, worst.result, worst.account, title, everything=everything)
     out.print()
-    sheet.print_on(out)
-    if not everything and len(worst.account.events) > WHOLE:
-        out.print("--all shows every one")
+    say_match(out, sheet, worst.account)
     for one in found:
         if one.printed:
             out.print(f"\n[bold]printed[/] against {plain(one.opponent)} in seat {one.seat}:")
