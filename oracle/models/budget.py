@@ -119,7 +119,7 @@ class Budget:
         self.max_calls = max_calls
         self.max_tokens = max_tokens
         self._spent = spent or Spent()
-        self._under_way = 0
+        self._under_way = self._paying = 0
         self._lock = threading.Condition()
 
     @property
@@ -151,25 +151,34 @@ class Budget:
           BudgetSpent: a limit is reached.
         """
         with self._lock:
-            while self._under_way and self._nothing_known(price) and is_wanted():
+            while self._must_wait(price) and is_wanted():
                 self._lock.wait(LOOK_SECONDS)
             reason = self._reached(free=price == FREE)
             if reason:
                 raise BudgetSpent(f"{reason} (spent so far: {self._spent})")
             self._under_way += 1
+            self._paying += price != FREE
 
-    def settle(self, reply: Reply | None) -> None:
-        """Counts an admitted call; None for one that was not answered."""
+    def settle(self, reply: Reply | None, price: Price | None = None) -> None:
+        """Counts an admitted call; None for one that was not answered.
+
+        Args:
+          reply: that came.
+          price: with which it was admitted.
+        """
         with self._lock:
             self._under_way -= 1
+            self._paying -= price != FREE
             self._lock.notify_all()
             if reply is not None:
                 self._spent = self._spent.after(reply)
 
-    def _nothing_known(self, price: Price | None) -> bool:
+    def _must_wait(self, price: Price | None) -> bool:
+        """Whether a call is under way that is the first to say what one comes to."""
+        if self.max_tokens is not None and self._under_way and not self._spent.longest:
+            return True
         costs = self.max_cost is not None and price != FREE
-        unknown_cost = costs and not self._spent.dearest
-        return unknown_cost or (self.max_tokens is not None and not self._spent.longest)
+        return costs and self._paying > 0 and not self._spent.dearest
 
     def _reached(self, *, free: bool) -> str:
         spent, waiting = self._spent, self._under_way
@@ -188,6 +197,6 @@ class Budget:
                     "a call's cost is unknown, so the limit on cost cannot be kept: give the "
                     "model's price (--price PROMPT/OUTPUT)"
                 )
-            if spent.known_cost + waiting * spent.dearest >= self.max_cost:
+            if spent.known_cost + self._paying * spent.dearest >= self.max_cost:
                 return f"the limit of ${self.max_cost:g} is reached"
         return ""

@@ -155,7 +155,7 @@ class JournaledModel:
             self._count(str(error))
             raise
         finally:
-            self._budget.settle(reply)
+            self._budget.settle(reply, self.price)
         stored = self._journal.store(request, self.name, reply)
         failure = reply.failure
         self._count(failure.reason if reply.refused and failure else "")

@@ -92,11 +92,12 @@ def test_a_withheld_reply_does_not_say_what_a_call_comes_to(limits):
 def test_a_free_model_does_not_say_what_a_call_costs():
     budget = Budget(max_cost=1.0)
     budget.admit(FREE)
-    budget.settle(reply(100, 0.0))
+    budget.settle(reply(100, 0.0), FREE)
+    budget.admit(FREE)  # and while one works, nobody waits for what it would say
     budget.admit(Price(1, 1))
     with ThreadPoolExecutor() as pool:
         waiting = pool.submit(budget.admit, Price(1, 1))
-        budget.settle(reply(100, 1.0))
+        budget.settle(reply(100, 1.0), Price(1, 1))
     assert isinstance(waiting.exception(), BudgetSpent)
 
 
