@@ -13,11 +13,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
-from arena.figures.text import in_html, interval, number
+from arena.figures.templates import fill
+from arena.figures.text import interval, number
 from registry import shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from markupsafe import Markup
     from rich.console import Console
 
     from arena.analysis.estimates import Estimate
@@ -126,30 +128,19 @@ class Sheet:
         self.print_on(plain)
         return "\n".join(line.rstrip() for line in written.getvalue().splitlines())
 
-    def html(self) -> str:
+    def html(self) -> Markup:
         """It as an HTML table that looks right in a notebook, light or dark."""
-        heads = "".join(
-            f'<th style="text-align:{side};padding:0 .6rem">{in_html(name)}</th>'
-            for name, side in self.columns.items()
-        )
         sides = tuple(self.columns.values())
-        body = "".join(
-            "<tr>"
-            + "".join(
-                f'<td style="text-align:{side};white-space:nowrap;padding:0 .6rem">'
-                f"{_written(cell)}</td>"
-                for cell, side in zip(row, sides, strict=True)
-            )
-            + "</tr>"
-            for row in self.rows
-        )
-        title = "".join(f"<div><b>{in_html(line)}</b></div>" for line in self.title.splitlines())
-        note = "".join(
-            f'<div style="opacity:.7">{in_html(line)}</div>' for line in self.note.splitlines()
-        )
-        return (
-            f'{title}<div style="overflow-x:auto"><table><thead><tr>{heads}</tr></thead>'
-            f"<tbody>{body}</tbody></table></div>{note}"
+        return fill(
+            "arena/printed.j2",
+            "sheet",
+            title=self.title.splitlines(),
+            heads=self.columns.items(),
+            rows=[
+                [(side, *_parts(cell)) for cell, side in zip(row, sides, strict=True)]
+                for row in self.rows
+            ],
+            note=self.note.splitlines(),
         )
 
 
@@ -175,7 +166,7 @@ class Printed(ABC):
         return self.to_arrow().to_pandas()
 
     def picture(self) -> str:
-        """A chart of it as HTML that needs nothing else; "" where there is none."""
+        """A chart of it as HTML (`Markup`) that needs nothing else; "" where there is none."""
         return ""
 
     def __str__(self) -> str:
@@ -199,7 +190,6 @@ def marked(cell: Cell) -> str:
     return _plain(cell)
 
 
-def _written(cell: Cell) -> str:
-    if isinstance(cell, Aside):
-        return f'{in_html(cell.text)} <span style="opacity:.6">{in_html(cell.aside)}</span>'
-    return in_html(cell)
+def _parts(cell: Cell) -> tuple[str, str | None]:
+    """A cell's text, and its aside where it has one."""
+    return cell if isinstance(cell, Aside) else (cell, None)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from arena.figures import colours
-from arena.figures.frame import legend, stroke
 from arena.figures.picture import Picture
-from arena.figures.text import in_html, signed
+from arena.figures.templates import fill
+from arena.figures.text import signed
 from arena.games.protocol import Game
 from oracle.values import Attempt
 from population import u_intervals
@@ -103,18 +104,17 @@ def attempt_tree(tree: Tree, game: Game, *, dark: bool = False) -> Picture:
     """
     known = [abs(one.attempt.score.u) for one in tree.cells.values() if one.attempt.score]
     limit = max(float(np.quantile(known, 0.95)) if known else 1.0, 1e-9)
-    lines = "".join(_edge(*edge) for edge in tree.edges)
-    nodes = "".join(_node(tree, cell, limit, dark) for cell in tree.cells)
-    height = _ROW_PIXELS * tree.rows
-    html = (
-        '<div style="overflow-x:auto"><div class="pointed-surface" tabindex="0" role="img" '
-        f'style="position:relative;height:{height}px;'
-        f'min-width:{_SMALLEST_COLUMN * tree.columns:.1f}rem" '
-        f'aria-label="Tree of {len(tree.cells)} attempts; the arrow keys go from cell to cell, '
-        'Enter opens one.">'
-        f'<svg viewBox="0 0 {tree.columns} {tree.rows}" preserveAspectRatio="none" '
-        'style="position:absolute;width:100%;height:100%">'
-        f"{lines}</svg>{nodes}</div></div>{_key(limit, game.unit, dark)}"
+    told_of_key = f"u from {-limit:,.0f} to +{limit:,.0f} {game.unit} a match"
+    html = fill(
+        "population/attempt_tree.j2",
+        "tree",
+        rows=tree.rows,
+        columns=tree.columns,
+        height=_ROW_PIXELS * tree.rows,
+        width=f"{_SMALLEST_COLUMN * tree.columns:.1f}",
+        edges=[_edge(*edge) for edge in tree.edges],
+        nodes=[_node(tree, cell, limit, dark) for cell in tree.cells],
+        key=(colours.ramp(dark), told_of_key),
     )
     told = [
         _told(tree.cells[row, column], game) if (row, column) in tree.cells else ""
@@ -128,29 +128,39 @@ def attempt_tree(tree: Tree, game: Game, *, dark: bool = False) -> Picture:
 
 def _edge(parent: tuple[int, int], child: tuple[int, int]) -> str:
     (top, left), (bottom, right) = parent, child
-    path = f"M{left + 0.5} {top + 0.5}L{left + 0.5} {bottom + 0.5}L{right + 0.5} {bottom + 0.5}"
-    return f'<path d="{path}" {stroke(colours.GREY, 1)}/>'
+    return f"M{left + 0.5} {top + 0.5}L{left + 0.5} {bottom + 0.5}L{right + 0.5} {bottom + 0.5}"
 
 
-def _node(tree: Tree, cell: tuple[int, int], limit: float, dark: bool) -> str:
+class _Node(NamedTuple):
+    """An attempt as it is drawn.
+
+    Attributes:
+      left, top: its place in percent.
+      name: what it is called here.
+      text: its return, "" where it was rejected.
+      ground, ink: its colours.
+      kept: whether it was kept when it was tried.
+    """
+
+    left: str
+    top: str
+    name: str
+    text: str
+    ground: str
+    ink: str
+    kept: bool
+
+
+def _node(tree: Tree, cell: tuple[int, int], limit: float, dark: bool) -> _Node:
     attempt = tree.cells[cell].attempt
     row, column = cell
     several = len({one.k for one in tree.cells.values()}) > 1
     name = f"k{tree.cells[cell].k:02d}.{attempt.number}" if several else str(attempt.number)
-    if attempt.score is None:
-        ground, ink, text = "transparent", "inherit", f"{name} ✕"
-        border = f"1px dashed {colours.ORANGE}"
-    else:
-        ground, ink = _paint(attempt.score.u / limit, dark)
-        text, border = f"{name}: {signed(attempt.score.u)}", f"1px solid {colours.GREY}"
-    weight = "700" if attempt.kept else "400"
-    return (
-        f'<div style="position:absolute;left:{100 * (column + 0.5) / tree.columns:.2f}%;'
-        f"top:{100 * (row + 0.5) / tree.rows:.2f}%;transform:translate(-50%,-50%);"
-        f"background:{ground};color:{ink};border:{border};border-radius:4px;padding:0 .35rem;"
-        f"font-size:.75rem;line-height:1.25rem;font-weight:{weight};white-space:nowrap;"
-        f'pointer-events:none">{in_html(text)}</div>'
-    )
+    left, top = 100 * (column + 0.5) / tree.columns, 100 * (row + 0.5) / tree.rows
+    text, ground, ink = "", "transparent", "inherit"
+    if attempt.score is not None:
+        text, (ground, ink) = signed(attempt.score.u), _paint(attempt.score.u / limit, dark)
+    return _Node(f"{left:.2f}", f"{top:.2f}", name, text, ground, ink, attempt.kept)
 
 
 def _paint(share: float, dark: bool) -> tuple[str, str]:
@@ -166,25 +176,6 @@ def _paint(share: float, dark: bool) -> tuple[str, str]:
     light = sum(w * (band / 255) ** 2.2 for w, band in zip(_LUMINANCE, bands, strict=True))
     ground = f"rgb({' '.join(str(round(band)) for band in bands)})"
     return ground, "#101418" if light > 0.18 else "#FFFFFF"
-
-
-def _key(limit: float, unit: str, dark: bool) -> str:
-    ramp = ",".join(f"{colour} {100 * place:.0f}%" for place, colour in colours.diverging(dark))
-    bar = (
-        f'<span style="width:6rem;height:.7rem;display:inline-block;'
-        f'background:linear-gradient(90deg,{ramp})"></span>'
-    )
-    failed = (
-        f'<span style="border:1px dashed {colours.ORANGE};border-radius:4px;padding:0 .3rem">✕'
-        "</span>"
-    )
-    return legend(
-        [
-            (bar, f"u from {-limit:,.0f} to +{limit:,.0f} {unit} a match"),
-            ("<b>bold</b>", "kept when it was tried"),
-            (failed, "rejected"),
-        ]
-    )
 
 
 def _told(tried: Tried, game: Game) -> str:

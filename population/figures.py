@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 from arena.analysis.estimates import Estimate
 from arena.figures import colours
-from arena.figures.frame import Frame, legend, mark, sample, stroke
+from arena.figures.frame import Frame
 from arena.figures.picture import Picture
 from arena.figures.scale import RootScale, Scale
+from arena.figures.templates import fill
 from arena.figures.text import number
 from arena.games.protocol import Game
 from oracle.values import Attempt
@@ -18,6 +20,7 @@ from population import u_intervals
 from population.records import Iteration, Sigma
 from registry import shown
 
+_TEMPLATE = "population/figures.j2"
 MOST_TOLD = 8
 """Lines about one column."""
 DASHES = ("2 4", "8 4", "8 4 2 4")
@@ -53,19 +56,13 @@ def sigma_area(sigmas: Sequence[Sigma], labels: Mapping[str, str]) -> Picture:
         percent=True,
     )
     below = [0.0] * len(sigmas)
-    areas, entries = [], []
+    areas = []
     for place, (digest, label) in enumerate(labels.items()):
         weights = [sigma.weights.get(digest, 0.0) for sigma in sigmas]
         if not any(weights):
             continue
         above = [low + weight for low, weight in zip(below, weights, strict=True)]
-        paint = f"background:{_hatched(place)}"
-        areas.append(
-            f'<div style="position:absolute;inset:0;{paint};'
-            f'clip-path:polygon({_outline(frame, below, above)})"></div>'
-        )
-        swatch = f'<span style="width:.9rem;height:.9rem;border-radius:2px;{paint}"></span>'
-        entries.append((swatch, label))
+        areas.append((_hatched(place), _outline(frame, below, above), label))
         below = above
     told = [
         _lines(
@@ -77,7 +74,7 @@ def sigma_area(sigmas: Sequence[Sigma], labels: Mapping[str, str]) -> Picture:
         )
         for place, sigma in enumerate(sigmas)
     ]
-    html = frame.around("", marks="".join(areas), legend=legend(entries))
+    html = fill(_TEMPLATE, "sigma", frame=frame, areas=areas)
     return Picture(html, [""], columns, [], told)
 
 
@@ -134,32 +131,42 @@ def over_iterations(
         f"{', '.join(series)} over {len(columns)} {axis}.",
         height=300,
     )
-    drawing, marks, entries = [], [], []
-    for place, (label, value) in enumerate(references):
-        line = stroke(colours.GREY, 1.6, DASHES[place % len(DASHES)])
-        drawing.append(f'<path d="M0 {frame.y(value):.2f}H{len(columns)}" {line}/>')
-        entries.append((sample(line), f"{label} {value:.1f}"))
-    for place, (name, found) in enumerate(series.items()):
-        colour, glyph = colours.SERIES[place % len(colours.SERIES)], GLYPHS[place % len(GLYPHS)]
-        drawing.append(_line_with_bars(frame, found, first, colour))
-        marks += [
-            mark(glyph, colour, frame.x(at - first + 0.5), frame.y(one.value))
-            for at, one in found
-            if math.isfinite(one.value)
-        ]
-        if names:
-            entries.insert(place, (sample(stroke(colour, 2), glyph, colour), name))
+    lines = [
+        (f"{frame.y(value):.2f}", DASHES[place % len(DASHES)], f"{label} {value:.1f}")
+        for place, (label, value) in enumerate(references)
+    ]
+    drawn = [_series(frame, place, *one, first) for place, one in enumerate(series.items())]
     told = [
         _lines(f"{axis.capitalize()}: {place}", _told_at(series, float(place)))
         for place in range(first, last + 1)
     ]
-    html = frame.around("".join(drawing), marks="".join(marks), legend=legend(entries))
+    html = fill(
+        _TEMPLATE, "over_iterations", frame=frame, references=lines, series=drawn, named=names
+    )
     return Picture(html, [""], columns, [], told)
 
 
-def _line_with_bars(
-    frame: Frame, points: Sequence[tuple[float, Estimate]], first: int, colour: str
-) -> str:
+class _Series(NamedTuple):
+    """A series as it is drawn.
+
+    Attributes:
+      name: of the series.
+      colour: of all of it.
+      glyph: of its numbers.
+      paths: data, width and dashes of its lines.
+      marks: places of its numbers, in percent.
+    """
+
+    name: str
+    colour: str
+    glyph: str
+    paths: list[tuple[str, float, str]]
+    marks: list[tuple[str, str]]
+
+
+def _series(
+    frame: Frame, place: int, name: str, points: Sequence[tuple[float, Estimate]], first: int
+) -> _Series:
     """A line through the numbers that are known, dashed over gaps, and their intervals."""
     known = [(at - first + 0.5, one) for at, one in points if math.isfinite(one.value)]
     line, gaps = "", ""
@@ -174,12 +181,14 @@ def _line_with_bars(
         for x, one in known
         if math.isfinite(one.low) and math.isfinite(one.high)
     )
-    drawn = (
-        (line, stroke(colour, 2)),
-        (gaps, stroke(colour, 1, "3 5")),
-        (bars, stroke(colour, 1.2)),
+    drawn = ((line, 2, ""), (gaps, 1, "3 5"), (bars, 1.2, ""))
+    return _Series(
+        name,
+        colours.SERIES[place % len(colours.SERIES)],
+        GLYPHS[place % len(GLYPHS)],
+        [one for one in drawn if one[0]],
+        [frame.at(x, one.value) for x, one in known],
     )
-    return "".join(f'<path d="{path}" {paint}/>' for path, paint in drawn if path)
 
 
 def _told_at(series: Mapping[str, Sequence[tuple[float, Estimate]]], place: float) -> list[str]:
@@ -223,18 +232,14 @@ def ladder(iterations: Sequence[Iteration], game: Game) -> Picture:
         f"u of every attempt of {len(columns)} iterations.",
         height=300,
     )
-    foot, marks = min(scored, default=0.0), []
+    foot, attempts = min(scored, default=0.0), []
     for column, one in enumerate(iterations):
         for place, attempt in enumerate(one.attempts):
             x = column + 0.5 + 0.7 * ((place + 0.5) / len(one.attempts) - 0.5)
             u = foot if attempt.score is None else attempt.score.u
-            marks.append(mark(*MARKS[_fate(attempt)], frame.x(x), frame.y(u)))
-    entries = [
-        (f'<span style="color:{colour}">{glyph}</span>', name)
-        for name, (glyph, colour) in MARKS.items()
-    ]
+            attempts.append((*MARKS[_fate(attempt)], *frame.at(x, u)))
     told = [_lines(f"Iteration {one.k}", _told_about(one.attempts, game)) for one in iterations]
-    html = frame.around("", marks="".join(marks), legend=legend(entries))
+    html = fill(_TEMPLATE, "ladder", frame=frame, attempts=attempts, kinds=MARKS.items())
     return Picture(html, [""], columns, [], told)
 
 

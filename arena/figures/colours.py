@@ -43,3 +43,8 @@ def diverging(dark: bool) -> list[tuple[float, str]]:
         (0.75, "#4C9CD0"),
         (1.0, "#00568A"),
     ]
+
+
+def ramp(dark: bool) -> str:
+    """The same as the colours of a gradient in CSS."""
+    return ",".join(f"{colour} {100 * place:.0f}%" for place, colour in diverging(dark))

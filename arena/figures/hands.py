@@ -3,73 +3,90 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from arena.figures import cards
-from arena.figures.colours import ON_SEATS, SEATS, ink
-from arena.figures.marks import CROSS
-from arena.figures.text import in_html
+from arena.figures.colours import SEATS
+from arena.figures.templates import fill
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 Betting = Sequence[tuple[int, str]]
 """Seat and action name, in order of play."""
+_TEMPLATE = "arena/figures/hands.j2"
 
 
-def forfeited(step: int, seat: int, name: str, why: str) -> str:
+def forfeited(step: int, seat: int, name: str, why: str) -> Markup:
     """A line that says who forfeited in a hand.
 
     Args:
       step: number of the hand, from 1.
       seat: 0 or 1, at fault.
-      name: of the policy there; escaped here.
-      why: a word for it; escaped here.
+      name: of the policy there.
+      why: a word for it.
     """
-    return (
-        f"<div><b>{CROSS} hand {step}</b>: seat {seat}, {in_html(name)}, "
-        f"{in_html(why)}, and lost the rest of the match</div>"
-    )
+    return fill(_TEMPLATE, "forfeited", step=step, seat=seat, name=name, why=why)
 
 
-def side(seat: int, name: str, rank: str, stake: int, role: str) -> str:
+def not_begun() -> Markup:
+    """A line in the place of a hand in which nobody acted."""
+    return fill(_TEMPLATE, "not_begun")
+
+
+def side(seat: int, name: str, rank: str, stake: int, role: str) -> Markup:
     """One seat of a hand.
 
     Args:
       seat: 0 or 1.
-      name: of the policy there; escaped here.
+      name: of the policy there.
       rank: of its card, a letter.
       stake: chips that it has put into the pot.
       role: what it is in this hand.
     """
-    return (
-        '<div style="display:flex;align-items:flex-end;gap:12px;flex-wrap:wrap">'
-        f"{cards.card(rank)}{cards.chips(stake, SEATS[seat])}"
-        f'<b style="padding-bottom:6px">{stake}</b>'
-        f'<div style="padding-bottom:8px"><b style="color:{ink(SEATS[seat])}">seat {seat}</b> '
-        f"{in_html(name)}<br><small>{role}</small></div></div>"
+    return fill(
+        _TEMPLATE,
+        "side",
+        seat=seat,
+        name=name,
+        card=cards.card(rank),
+        chips=cards.chips(stake, SEATS[seat]),
+        stake=stake,
+        role=role,
     )
 
 
-def betting(rounds: Iterable[tuple[str, Betting]]) -> str:
+def betting(rounds: Iterable[tuple[str, Betting]]) -> Markup:
     """What was said, a line for each round in which anything was.
 
     Args:
       rounds: name and actions of each.
     """
-    lines = []
-    for name, actions in rounds:
-        pills = " ".join(
-            f'<span style="background:{SEATS[seat]};color:{ON_SEATS[seat]};border-radius:9px;'
-            f'padding:1px 9px;font-size:.82rem">{seat} {action.lower()}</span>'
-            for seat, action in actions
-        )
-        if actions:
-            lines.append(f'<div style="margin:3px 0"><small>{name}</small> {pills}</div>')
-    return "".join(lines)
+    return fill(_TEMPLATE, "betting", rounds=rounds)
 
 
-def hand(result: str, sides: tuple[str, str], middle: str) -> str:
-    """A whole hand: what came of it, seat 0, what lies between the seats, and seat 1."""
-    return (
-        '<div style="display:flex;flex-direction:column;gap:12px">'
-        f"<div>{result}</div>{sides[0]}"
-        '<div style="display:flex;align-items:center;gap:14px;flex-wrap:wrap">'
-        f"{middle}</div>{sides[1]}</div>"
-    )
+def dealt(rank: str | None, said: Markup) -> Markup:
+    """The public card, with the betting beside it.
+
+    Args:
+      rank: of the card, a letter; None while it is face down.
+      said: the betting.
+    """
+    return fill(_TEMPLATE, "dealt", card=cards.card(rank), said=said)
+
+
+def hand(step: int, result: str, sides: tuple[Markup, Markup], middle: Markup) -> Markup:
+    """A whole hand.
+
+    Args:
+      step: its number, from 1.
+      result: what came of it.
+      sides: of seats 0 and 1.
+      middle: what lies between them.
+    """
+    return fill(_TEMPLATE, "hand", step=step, result=result, sides=sides, middle=middle)
+
+
+def stacked(parts: Sequence[Markup]) -> Markup:
+    """One above the other."""
+    return fill(_TEMPLATE, "stacked", parts=parts)

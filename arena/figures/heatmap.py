@@ -6,18 +6,17 @@ import base64
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 from PIL import Image
 
 from arena.figures import colours
 from arena.figures.picture import Layer, Picture
-from arena.figures.text import in_html, number, short_ref, signed
+from arena.figures.templates import fill
+from arena.figures.text import number, short_ref, signed
+from arena.square import Counts, Floats
 from registry import shown
-
-if TYPE_CHECKING:
-    from arena.payoffs import PayoffTable
 
 MOST_LABELS = 60
 """More names than that would be unreadable; the pointer tells."""
@@ -25,11 +24,22 @@ MOST_NUMBERS = 30
 """More policies than that leave no room for a number in each cell on any usual screen."""
 _LABEL_PIXELS, _NUMBER_PIXELS = 11, 30
 """Width of a column from which its name, and the numbers in it, are written."""
-_STRIPES = (
-    "repeating-linear-gradient(135deg,color-mix(in srgb,currentColor 11%,transparent) 0 1px,"
-    "transparent 1px 5px)"
-)
-_SMALL = "font-size:.72rem;line-height:1;white-space:nowrap"
+
+
+class Payoffs(Protocol):
+    """What is drawn of payoffs among n policies, in any order (`arena.payoffs.PayoffTable`)."""
+
+    @property
+    def mean(self) -> Floats:
+        """(n, n) what the row's policy got a match; anything where they did not meet."""
+
+    @property
+    def stderr(self) -> Floats:
+        """(n, n) of the mean; NaN where it is not known."""
+
+    @property
+    def count(self) -> Counts:
+        """(n, n) matches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +91,7 @@ def _quantile(means: np.ndarray, share: float) -> float:
 
 
 def payoff_heatmap(
-    table: PayoffTable,
+    table: Payoffs,
     refs: Sequence[str],
     unit: str,
     *,
@@ -104,20 +114,17 @@ def payoff_heatmap(
     shades = shades or Shades.wide(means)
     colour_of = _colours(shades.share(means), dark)
     labels = [shown(short_ref(ref)) for ref in refs]
-    names = _row_names(labels) if n <= MOST_LABELS else ""
-    heads = _column_names(labels) if n <= MOST_LABELS else ""
-    numbers = _numbers(means, colour_of) if n <= MOST_NUMBERS else ""
-    html = (
-        '<div style="display:grid;grid-template-columns:fit-content(38%) minmax(0,1fr);'
-        'column-gap:.5rem;row-gap:.4rem">'
-        f"<div></div>{heads or '<div></div>'}"
-        f'<div style="display:flex;flex-direction:column;min-width:0;height:{height}px">{names}'
-        f'</div><div class="pointed-surface" tabindex="0" role="img" '
-        f'style="position:relative;height:{height}px;background:{_STRIPES};{_MEASURED}" '
-        f'aria-label="Payoffs of {n} policies; the arrow keys go from cell to cell.">'
-        f'<img alt="" src="{_image(means, colour_of)}" style="width:100%;height:100%;'
-        f'display:block;image-rendering:pixelated">{numbers}</div><div></div>'
-        f"{_legend(shades, unit, dark)}</div>"
+    named = 0 < n <= MOST_LABELS
+    html = fill(
+        "arena/figures/heatmap.j2",
+        "map",
+        count=n,
+        height=height,
+        image=_image(means, colour_of),
+        rows=labels if named else None,
+        columns=_column_names(labels) if named else None,
+        numbers=_numbers(means, colour_of) if 0 < n <= MOST_NUMBERS else None,
+        legend=_legend(shades, unit, dark),
     )
     return Picture(
         html,
@@ -149,34 +156,24 @@ def _image(means: np.ndarray, colour_of: np.ndarray) -> str:
     return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
 
 
-def _numbers(means: np.ndarray, colour_of: np.ndarray) -> str:
-    """The means in their cells, where a cell is wide enough, in black or white."""
+class _Numbers(NamedTuple):
+    """What is written in the cells, row by row: whether the cell is bright, and the text."""
+
+    size: str
+    cells: list[tuple[bool, str]]
+
+
+def _numbers(means: np.ndarray, colour_of: np.ndarray) -> _Numbers:
+    """The means, where a cell is wide enough."""
     linear = np.where(
         colour_of <= 10.0, colour_of / 3294.6, ((colour_of / 255 + 0.055) / 1.055) ** 2.4
     )
     # WCAG 2: black has the larger contrast from this luminance on, and either at least 4.5 : 1.
     bright = linear @ [0.2126, 0.7152, 0.0722] > 0.179
-    n = len(means)
-    cells = "".join(
-        f'<span style="color:{"#000" if bright[row, column] else "#FFF"}">'
-        f"{number(float(means[row, column]), 0) if row != column else ''}</span>"
-        for row in range(n)
-        for column in range(n)
-    )
-    return (
-        '<div aria-hidden="true" style="position:absolute;inset:0;display:grid;'
-        f"grid-template:repeat({n},minmax(0,1fr))/repeat({n},minmax(0,1fr));place-items:center;"
-        f"pointer-events:none;overflow:hidden;{_from_width(n, _NUMBER_PIXELS)};line-height:1;"
-        f'font-variant-numeric:tabular-nums">{cells}</div>'
-    )
-
-
-_MEASURED = "container-type:inline-size"
-
-
-def _from_width(n: int, pixels: int) -> str:
-    """A font size that is nothing where a column is narrower; within what is `_MEASURED`."""
-    return f"font-size:{_where_wide(n, pixels, 0.68)}"
+    texts = [number(mean, 0) for mean in means.ravel().tolist()]
+    texts[:: len(means) + 1] = [""] * len(means)  # the diagonal
+    cells = list(zip(bright.ravel().tolist(), texts, strict=True))
+    return _Numbers(_where_wide(len(means), _NUMBER_PIXELS, 0.68), cells)
 
 
 def _where_wide(n: int, pixels: int, rem: float) -> str:
@@ -184,59 +181,49 @@ def _where_wide(n: int, pixels: int, rem: float) -> str:
     return f"clamp(0px,calc((100cqw/{n} - {pixels}px)*99),{rem:.2f}rem)"
 
 
-def _row_names(labels: Sequence[str]) -> str:
-    return "".join(
-        f'<div style="{_SMALL};flex:1 1 0;min-height:0;display:flex;align-items:center;'
-        f'justify-content:flex-end"><span style="overflow:hidden;text-overflow:ellipsis">'
-        f"{in_html(label)}</span></div>"
-        for label in labels
+class _Columns(NamedTuple):
+    """Names above the columns, with their distance from the right border in percent."""
+
+    height: str
+    size: str
+    names: list[tuple[str, str]]
+
+
+def _column_names(labels: Sequence[str]) -> _Columns:
+    n, longest = len(labels), min(max(map(len, labels)), 26)
+    return _Columns(
+        _where_wide(n, _LABEL_PIXELS, longest * 0.32 + 0.6),
+        _where_wide(n, _LABEL_PIXELS, 0.68),
+        [(f"{100.0 - 100.0 * (place + 0.5) / n:.2f}", label) for place, label in enumerate(labels)],
     )
 
 
-def _column_names(labels: Sequence[str]) -> str:
-    """Slanted, each ending at its column: they lean over the names of rows, where there is room."""
-    longest = min(max((len(label) for label in labels), default=0), 26)
-    size = _from_width(len(labels), _LABEL_PIXELS)
-    return (
-        f'<div style="{_MEASURED}"><div style="position:relative;'
-        f'height:{_where_wide(len(labels), _LABEL_PIXELS, longest * 0.32 + 0.6)}">'
-        + "".join(
-            f'<div style="{_SMALL};{size};position:absolute;bottom:0;'
-            f"right:{100.0 - 100.0 * (place + 0.5) / len(labels):.2f}%;"
-            "transform-origin:right bottom;"
-            f'transform:rotate(50deg);max-width:10rem;overflow:hidden;text-overflow:ellipsis">'
-            f"{in_html(label)}</div>"
-            for place, label in enumerate(labels)
-        )
-        + "</div></div>"
-    )
+class _Legend(NamedTuple):
+    """Colours of a gradient, and the payoffs of places on it, in percent."""
+
+    ramp: str
+    marks: list[tuple[str, str]]
+    unit: str
+    roots: bool
 
 
-def _legend(shades: Shades, unit: str, dark: bool) -> str:
-    bands = colours.diverging(dark)
-    painted = ",".join(f"{colour} {100 * place:.0f}%" for place, colour in bands)
+def _legend(shades: Shades, unit: str, dark: bool) -> _Legend:
     places = (0.0, 0.25, 0.5, 0.75, 1.0)
-    named = "".join(
-        f'<span style="position:absolute;left:{100 * place:.0f}%;transform:translateX(-50%)">'
-        f"{signed(shades.at(place), 0)}</span>"
-        for place in places
-    )
-    return (
-        f'<div style="{_SMALL};display:flex;gap:2rem;justify-content:center;margin-top:.3rem">'
-        '<div style="width:min(16rem,60%);height:1.7rem;position:relative">'
-        f'<div style="height:.6rem;margin-bottom:.3rem;'
-        f'background:linear-gradient(90deg,{painted})"></div>{named}</div>'
-        f"<span>{in_html(unit)} a match{', by square roots' if shades.roots else ''}</span></div>"
+    return _Legend(
+        colours.ramp(dark),
+        [(f"{100 * place:.0f}", signed(shades.at(place), 0)) for place in places],
+        unit,
+        shades.roots,
     )
 
 
-def clustered(table: PayoffTable) -> list[int]:
+def clustered(table: Payoffs) -> list[int]:
     """An order of the policies that puts those side by side who fare alike against everybody.
 
     Average linkage over the Euclidean distance of rows; missing payoffs count as 0.
     """
-    if len(table.digests) < 3:
-        return list(range(len(table.digests)))
+    if len(table.mean) < 3:
+        return list(range(len(table.mean)))
     # Not above: to load it takes nearly as long as Streamlit, and many pages show no heat map.
     from scipy.cluster.hierarchy import leaves_list, linkage
 

@@ -11,25 +11,24 @@ import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 from arena.analysis.estimates import Estimate
 from arena.figures import colours
 from arena.figures.picture import Picture
 from arena.figures.scale import Scale
-from arena.figures.text import in_html, number
+from arena.figures.templates import fill
+from arena.figures.text import number
 from registry.display import shown
 
-ROW_PIXELS = 22
-DOT_PIXELS = 9
-ARROW_PIXELS = 5
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
 APART = 7.0
 """Least distance of the numbers of references, in percent of the width: 13 pixels on a phone."""
 MOST_REFERENCES = 5
 WIDER = 5.0
 """How many times wider one more line may make the axis before it counts as far away."""
-_FAINT = "color-mix(in srgb, currentColor 14%, transparent)"
-_INK = "color-mix(in srgb, currentColor 55%, transparent)"
-_ARROW = "color-mix(in srgb, currentColor 75%, transparent)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +58,7 @@ def intervals(
     axis: str,
     *,
     references: Sequence[Reference] = (),
-) -> str:
+) -> Markup:
     """A forest plot as HTML, as wide as there is room.
 
     An interval that reaches beyond the axis ends in an arrow there instead of a bar.
@@ -69,7 +68,7 @@ def intervals(
       axis: title of the x axis.
       references: dotted vertical lines, numbered in the order of their values; all get room.
     """
-    return _plot(lines, axis, references, "")
+    return _plot(lines, axis, references, described="")
 
 
 def interval_plot(
@@ -80,9 +79,8 @@ def interval_plot(
 ) -> Picture:
     """The same for pages: it tells about the line under the pointer, and is walked by keyboard."""
     described = f"{axis}: {len(lines)} intervals; the arrow keys go from line to line."
-    surface = f'class="pointed-surface" tabindex="0" role="img" aria-label="{in_html(described)}" '
     return Picture(
-        _plot(lines, axis, references, surface),
+        _plot(lines, axis, references, described),
         [shown(line.label) for line in lines],
         [axis],
         [],
@@ -98,108 +96,68 @@ def _told(line: Line) -> str:
     )
 
 
-def _plot(lines: Sequence[Line], axis: str, references: Sequence[Reference], surface: str) -> str:
-    """The plot; `surface` are attributes of the element that its rows stand in."""
-    height = ROW_PIXELS * len(lines)
+class _Bar(NamedTuple):
+    """An interval: its place and width in percent, and whether the axis ends before it does."""
+
+    left: str
+    width: str
+    left_cut: bool
+    right_cut: bool
+
+
+class _Drawn(NamedTuple):
+    """A line as the template has it; no bar, and no dot, where its numbers are not known."""
+
+    label: str
+    value: str
+    told: str
+    colour: str
+    bar: _Bar | None
+    dot: str | None
+
+
+def _plot(
+    lines: Sequence[Line], axis: str, references: Sequence[Reference], described: str
+) -> Markup:
     scale = Scale(*_span(lines, [one.value for one in references]))
-    labels = "".join(
-        f'<div style="height:{ROW_PIXELS}px;overflow:hidden;text-overflow:ellipsis">'
-        f"{in_html(line.label)}</div>"
-        for line in lines
-    )
-    values = "".join(
-        f'<div style="height:{ROW_PIXELS}px">{number(line.estimate.value)}</div>' for line in lines
-    )
-    rows = "".join(_row(place, line, scale) for place, line in enumerate(lines))
-    column = f"line-height:{ROW_PIXELS}px;white-space:nowrap;font-size:.8rem"
-    return (
-        '<div style="display:grid;grid-template-columns:fit-content(38%) minmax(0,1fr) auto;'
-        'column-gap:.7rem;margin-top:1.2rem">'
-        f'<div style="{column};min-width:0;text-align:right">{labels}</div>'
-        f'<div {surface}style="position:relative;height:{height}px">'
-        f"{_ticks(scale)}{_references(references, scale)}{rows}</div>"
-        f'<div style="{column};text-align:right;font-variant-numeric:tabular-nums">{values}</div>'
-        '<div></div><div style="font-size:.75rem;text-align:center;opacity:.75;'
-        f'margin-top:1.5rem">{in_html(axis)}</div></div>'
+    ordered = sorted(references, key=lambda one: one.value)
+    return fill(
+        "arena/figures/intervals.j2",
+        "plot",
+        described=described,
+        axis=axis,
+        lines=[_drawn(line, scale) for line in lines],
+        ticks=[(f"{scale.at(one):.2f}", f"{one:,g}", one == 0) for one in scale.ticks()],
+        references=[
+            (f"{scale.at(one.value):.2f}", f"{one.label}: {number(one.value)}") for one in ordered
+        ],
+        numbers=_numbered([scale.at(one.value) for one in ordered]),
     )
 
 
-def _row(place: int, line: Line, scale: Scale) -> str:
-    """The interval with its ends, and the number as a dot."""
-    estimate, top = line.estimate, ROW_PIXELS * place
-    drawn = dot = ""
+def _drawn(line: Line, scale: Scale) -> _Drawn:
+    estimate, bar, dot = line.estimate, None, None
     if math.isfinite(estimate.low) and math.isfinite(estimate.high):
         left, right = scale.at(estimate.low), scale.at(estimate.high)
-        where = f"position:absolute;left:{left:.2f}%;width:{right - left:.2f}%"
-        middle = ROW_PIXELS // 2
         cut = (estimate.low < scale.low, estimate.high > scale.high)
-        left_bar, right_bar = ("0" if end else "2px" for end in cut)
-        drawn = (
-            f'<div style="{where};top:{middle - 1}px;height:2px;background:{_INK}"></div>'
-            f'<div style="{where};top:{middle - 4}px;height:8px;box-sizing:border-box;'
-            f'border:solid {_INK};border-width:0 {right_bar} 0 {left_bar}"></div>'
-            + "".join(_arrow(side) for side, end in zip(_SIDES, cut, strict=True) if end)
-        )
+        bar = _Bar(f"{left:.2f}", f"{right - left:.2f}", *cut)
     if math.isfinite(estimate.value):
-        at, above = scale.at(estimate.value), (ROW_PIXELS - DOT_PIXELS) / 2
-        dot = (
-            f'<div style="position:absolute;left:{at:.2f}%;top:{above}px;'
-            f"width:{DOT_PIXELS}px;height:{DOT_PIXELS}px;margin-left:-{DOT_PIXELS / 2}px;"
-            f'border-radius:50%;background:{line.colour}"></div>'
-        )
-    return (
-        f'<div title="{in_html(_told(line))}" style="position:absolute;left:0;right:0;top:{top}px;'
-        f'height:{ROW_PIXELS}px">{drawn}{dot}</div>'
-    )
+        dot = f"{scale.at(estimate.value):.2f}"
+    return _Drawn(line.label, number(estimate.value), _told(line), line.colour, bar, dot)
 
 
-_SIDES = ("left", "right")
+def _numbered(places: Sequence[float]) -> list[tuple[str, str]]:
+    """Numbers of references, from 1: where they are written, in percent, and what.
 
-
-def _arrow(side: str) -> str:
-    """The head of an arrow at a border of the chart: the interval goes on beyond it."""
-    back = _SIDES[side == "left"]
-    return (
-        f'<div style="position:absolute;{side}:0;top:{ROW_PIXELS // 2 - ARROW_PIXELS}px;'
-        f"width:0;height:0;border:{ARROW_PIXELS}px solid transparent;border-{side}-width:0;"
-        f'border-{back}:{1.6 * ARROW_PIXELS:.0f}px solid {_ARROW}"></div>'
-    )
-
-
-def _ticks(scale: Scale) -> str:
-    drawn = []
-    for value in scale.ticks():
-        colour = _INK if value == 0 else _FAINT
-        drawn.append(
-            f'<div style="position:absolute;left:{scale.at(value):.2f}%;top:0;bottom:-4px;'
-            f'border-left:1px solid {colour}"></div>'
-            f'<div style="position:absolute;left:{scale.at(value):.2f}%;bottom:-1.4rem;'
-            f'transform:translateX(-50%);font-size:.75rem;opacity:.75">{value:,g}</div>'
-        )
-    return "".join(drawn)
-
-
-def _references(references: Sequence[Reference], scale: Scale) -> str:
-    ordered = sorted(references, key=lambda one: one.value)
-    lines = "".join(
-        f'<div title="{in_html(one.label)}: {number(one.value)}" style="position:absolute;'
-        f"left:{scale.at(one.value):.2f}%;top:0;bottom:0;border-left:2px dotted {colours.PINK}"
-        '"></div>'
-        for one in ordered
-    )
-    # Lines that nearly coincide share one label, which would be written twice in one place.
+    Lines that nearly coincide share one label, which would be written twice in one place.
+    """
     labels: list[tuple[float, str]] = []
-    for place, one in enumerate(ordered, start=1):
-        at, text = scale.at(one.value), str(place)
+    for place, at in enumerate(places, start=1):
         if labels and at - labels[-1][0] < APART:
-            at, text = labels[-1][0], f"{labels[-1][1]}, {place}"
-            labels.pop()
-        labels.append((at, text))
-    return lines + "".join(
-        f'<div style="position:absolute;left:{at:.2f}%;top:-1.2rem;'
-        f'transform:translateX(-50%);font-size:.75rem;color:{colours.ink(colours.PINK)}">{text}</div>'
-        for at, text in labels
-    )
+            labels[-1] = (labels[-1][0], f"{labels[-1][1]}, {place}")
+        else:
+            labels.append((at, str(place)))
+    return [(f"{at:.2f}", text) for at, text in labels]
 
 
 def comparable(lines: Sequence[Line], *, smallest_first: bool = False) -> list[Line]:

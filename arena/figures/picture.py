@@ -5,11 +5,15 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arena.figures.text import in_html, number, signed
+from arena.figures.templates import fill
+from arena.figures.text import number, signed
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 MOST_TOLD = 10_000
 """Cells that a drawing by itself tells about."""
@@ -35,8 +39,8 @@ class Picture:
     """What is drawn, and what is told about its cells.
 
     Attributes:
-      html: the drawing, with everything in it escaped; the one element of class
-        `pointed-surface` is cut into the cells.
+      html: the drawing; its one element of class `pointed-surface` (the macro `surface` of
+        `picture.j2`) is cut into the cells.
       rows, columns: names of the cells.
       layers: the numbers that are told.
       told: the text about a cell, with {row}, {column}, and {0}, {1}, ... for the layers; or the
@@ -44,7 +48,7 @@ class Picture:
       missing: the text for cells without any number; "" where there are none.
     """
 
-    html: str
+    html: Markup
     rows: Sequence[str]
     columns: Sequence[str]
     layers: Sequence[Layer]
@@ -62,7 +66,7 @@ class Picture:
         """
         self._check()
         return {
-            "html": self.html,
+            "html": str(self.html),
             "rows": list(self.rows),
             "columns": list(self.columns),
             "layers": [
@@ -78,8 +82,8 @@ class Picture:
             "picks": picks,
         }
 
-    def alone(self) -> str:
-        """The drawing for where nothing can run, as in a report or a notebook: HTML.
+    def alone(self) -> Markup:
+        """The drawing for where nothing can run, as in a report or a notebook.
 
         What is told about a cell is its title, which browsers show at the pointer; not where there
         are more than `MOST_TOLD` cells.
@@ -91,19 +95,22 @@ class Picture:
         count = len(self.rows) * len(self.columns)
         if not count or count > MOST_TOLD:
             return self.html
-        cells = "".join(
-            f'<span title="{in_html(self._text(row, column))}"></span>'
-            for row in range(len(self.rows))
-            for column in range(len(self.columns))
-        )
-        grid = (
-            '<div style="position:absolute;inset:0;z-index:1;display:grid;'
-            f"grid-template-columns:repeat({len(self.columns)},minmax(0,1fr));"
-            f'grid-template-rows:repeat({len(self.rows)},minmax(0,1fr))">{cells}</div>'
-        )
-        before, surface, after = self.html.partition('<div class="pointed-surface"')
+        # Quotes in what is put into a drawing are escaped, so no name looks like the class.
+        before, surface, after = self.html.partition('class="pointed-surface"')
         opening, bracket, inside = after.partition(">")
-        return f"{before}{surface}{opening}{bracket}{grid}{inside}"
+        return fill(
+            "arena/figures/picture.j2",
+            "with_cells",
+            before=before + surface + opening + bracket,
+            inside=inside,
+            rows=len(self.rows),
+            columns=len(self.columns),
+            texts=[
+                self._text(row, column)
+                for row in range(len(self.rows))
+                for column in range(len(self.columns))
+            ],
+        )
 
     def _check(self) -> None:
         shape = (len(self.rows), len(self.columns))

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from arena.figures import colours
-from arena.figures.frame import Frame, legend, mark, sample, stroke
-from arena.figures.marks import CROSS
+from arena.figures.frame import Frame
 from arena.figures.picture import Layer, Picture
 from arena.figures.scale import Scale
+from arena.figures.templates import fill
 from arena.games.parts import Forfeit
 
 HEIGHT_PIXELS = 190
-DASHES = "5 4"
 
 
 def running_score(
@@ -48,35 +47,22 @@ def running_score(
         _described(played, step, unit, forfeit),
         HEIGHT_PIXELS,
     )
-    ground = frame.y(0.0)
     points = [f"{place + 0.5:g},{frame.y(value):.2f}" for place, value in enumerate(values)]
-    there, lost = points[: len(played)], points[len(played) - 1 :]
-    # One area, whose colour changes where the lead does.
-    drawing = (
-        '<linearGradient id="lead" gradientUnits="userSpaceOnUse" x1="0" x2="0" y1="0" y2="100">'
-        f'<stop offset="{ground:.2f}%" stop-color="{colours.GAIN}"/>'
-        f'<stop offset="{ground:.2f}%" stop-color="{colours.LOSS}"/></linearGradient>'
-        f"{_area(there, ground, 0.28)}{_area(lost, ground, 0.15)}"
-        f'<path d="M{at + 0.5:g} 0V100" {stroke(colours.PINK, 2)}/>'
-        f'<polyline points="{" ".join(there)}" {stroke(colours.GREY, 1.8)}/>'
+    html = fill(
+        "arena/figures/score.j2",
+        "score",
+        frame=frame,
+        ground=f"{frame.y(0.0):.2f}",
+        there=points[: len(played)],
+        lost=points[len(played) - 1 :],
+        at=f"{at + 0.5:g}",
+        fault=_fault(frame, values, step, forfeit) if forfeit else None,
     )
-    marks = below = ""
-    if forfeit:
-        drawing += f'<polyline points="{" ".join(lost)}" {stroke(colours.GREY, 1.8, DASHES)}/>'
-        place = frame.x(forfeit.step + 0.5), frame.y(values[forfeit.step])
-        marks = mark(f"<b>{CROSS}</b>", "inherit", *place)
-        below = legend(
-            [
-                (f"<b>{CROSS}</b>", f"{step} {forfeit.step:,}: seat {forfeit.seat} {forfeit.why}"),
-                (sample(stroke(colours.GREY, 1.8, DASHES)), f"forfeited by seat {forfeit.seat}"),
-            ]
-        )
     columns = [
         "Beginning",
         *(f"{step.capitalize()} {place:,}" for place in range(1, len(values))),
     ]
     score = Layer(np.array([values]), digits=0, signed=True)
-    html = frame.around(drawing, marks=marks, legend=below)
     return Picture(html, [""], columns, [score], _told(columns, values, unit, forfeit))
 
 
@@ -88,15 +74,19 @@ def _forfeited(played: Sequence[float], forfeit: Forfeit | None) -> list[float]:
     return [float(value) for value in np.linspace(played[-1], forfeit.end, left + 1)[1:]]
 
 
-def _area(points: Sequence[str], ground: float, opacity: float) -> str:
-    """What is between a piece of the line and 0."""
-    if len(points) < 2:
-        return ""
-    first, last = (point.partition(",")[0] for point in (points[0], points[-1]))
-    return (
-        f'<polygon points="{first},{ground:.2f} {" ".join(points)} {last},{ground:.2f}" '
-        f'fill="url(#lead)" fill-opacity="{opacity:g}"/>'
-    )
+class _Fault(NamedTuple):
+    """Where the fault is, in percent, and what the legend says of it."""
+
+    left: str
+    top: str
+    told: str
+    seat: int
+
+
+def _fault(frame: Frame, values: Sequence[float], step: str, forfeit: Forfeit) -> _Fault:
+    left, top = frame.at(forfeit.step + 0.5, values[forfeit.step])
+    told = f"{step} {forfeit.step:,}: seat {forfeit.seat} {forfeit.why}"
+    return _Fault(left, top, told, forfeit.seat)
 
 
 def _described(played: Sequence[float], step: str, unit: str, forfeit: Forfeit | None) -> str:

@@ -1,20 +1,12 @@
-"""Texts of figures and pages: what entrants wrote, made harmless, and numbers as they are shown."""
+"""Texts of figures and pages: references, and numbers as they are shown."""
 
 from __future__ import annotations
 
-import html
 import math
 from typing import TYPE_CHECKING
 
-from registry.display import shown
-
 if TYPE_CHECKING:
     from arena.analysis.estimates import Estimate
-
-
-def in_html(text: str) -> str:
-    """The text as an HTML or SVG text node, or as a label of a chart."""
-    return html.escape(shown(text))
 
 
 def short_ref(ref: str) -> str:

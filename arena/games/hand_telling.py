@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from arena.figures import hands
 from arena.games.parts import Event, Forfeit, Habits, Telling
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 
 def hand_telling(
@@ -13,7 +17,7 @@ def hand_telling(
     row: Callable[[Event], dict[str, object]],
     habits: Callable[[Sequence[Event], int], Habits],
     paid: Callable[[Event], tuple[int, int]],
-    middle: Callable[[Event], str],
+    middle: Callable[[Event], Markup],
     held: Callable[[Event, int], str],
     said: str,
 ) -> Telling:
@@ -23,8 +27,7 @@ def hand_telling(
       row: see `Telling`.
       habits: see `Telling`.
       paid: an event to the chips that seats 0 and 1 put into the pot.
-      middle: an event to what lies between the seats, as HTML: the betting, and cards that both
-        can see.
+      middle: an event to what lies between the seats: the betting, and cards that both can see.
       held: an event and a seat to the cards that it saw.
       said: how a line of the table writes an action, after the seat.
     """
@@ -36,7 +39,7 @@ def hand_telling(
             "end": _end(event, seat, paid(event)[seat]),
         }
 
-    def hand(event: Event, names: tuple[str, str]) -> str:
+    def hand(event: Event, names: tuple[str, str]) -> Markup:
         stakes = paid(event)
         # As the observations of the two call them, so that what a policy printed can be followed.
         roles = (
@@ -48,21 +51,19 @@ def hand_telling(
             for seat, role in enumerate(roles)
         )
         result = (
-            f"<b>hand {event['hand']}</b>: {event['outcome'].lower()}, pot {event['pot']}, "
+            f"{event['outcome'].lower()}, pot {event['pot']}, "
             f"seat 0 {event['payoff']:+d}, so far {event['total']:+d}"
         )
-        return hands.hand(result, (first, second), middle(event))
+        return hands.hand(event["hand"], result, (first, second), middle(event))
 
     def picture(
         events: Sequence[Event], at: int, names: tuple[str, str], forfeit: Forfeit | None
-    ) -> str:
-        fault = ""
-        if forfeit and at == forfeit.step:
-            seat = forfeit.seat
-            fault = hands.forfeited(at, seat, names[seat], forfeit.why)
-        if at > len(events):
-            return f"{fault}<small>Nobody had acted in this hand yet.</small>"
-        return fault + hand(events[at - 1], names)
+    ) -> Markup:
+        drawn = hands.not_begun() if at > len(events) else hand(events[at - 1], names)
+        if forfeit is None or at != forfeit.step:
+            return drawn
+        seat = forfeit.seat
+        return hands.stacked([hands.forfeited(at, seat, names[seat], forfeit.why), drawn])
 
     return Telling(
         window=1,

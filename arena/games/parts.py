@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+    from markupsafe import Markup
 
 Event = Mapping[str, Any]
 """One throw or hand of a match, in the game's own words; JSON values and tuples of them."""
@@ -175,7 +176,7 @@ class Habits:
 class Telling:
     """How a match is told, and how it is drawn.
 
-    Names of policies are hostile text: pictures escape them (`arena.figures.text`).
+    Names of policies are hostile text: templates escape them.
 
     Attributes:
       window: how many throws or hands one picture shows.
@@ -192,7 +193,7 @@ class Telling:
 
     window: int
     row: Callable[[Event], Mapping[str, object]]
-    picture: Callable[[Sequence[Event], int, tuple[str, str], Forfeit | None], str]
+    picture: Callable[[Sequence[Event], int, tuple[str, str], Forfeit | None], Markup]
     habits: Callable[[Sequence[Event], int], Habits]
     where: Callable[[Event, int], Mapping[str, str]]
     legend: str = ""

@@ -7,7 +7,7 @@ import re
 import streamlit as st
 
 from arena.figures import colours
-from arena.figures.text import in_html
+from arena.figures.templates import fill
 from arena.source_check import difference
 from registry import shown
 
@@ -15,8 +15,6 @@ _WHOLE = 1_000_000
 """Lines around a change: all of them."""
 _REMEMBERED_SECONDS = 600.0
 _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
-_CELL = "padding:0 .5rem;white-space:pre-wrap;overflow-wrap:anywhere;vertical-align:top"
-_NUMBER = "padding:0 .4rem;text-align:right;opacity:.75;vertical-align:top;user-select:none"
 
 Line = tuple[int, str] | None
 """A line with its number; None where the other text alone has one."""
@@ -88,30 +86,21 @@ def side_by_side(before: str, after: str, names: tuple[str, str], *, height: int
         return
     rows = paired(changes)
     differing = sum(differs for _, _, differs in rows)
-    body = "".join(
-        f"<tr>{_cells(one, colours.LOSS, differs)}{_cells(other, colours.GAIN, differs)}</tr>"
-        for one, other, differs in rows
-    )
-    heads = "".join(
-        f'<th colspan="2" scope="col" style="text-align:left;padding:.2rem .5rem">'
-        f"{in_html(shown(name))}</th>"
-        for name in names
-    )
     st.html(
-        f'<div tabindex="0" role="region" aria-label="Two programs side by side" '
-        f'style="max-height:{height}px;overflow:auto">'
-        '<table style="width:100%;min-width:44rem;table-layout:fixed;border-collapse:collapse;'
-        'font-family:monospace;font-size:.8rem;line-height:1.35">'
-        '<colgroup><col style="width:3rem"><col><col style="width:3rem"><col></colgroup>'
-        f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
+        fill(
+            "dashboards/views/side_by_side.j2",
+            "table",
+            names=names,
+            rows=[
+                (_cell(one, colours.LOSS, differs), _cell(other, colours.GAIN, differs))
+                for one, other, differs in rows
+            ],
+            height=height,
+        )
     )
     st.caption(f"{differing:,} of {len(rows):,} lines differ; they are marked.")
 
 
-def _cells(line: Line, colour: str, differs: bool) -> str:
-    number, text = ("", "") if line is None else (str(line[0]), in_html(line[1]))
-    ground = f";background:color-mix(in srgb,{colour} 22%,transparent)" if differs else ""
-    return (
-        f'<td style="{_NUMBER}">{number}</td>'
-        f'<td style="{_CELL}{ground if line is not None else ""}">{text}</td>'
-    )
+def _cell(line: Line, colour: str, differs: bool) -> tuple[str, str, str]:
+    """Number and text of a line, and its colour; all are "" where there is none."""
+    return ("", "", "") if line is None else (str(line[0]), line[1], colour if differs else "")

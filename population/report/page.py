@@ -7,14 +7,11 @@ that is filled in, figures escape what they are made of, and the page forbids sc
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib.resources import files
-from typing import Any
-
-from jinja2 import Environment, StrictUndefined
-from markupsafe import Markup
+from typing import TYPE_CHECKING, Any
 
 from arena.figures.heatmap import payoff_heatmap
 from arena.figures.intervals import Line, intervals
+from arena.figures.templates import fill_page
 from arena.figures.text import interval, number
 from arena.source_check import difference
 from oracle.models.budget import Spent
@@ -24,6 +21,9 @@ from population.paper import reference_lines
 from population.report.facts import MemberFacts, RunFacts, Step, sigmas_of
 from population.scores import Scores
 
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
 METRICS = {"PopReturn": "pop_return", "PopExpl": "pop_expl", "AggScore": "agg_score"}
 """What is drawn over iterations, and the field of `Scores` that has it."""
 
@@ -31,33 +31,23 @@ _REASON = 400
 """Characters of a reason that are shown."""
 
 
-def rendered(template: str, **values: object) -> str:
-    """A page of its own from one of the templates here, with the style of all of them."""
-    here = files("population.report")
-    texts = Environment(autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True)
-    text, style = (
-        (here / file).read_text(encoding="utf-8") for file in (f"{template}.html.j2", "page.css")
-    )
-    return texts.from_string(text).render(style=Markup(style), **values)
-
-
 def page(facts: RunFacts) -> str:
     """The whole page."""
-    return rendered(
-        "page",
+    return fill_page(
+        "population/report/page.html.j2",
         name=facts.record.name,
         unit=f"{facts.game.unit} per match",
         tiles=_tiles(facts).items(),
         population=facts.measured.population,
         matches=f"{facts.scores.matches:,}" if facts.scores else "",
         results=_results(facts),
-        over_iterations=Markup(_over_iterations(facts)),
+        over_iterations=_over_iterations(facts),
         iterations=[_iteration(step, facts) for step in facts.steps],
-        attempts=Markup(_attempts(facts)),
+        attempts=_attempts(facts),
         rejected=_rejected(facts),
-        payoffs=Markup(_payoffs(facts)),
-        sigma=Markup(_sigma(facts)),
-        per_bot=Markup(_per_bot(facts)),
+        payoffs=_payoffs(facts),
+        sigma=_sigma(facts),
+        per_bot=_per_bot(facts),
         members=[_member(member) for member in facts.members],
     )
 
@@ -96,14 +86,14 @@ def _scored(name: str, scores: Scores) -> tuple[str, ...]:
     return (name, *map(number, values), f"{number(agg.low)} to {number(agg.high)}")
 
 
-def _over_iterations(facts: RunFacts) -> str:
+def _over_iterations(facts: RunFacts) -> Markup | None:
     """Metrics of sigma by the number of policies added: iteration k's sigma has k - 1 of them."""
     points = [(step.iteration.k - 1, step.scores) for step in facts.steps]
     if facts.record.final is not None:
         points.append((len(facts.steps), facts.scores))
     known = [(float(x), scores) for x, scores in points if scores is not None]
     if not known:
-        return ""
+        return None
     series = {
         f"{name} (95 %)": [(x, getattr(scores, field)) for x, scores in known]
         for name, field in METRICS.items()
@@ -132,10 +122,10 @@ def _iteration(step: Step, facts: RunFacts) -> tuple[str, ...]:
     )
 
 
-def _attempts(facts: RunFacts) -> str:
+def _attempts(facts: RunFacts) -> Markup | None:
     iterations = [step.iteration for step in facts.steps]
     if not any(one.attempts for one in iterations):
-        return ""
+        return None
     return ladder(iterations, facts.game).alone()
 
 
@@ -153,23 +143,23 @@ def _rejected(facts: RunFacts) -> list[tuple[str, ...]]:
     ]
 
 
-def _payoffs(facts: RunFacts) -> str:
+def _payoffs(facts: RunFacts) -> Markup | None:
     if len(facts.members) < 2:
-        return ""
+        return None
     labels = [member.label for member in facts.members]
     height = min(120 + 14 * len(labels), 620)
     return payoff_heatmap(facts.payoffs, labels, facts.game.unit, height=height).alone()
 
 
-def _sigma(facts: RunFacts) -> str:
+def _sigma(facts: RunFacts) -> Markup | None:
     sigmas = sigmas_of(facts.record, tuple(step.iteration for step in facts.steps))
     labels = {member.digest: member.label for member in facts.members}
-    return sigma_area(sigmas, labels).alone() if sigmas else ""
+    return sigma_area(sigmas, labels).alone() if sigmas else None
 
 
-def _per_bot(facts: RunFacts) -> str:
+def _per_bot(facts: RunFacts) -> Markup | None:
     if facts.scores is None:
-        return ""
+        return None
     found = sorted(
         zip(facts.measured.bots, facts.scores.against, strict=True), key=lambda one: one[1].value
     )

@@ -6,19 +6,23 @@ import csv
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from markupsafe import Markup
 from numpy import quantile
 
 from arena.analysis.estimates import Estimate
 from arena.figures import colours
 from arena.figures.intervals import Line, intervals
+from arena.figures.templates import fill_page
 from arena.figures.text import interval, number
 from arena.games.protocol import Game
 from arena.house.population import Population
 from population.paper import Figure, against
-from population.report.page import METRICS, rendered
+from population.report.page import METRICS
 from population.reproduction import Row
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 _HEAD = ("method", *(f"{name}, {who}" for name in METRICS for who in ("paper", "here")))
 _DEEPEST = 0.55
@@ -136,14 +140,14 @@ def page(game: Game, population: Population, rows: Sequence[Row], run_pages: Seq
       run_pages: file names of pages about single runs, beside this one.
     """
     returns = returns_of(rows, population)
-    return rendered(
-        "reproduction",
+    return fill_page(
+        "population/report/reproduction.html.j2",
         title=game.title,
         population=population.name,
         unit=f"{game.unit} per match",
         head=(*_HEAD, *_TAIL[:2]),
         table=[_cells(row) for row in rows],
-        bars=Markup(bars(rows)),
+        bars=bars(rows),
         opponents=opponents(population),
         returns=returns,
         largest=_largest(returns),
@@ -152,8 +156,8 @@ def page(game: Game, population: Population, rows: Sequence[Row], run_pages: Seq
     )
 
 
-def bars(rows: Sequence[Row]) -> str:
-    """AggScores with their intervals: the paper's figure above ours; "" where there are none."""
+def bars(rows: Sequence[Row]) -> Markup | None:
+    """AggScores with their intervals: the paper's figure above ours; None where there are none."""
     lines = []
     for row in rows:
         if row.published is not None:
@@ -162,7 +166,7 @@ def bars(rows: Sequence[Row]) -> str:
         if row.ours is not None:
             which = "" if _alone(row, rows) else f" ({row.how})"
             lines.append(Line(f"{row.method}, here{which}", row.ours.agg_score))
-    return intervals(lines, "AggScore a match (here 95 %; the paper's own ±)") if lines else ""
+    return intervals(lines, "AggScore a match (here 95 %; the paper's own ±)") if lines else None
 
 
 def _as_estimate(figure: Figure) -> Estimate:

@@ -78,6 +78,8 @@ def test_light_commands_load_little(home):
     played = (["leaderboard"], ["payoffs"], ["matches"], ["show", "house/CFR+"])
     read = loaded_by(*([*words, "--game", "leduc", *at] for words in played))
     assert "duckdb" in read and "pandas" not in read
+    # Markup is for pages and notebooks.
+    assert not {"jinja2", "markupsafe"} & (told_of | read)
 
 
 def test_help_of_csro_loads_nothing_that_runs():

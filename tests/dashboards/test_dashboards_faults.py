@@ -187,14 +187,15 @@ def test_replays_of_forfeited_hands(page: Page, arena: Arena) -> None:
 def test_the_strip_of_throws_is_full_and_has_the_fault() -> None:
     events = [{"actions": ("ROCK", "PAPER"), "payoff": -1}] * 50
     forfeit = Forfeit(51, 1, HOSTILE, 1000, 900.0)
-    drawn = throws.strip(events, 51, forfeit)
+    names = ("one", "other")
+    drawn = throws.picture(events, 51, names, forfeit)
     assert drawn.count("font-size:.72rem") == throws.WINDOW
     assert ">51</div>" in drawn and ">31</div>" not in drawn and ">32</div>" in drawn
     assert drawn.index("?</span>") < drawn.index(f"{CROSS}</span>")  # seat 1 is below
     assert HOSTILE not in drawn
-    early = throws.strip(events, 3, forfeit)
+    early = throws.picture(events, 3, names, forfeit)
     assert ">3</div>" in early and ">2</div>" not in early and CROSS not in early
-    assert throws.strip(events[:4], 4, None).count("font-size:.72rem") == 4
+    assert throws.picture(events[:4], 4, names).count("font-size:.72rem") == 4
 
 
 def test_names_of_forfeiting_seats_are_text() -> None:

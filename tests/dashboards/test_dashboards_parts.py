@@ -28,7 +28,7 @@ from arena.figures.intervals import (
 )
 from arena.figures.scale import APART as TICKS_APART
 from arena.figures.scale import MOST_TICKS, RootScale, Scale, round_numbers
-from arena.figures.text import in_html, number, signed
+from arena.figures.text import number, signed
 from arena.games import game as game_named
 from arena.games.leduc.telling import habits as hand_habits
 from arena.games.leduc.telling import paid
@@ -49,13 +49,6 @@ def test_markdown_is_escaped(text: str) -> None:
     assert "\n" not in escaped
     # Every character that could begin markup stands behind a backslash.
     assert not re.search(r"(?<!\\)(?:\\\\)*[<>`*_\[\]$:|#]", escaped)
-
-
-@given(st.text())
-def test_html_is_escaped(text: str) -> None:
-    escaped = in_html(text)
-    assert not set('<>"') & set(escaped)
-    assert "&" not in re.sub(r"&(amp|lt|gt|quot|#x27);", "", escaped)
 
 
 def test_readable_shows_direction_marks_and_controls() -> None:

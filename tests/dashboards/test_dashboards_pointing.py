@@ -13,8 +13,10 @@ from PIL import Image
 from arena.analysis.estimates import Estimate
 from arena.figures.heatmap import MOST_LABELS, MOST_NUMBERS, Shades, payoff_heatmap
 from arena.figures.intervals import Line, interval_plot
+from arena.figures.marks import CROSS
 from arena.figures.picture import Layer, Picture
-from arena.figures.score import CROSS, Forfeit, running_score
+from arena.figures.score import running_score
+from arena.games.parts import Forfeit
 from arena.payoffs import PayoffTable
 from dashboards.charts import pointing
 from dashboards.charts.pointing import pointed

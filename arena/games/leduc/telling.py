@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from arena.figures import cards, hands
+from arena.figures import hands
 from arena.games.hand_telling import hand_telling
 from arena.games.leduc import table
 from arena.games.parts import Event, Habits
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 ROUNDS = ("preflop", "postflop")
 
@@ -33,10 +37,10 @@ def row(event: Event) -> dict[str, object]:
     }
 
 
-def middle(event: Event) -> str:
-    """The public card and the betting of both rounds, as HTML."""
+def middle(event: Event) -> Markup:
+    """The public card and the betting of both rounds."""
     said = hands.betting(zip(ROUNDS, event["betting"], strict=True))
-    return f"{cards.card(event['public_card'])}<div>{said}</div>"
+    return hands.dealt(event["public_card"], said)
 
 
 def paid(betting: Sequence[hands.Betting]) -> tuple[int, int]:

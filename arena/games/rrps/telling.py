@@ -6,14 +6,18 @@ import functools
 import itertools
 from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from arena.figures import colours
 from arena.figures.cards import image
 from arena.figures.marks import CROSS
-from arena.figures.text import in_html
+from arena.figures.templates import fill
 from arena.games.parts import Event, Forfeit, Habits, Telling
 from arena.games.rrps.table import ACTIONS
 
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+_TEMPLATE = "arena/games/rrps/telling.j2"
 WINDOW = 20
 """Throws that are drawn at once."""
 SHIFTS = ("the same again", "one up", "one down")
@@ -34,71 +38,46 @@ def row(event: Event) -> dict[str, object]:
 
 def picture(
     events: Sequence[Event], at: int, names: tuple[str, str], forfeit: Forfeit | None = None
-) -> str:
+) -> Markup:
     """The throws around number `at`, seat 0 above, and the fault if it is among them."""
-    above, below = (
-        f'<div style="font-size:.85rem"><b style="color:{colours.SEATS[seat]}">seat {seat}</b> '
-        f"{in_html(name)}</div>"
-        for seat, name in enumerate(names)
-    )
-    row = '<div style="display:flex;flex-wrap:wrap;gap:2px;line-height:1">'
-    return f"{above}{row}{strip(events, at, forfeit)}</div>{below}"
+    throws = _strip(events, at, forfeit)
+    return fill(_TEMPLATE, "picture", names=names, throws=throws, at=at)
 
 
-def strip(events: Sequence[Event], at: int, forfeit: Forfeit | None) -> str:
-    """`WINDOW` throws as HTML, from number `at` on; near the end of the match, its last ones."""
+def _strip(
+    events: Sequence[Event], at: int, forfeit: Forfeit | None
+) -> list[tuple[int, tuple[Markup, ...]]]:
+    """`WINDOW` throws from number `at` on; near the end of the match, its last ones.
+
+    Returns:
+      For each its number, and what stands above each other: seat 0, who won, seat 1.
+    """
     cells = [
         (throw(one), outcome(event["payoff"]), throw(two))
         for event in events
         for one, two in [event["actions"]]
     ]
     if forfeit and forfeit.step > len(events):
-        cross = _cell(CROSS, f"seat {forfeit.seat}: {forfeit.why}")
-        unknown = _cell("?", "a throw that did not count")
+        fault = f"seat {forfeit.seat}: {forfeit.why}"
+        cross = fill(_TEMPLATE, "glyph", sign=CROSS, told=fault)
+        unknown = fill(_TEMPLATE, "glyph", sign="?", told="a throw that did not count")
         lost = outcome(1 if forfeit.seat == 1 else -1)
         cells.append((cross, lost, unknown) if forfeit.seat == 0 else (unknown, lost, cross))
     first = max(min(at, len(cells) - WINDOW + 1), 1)
-    marked = f"background:color-mix(in srgb, {colours.PINK} 28%, transparent);border-radius:4px;"
-    return "".join(
-        f'<div style="{marked if number == at else ""}flex:0 0 auto;text-align:center;padding:2px">'
-        f'<div style="font-size:.72rem;opacity:.65">{number}</div>'
-        + "".join(f"<div>{part}</div>" for part in cell)
-        + "</div>"
-        for number, cell in enumerate(cells[first - 1 : first - 1 + WINDOW], first)
-    )
-
-
-def _cell(glyph: str, told: str) -> str:
-    """A glyph that takes the place of a throw's picture."""
-    return (
-        f'<span title="{in_html(told)}" style="display:inline-flex;width:34px;height:34px;'
-        f'align-items:center;justify-content:center;font-weight:700">{glyph}</span>'
-    )
+    return list(enumerate(cells[first - 1 : first - 1 + WINDOW], first))
 
 
 @functools.cache
-def throw(action: str) -> str:
+def throw(action: str) -> Markup:
     """ROCK as a stone, PAPER as a sheet, SCISSORS as scissors: told apart by shape alone."""
-    shapes = {
-        "ROCK": f'<circle cx="17" cy="17" r="11" fill="{colours.GREY}"/>',
-        "PAPER": f'<rect x="8" y="5" width="18" height="24" rx="2" fill="{colours.SKY}"/>'
-        '<path d="M12 12h10M12 17h10M12 22h7" stroke="#10384F" stroke-width="1.6"/>',
-        "SCISSORS": f'<g fill="none" stroke="{colours.AMBER}" stroke-width="2.6">'
-        '<path d="M10 5 L22 23 M24 5 L12 23"/><circle cx="10" cy="26" r="3.6"/>'
-        '<circle cx="24" cy="26" r="3.6"/></g>',
-    }
-    return image(action.lower(), 34, 34, shapes[action])
+    return image(action.lower(), 34, 34, fill(_TEMPLATE, "throw", action=action))
 
 
 @functools.cache
-def outcome(payoff: int) -> str:
+def outcome(payoff: int) -> Markup:
     """Who won a throw: an arrow to the winner's row, in his colour; a dot for a draw."""
-    if payoff == 0:
-        shape = f'<circle cx="17" cy="9" r="2.5" fill="{colours.GREY}"/>'
-    else:
-        points = "17,2 23,15 11,15" if payoff > 0 else "17,16 23,3 11,3"
-        shape = f'<polygon points="{points}" fill="{colours.SEATS[payoff < 0]}"/>'
-    return image({1: "seat 0 wins", 0: "draw", -1: "seat 1 wins"}[payoff], 34, 18, shape)
+    told = {1: "seat 0 wins", 0: "draw", -1: "seat 1 wins"}[payoff]
+    return image(told, 34, 18, fill(_TEMPLATE, "outcome", payoff=payoff))
 
 
 def habits(events: Sequence[Event], seat: int) -> Habits:
