@@ -49,8 +49,7 @@ class Seeds:
         """Seed of the deal; the two halves of a duplicate have the same one."""
         if self.season.key is None:
             return match.public_deal_seed
-        what = (match.game, match.game_version, match.low, match.high, match.deal)
-        return self._draw("deal", *what) >> (64 - SEED_BITS)
+        return self._seed("deal", match.game, match.game_version, *match.dealt_from)
 
     def of(self, match: Match) -> MatchSeeds:
         """Everything that a match needs to be played.

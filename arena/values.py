@@ -22,6 +22,13 @@ They are matches like all others.  But whoever was chosen because it did well in
 better by them than it is (the winner's curse), so no public statistic counts them.  Even, so that
 no duplicate is on both sides.
 """
+COMMON = 1 << 24
+"""From this repetition on, the cards are those of one of the two policies, whoever the other is.
+
+Candidates that meet a policy on its cards are told apart by a fraction of the matches.  These lie
+above `SELECTING`: whoever chooses needs them, and no public statistic counts them.
+"""
+_SERIES, _SERIES_MATCHES = 1 << 16, 1 << 12
 LOCKSTEP = "+lockstep"
 """Ending of a wall's name where the match shared its workers with other matches."""
 TRUSTED = ("native", "inline")
@@ -53,6 +60,17 @@ class Termination(enum.StrEnum):
     """The policy's process answered with something that is not a frame."""
 
 
+def common(series: int, one: str, host: str) -> int:
+    """The repetition with which one policy's matches on another's cards begin.
+
+    Args:
+      series: each of 65,536 has other cards, for up to 4,096 matches of a pair.
+      one: digest of a policy.
+      host: digest of the one whose cards they are: all who meet it in this series have the same.
+    """
+    return COMMON + (2 * (series % _SERIES) + (one < host)) * _SERIES_MATCHES
+
+
 def _digest(*parts: object, size: int = 16) -> bytes:
     text = "\x1f".join(str(part) for part in parts)
     return hashlib.blake2b(text.encode(), digest_size=size).digest()
@@ -81,7 +99,7 @@ class Match(Handed):
       game_version: version of the game's rules.
       low: the smaller of the two policies' digests.
       high: the larger (equal to `low` only in self-play).
-      repetition: 0, 1, 2, ...; see `SELECTING`.
+      repetition: 0, 1, 2, ...; see `SELECTING` and `COMMON`.
     """
 
     game: str
@@ -112,6 +130,15 @@ class Match(Handed):
     def deal(self) -> int:
         """Number of the deal; the two halves of a duplicate have the same one."""
         return self.repetition // 2
+
+    @property
+    def dealt_from(self) -> tuple[str | int, ...]:
+        """What the cards follow from: both policies or one (see `COMMON`), and numbers."""
+        if self.repetition < COMMON:
+            return (self.low, self.high, self.deal)
+        block, number = divmod(self.repetition - COMMON, _SERIES_MATCHES)
+        series, host_is_high = divmod(block, 2)
+        return (self.high if host_is_high else self.low, series, number // 2)
 
     @property
     def public_deal_seed(self) -> int:

@@ -2,13 +2,15 @@
 
 All programs of a stage meet the same opponents in the same repetitions, so two programs are
 compared opponent by opponent: the spread *between* opponents, by far the largest in these games,
-cancels out.  What is left is the error of each mean, and a program is stopped when even the upper
-end of the interval around its difference to the leader is below zero.
+cancels out.  Where they had the same cards they are compared deal by deal, and the luck of the
+cards cancels out as well.  A program is stopped when even the upper end of the interval around its
+difference to the leader is below zero.
 """
 
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -23,7 +25,8 @@ class Difference:
     Attributes:
       mean: of the first minus the second, in the game's unit.
       stderr: of that; infinite where it cannot be told.
-      freedom: degrees of freedom of the error (Welch 1947, doi:10.1093/biomet/34.1-2.28).
+      freedom: degrees of freedom of the error (Welch 1947, doi:10.1093/biomet/34.1-2.28, also for
+        the sum of paired differences over opponents).
     """
 
     mean: float
@@ -40,34 +43,56 @@ class Difference:
 
 
 def difference(one: Score, other: Score, weights: Mapping[str, float]) -> Difference:
-    """Compares two programs, paired by opponent.
+    """Compares two programs, paired by opponent, and by deal where they had the same cards.
 
     Args:
       one: score of the first.
-      other: score of the second, against the same opponents.
+      other: score of the second, against the same opponents; of a program that was stopped, or was
+        not yet played in full, the deals that both had are compared.
       weights: of the opponents in sigma, by digest.
     """
     theirs = {against.digest: against for against in other.against}
     whole = math.fsum(weights.values())
     mean, variance, spread = 0.0, 0.0, 0.0
     for mine in one.against:
-        weight = weights[mine.digest] / whole
-        mean += weight * (mine.mean - theirs[mine.digest].mean)
-        for against in (mine, theirs[mine.digest]):
-            part = _variance(against, weight)
+        weight, against = weights[mine.digest] / whole, theirs[mine.digest]
+        gain, parts = _paired(mine, against) or _apart(mine, against)
+        mean += weight * gain
+        for error, freedom in parts:
+            part = (weight * error) ** 2 if weight else 0.0
             variance += part
-            spread += part * part / _freedom(against)
+            spread += part * part / freedom
     if math.isinf(variance):
         return Difference(mean, math.inf, 1.0)
     return Difference(mean, math.sqrt(variance), variance * variance / spread if spread else 1.0)
 
 
-def _variance(against: Against, weight: float) -> float:
-    if weight == 0.0 or (against.matches == 0 and against.mean == 0.0):
+Parts = tuple[float, tuple[tuple[float, float], ...]]
+"""A difference, and the independent errors in it, each with its degrees of freedom."""
+
+
+def _paired(mine: Against, theirs: Against) -> Parts | None:
+    """From the deals that both had; None where these are too few for an error."""
+    deals = min(len(mine.deals), len(theirs.deals))
+    if deals < 2:
+        return None
+    gains = [one - other for one, other in zip(mine.deals, theirs.deals, strict=False)]
+    gain, error = statistics.fmean(gains), statistics.stdev(gains) / math.sqrt(deals)
+    if gain and not error:  # the same few times by chance, which is no certainty
+        return None
+    return gain, ((error, deals - 1.0),)
+
+
+def _apart(mine: Against, theirs: Against) -> Parts:
+    """From the two means, each with its own error."""
+    errors = tuple((_error(one), _freedom(one)) for one in (mine, theirs))
+    return mine.mean - theirs.mean, errors
+
+
+def _error(against: Against) -> float:
+    if against.matches == 0 and against.mean == 0.0:
         return 0.0  # a program against itself: 0 by symmetry, without playing
-    if math.isnan(against.stderr):
-        return math.inf
-    return (weight * against.stderr) ** 2
+    return math.inf if math.isnan(against.stderr) else against.stderr
 
 
 def _freedom(against: Against) -> float:

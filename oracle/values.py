@@ -9,8 +9,8 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from arena.games.protocol import Game
 from arena.submission import KIND
@@ -62,12 +62,26 @@ class Opponent:
 
 @dataclass(frozen=True, slots=True)
 class Against:
-    """What a candidate returned against one opponent."""
+    """What a candidate returned against one opponent.
+
+    Attributes:
+      digest: of the opponent.
+      mean: return of a match.
+      stderr: of that.
+      matches: that it comes from.
+      deals: mean return of the matches of each deal, in the order of deals, where the candidates of
+        a task meet this opponent on the same cards; else empty.  Not kept with a run.
+    """
 
     digest: str
     mean: float
     stderr: float
     matches: int
+    deals: tuple[float, ...] = field(default=(), compare=False, repr=False)
+
+    def kept(self) -> dict[str, Any]:
+        """What is kept with a run: the matches are stored, so each deal can be looked up."""
+        return {name: getattr(self, name) for name in ("digest", "mean", "stderr", "matches")}
 
 
 @dataclass(frozen=True, slots=True)

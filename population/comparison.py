@@ -108,6 +108,7 @@ def title_of(config: RunConfig) -> str:
     extras = [config.solver] if config.solver != RunConfig(config.game).solver else []
     extras += [f"from {config.initial}"] if config.initial else []
     extras += [] if config.afresh else ["chosen by the matches of its payoffs"]
+    extras += [] if config.common_cards else ["each on cards of its own"]
     extras += [] if config.frugal else ["asked to the end"]
     extras += [f"hidden share {config.hidden_share:g}"] if config.hidden_share else []
     extras += [] if config.credulous else ["none credulous"]

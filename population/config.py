@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from shlex import quote
 from typing import Any
 
 from arena.analysis.meta_strategy import DEFAULT_SOLVER, SOLVERS
-from arena.errors import UsageFault
+from arena.errors import UnknownGame, UsageFault
 from arena.games import game as game_named
-from arena.values import SELECTING
+from arena.values import SELECTING, common
 from oracle.grammar.starts import STARTS
 from oracle.impala.training import Training, usual_training
 from oracle.models.options import Asking
@@ -23,6 +24,8 @@ NETWORK = "network"
 """In the place of the model, where networks are trained."""
 CUSTOM = "custom"
 """In the place of the model: the oracle is its author's own, and its name is its identity."""
+First = Callable[[str, str], int]
+"""From the digests of a candidate and of an opponent to the repetition that they begin with."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,47}")
 _HEX = re.compile(r"[0-9a-f]{6,32}")
 
@@ -136,6 +139,14 @@ def measuring_for(
     )
 
 
+def _deals(name: str) -> bool:
+    """Whether cards are dealt in a game; of one that is not installed here, nobody can tell."""
+    try:
+        return game_named(name).has_deals
+    except UnknownGame:
+        return False
+
+
 @dataclass(frozen=True, slots=True)
 class RunConfig:
     """One run of CSRO.  Equal configurations give equal runs, whatever they are called.
@@ -150,6 +161,8 @@ class RunConfig:
       matches: see `Measuring`.
       afresh: whether candidates race by matches that serve nothing else, and u and the payoffs come
         from others.  In runs of before, both came from the same, and all candidates played as many.
+      common_cards: whether the candidates of an iteration meet each opponent on the same cards.  In
+        runs of before each had its own.  Says nothing where nothing is dealt, or without `afresh`.
       frugal: whether a model is asked no more where nothing more can be won, or be told from noise
         (`oracle.ending`).  In runs of before it was asked to the end.
       hidden_share: of the score by which candidates are chosen that comes from opponents which
@@ -165,6 +178,7 @@ class RunConfig:
     initial: str = ""
     matches: Measuring = field(default_factory=Measuring)
     afresh: bool = True
+    common_cards: bool = True
     frugal: bool = True
     hidden_share: float = 0.0
     credulous: bool = True
@@ -200,10 +214,12 @@ class RunConfig:
         matches, afresh = Measuring(**fields.pop("matches")), fields.pop("afresh", False)
         frugal = fields.pop("frugal", not oracle.writes_with_a_model)
         credulous = fields.pop("credulous", not fields.get("hidden_share"))
+        common_cards = fields.pop("common_cards", not _deals(fields["game"]))
         return cls(
             oracle=oracle,
             matches=matches,
             afresh=afresh,
+            common_cards=common_cards,
             frugal=frugal,
             credulous=credulous,
             **fields,
@@ -215,9 +231,20 @@ class RunConfig:
         return self.oracle.model in STARTS and not self.initial
 
     @property
-    def selecting(self) -> int:
-        """Repetition that the matches begin with which choose among candidates."""
-        return SELECTING if self.afresh else 0
+    def compares_on_common_cards(self) -> bool:
+        """Whether candidates have the same cards, where cards are dealt."""
+        return self.afresh and self.common_cards and _deals(self.game)
+
+    def selecting(self, k: int) -> First:
+        """Where the matches begin which choose among the candidates of iteration k.
+
+        On common cards each iteration has its own: a model that was told of some cannot write a
+        program of the next iteration for them.
+        """
+        if self.compares_on_common_cards:
+            return partial(common, k)
+        first = SELECTING if self.afresh else 0
+        return lambda candidate, opponent: first
 
     @property
     def variant(self) -> str:
@@ -256,6 +283,7 @@ class RunConfig:
             "Chosen by": "matches that serve nothing else"
             if self.afresh
             else "the matches of its payoffs",
+            "Candidates' cards": "the same" if self.compares_on_common_cards else "each its own",
             "Hidden opponents' share": f"{self.hidden_share:g}"
             + ("" if self.credulous else ", none credulous")
             + (f", {self.matches.hidden} matches each at least" if self.hidden_share else ""),
@@ -270,6 +298,7 @@ class RunConfig:
             "training": ("Trained with",),
         }
         left_out = {title for name in idle for title in names[name]}
+        left_out |= set() if _deals(self.game) else {"Candidates' cards"}
         return {title: value for title, value in told.items() if title not in left_out}
 
     @property
@@ -294,7 +323,7 @@ def command_of(config: RunConfig) -> str:
     """
     oracle = config.oracle
     usual = measuring_for(config.game, hidden_share=config.hidden_share)
-    of_now = config.afresh and config.frugal and config.credulous
+    of_now = config.afresh and config.common_cards and config.frugal and config.credulous
     if oracle.custom or not of_now or config.matches.hidden != usual.hidden:
         return ""  # its author's own script; a program of before
     options = _training_told(config) if oracle.training else _writing_told(config)

@@ -113,7 +113,7 @@ class Csro:
     def evaluate_policy(self, task: Task, k: int, members: Sequence[Member]) -> Evaluator:
         """What scores programs against sigma."""
         labels = {member.digest: member.label for member in members}
-        counts, first = self.config.matches, self.config.selecting
+        counts, first = self.config.matches, self.config.selecting(k)
         return Evaluator(
             self.matches,
             task,

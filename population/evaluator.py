@@ -3,8 +3,9 @@
 A program first passes the static checks and its trial against one of the opponents; only then is
 it registered, as a candidate, and plays.  Its score comes from n_i repetitions against each member
 i of the support, with n_i in proportion to the member's weight, so all candidates of an iteration
-are measured by the same repetitions.  (Seeds follow from the identities of both policies, so the
-cards of a candidate's matches are its own; errors are computed for that.)
+are measured by the same repetitions.  From `arena.values.COMMON` on these have the same cards for
+all of them, each opponent's own, and scores say what each deal returned, so that differences can be
+paired.
 
 The best of several noisy scores is too high: the winner's curse.  So scores that choose among
 candidates come from matches of their own (`arena.values.SELECTING`), and the one that is chosen is
@@ -27,8 +28,9 @@ from arena.payoffs import PayoffTable
 from arena.rejection import Rejection, RejectionKind
 from arena.submission import prepare
 from arena.tally import Pair
-from arena.values import SELECTING, short
+from arena.values import COMMON, SELECTING, short
 from oracle.values import Against, Failure, Rejected, Score, Task
+from population.config import First
 from population.matches import Matches
 from population.traces import Traces
 from registry import digest_of
@@ -52,6 +54,16 @@ class Lineage:
 
     provenance: Mapping[str, object] = field(default_factory=dict)
     parent: str = ""
+
+
+def _counting(candidate: str, opponent: str) -> int:
+    """Where matches begin that chose nobody."""
+    return 0
+
+
+def _selecting(candidate: str, opponent: str) -> int:
+    """Where matches begin that choose, on each pair's own cards."""
+    return SELECTING
 
 
 LineageOf = Callable[[str], Lineage]
@@ -96,7 +108,7 @@ class Evaluator:
         total: int,
         lineage_of: LineageOf,
         members: Mapping[str, str] | None = None,
-        first: int = SELECTING,
+        first: First = _selecting,
         *,
         tells: bool = False,
         hidden: int = LEAST_MATCHES,
@@ -112,7 +124,7 @@ class Evaluator:
           members: digest to label of the whole population.  One that sigma does not play cannot
             join again, so it is refused as a duplicate: an oracle whose first idea stays the
             same would otherwise offer it for ever.
-          first: repetition that the matches of scores begin with.
+          first: where the matches of scores begin.
           tells: whether the oracle is told where returns came from (`insight`).
           hidden: fewest matches against each hidden opponent, an even number.
         """
@@ -145,7 +157,7 @@ class Evaluator:
 
         Hidden opponents have a say in who is chosen, and none in what is reported of it.
         """
-        return self._played([digest], self._sigma, 1.0, 0)[digest]
+        return self._played([digest], self._sigma, 1.0, _counting)[digest]
 
     def digest(self, source: str) -> str:
         """Identity of a program that was scored, "" for one that was refused."""
@@ -194,54 +206,64 @@ class Evaluator:
         return replace(prepared, description=prepared.description or "no docstring")
 
     def _played(
-        self, digests: Sequence[str], support: Mapping[str, float], effort: float, first: int
+        self, digests: Sequence[str], support: Mapping[str, float], effort: float, first: First
     ) -> dict[str, Score | Failure]:
         """Plays registered programs against a support, and scores them by exactly that."""
         number = shares(support, self._total, effort, self._least)
-        wanted = {
-            (digest, opponent): count
-            for digest in digests
-            for opponent, count in number.items()
-            if digest != opponent
-        }
+        begun: dict[int, dict[Pair, int]] = {}
+        for digest in digests:
+            for opponent, count in number.items():
+                if digest != opponent:
+                    pair = (digest, opponent)
+                    begun.setdefault(first(*pair), {})[pair] = count
         everyone = list(dict.fromkeys([*digests, *support]))
-        table = self._matches.payoffs(everyone, wanted, first)
-        return {digest: self._scored(table, digest, support, wanted, first) for digest in digests}
+        tables = {
+            begin: self._matches.payoffs(everyone, wanted, begin) for begin, wanted in begun.items()
+        }
+        return {digest: self._scored(tables, digest, support, number, first) for digest in digests}
 
     def _scored(
         self,
-        table: PayoffTable,
+        tables: Mapping[int, PayoffTable],
         digest: str,
         support: Mapping[str, float],
-        wanted: Mapping[Pair, int],
-        first: int,
+        number: Mapping[str, int],
+        first: First,
     ) -> Score | Failure:
-        row = table.index()[digest]
-        if table.forfeits[row].any():
-            return self._forfeit(digest, wanted, first)
-        columns = [table.index()[opponent] for opponent in support]
+        """From the payoffs by the repetition that matches begin with."""
+        others = [opponent for opponent in support if opponent != digest]
+        begun = {opponent: first(digest, opponent) for opponent in others}
+        spans = {one: (begin, begin + number[one]) for one, begin in begun.items()}
+        if any(table.forfeits[table.index()[digest]].any() for table in tables.values()):
+            return self._forfeit(digest, spans)
+        dealt = {one: span for one, span in spans.items() if begun[one] >= COMMON}
+        deals = self._matches.deals(digest, dealt) if dealt else {}
+
+        def against(opponent: str) -> Against:
+            if opponent == digest:
+                return Against(digest, 0.0, 0.0, 0)  # by symmetry
+            table = tables[begun[opponent]]
+            at = table.index()[digest], table.index()[opponent]
+            mean, error = float(table.mean[at]), float(table.stderr[at])
+            return Against(opponent, mean, error, int(table.count[at]), deals.get(opponent, ()))
+
+        met = tuple(map(against, support))
         weights = np.array(list(support.values()))
         weights /= weights.sum()
-        mean, error = table.mean[row, columns], table.stderr[row, columns]
-        against = tuple(
-            Against(opponent, float(mean[i]), float(error[i]), int(table.count[row, column]))
-            for i, (opponent, column) in enumerate(zip(support, columns, strict=True))
-        )
-        return Score(
-            float(weights @ mean), float(np.sqrt(np.square(weights * error).sum())), against
-        )
+        errors = weights * [one.stderr for one in met]
+        u = float(weights @ [one.mean for one in met])
+        return Score(u, float(np.sqrt(np.square(errors).sum())), met)
 
-    def _forfeit(self, digest: str, wanted: Mapping[Pair, int], first: int) -> Failure:
+    def _forfeit(self, digest: str, spans: Mapping[str, tuple[int, int]]) -> Failure:
         """Why a candidate forfeited one of its matches: the first one, whenever it was played."""
         game = self._matches.game
         rows = self._matches.arena.matches(game, digest, faults_only=True, limit=None)
-        limits = {frozenset(pair): first + count for pair, count in wanted.items()}
         own = [
             row
             for row in rows
             if row.fault_seat is not None
             and row.seats[row.fault_seat] == digest
-            and first <= row.match.repetition < limits.get(frozenset(row.seats), 0)
+            and row.match.repetition in range(*spans.get(row.seats[1 - row.fault_seat], (0, 0)))
         ]
         earliest = min(own, key=lambda row: (row.match.repetition, row.id))
         opponent = next(other for other in earliest.seats if other != digest)

@@ -101,19 +101,20 @@ def _tried(
 ) -> list[Opponent]:
     """Programs of earlier iterations that did not join, each of another behaviour."""
     members = {one.digest for one in (*task.opponents, *task.others)}
-    kept = elites(_behaving(matches, config.selecting, before, members))
+    kept = elites(_behaving(matches, config, before, members))
     digests = rng.sample(kept, min(TRIED, len(kept)))
     versions = matches.arena.versions(digests)
     return [_opponent(versions[one]) for one in digests]
 
 
 def _behaving(
-    matches: Matches, first: int, before: Sequence[Iteration], members: set[str]
+    matches: Matches, config: RunConfig, before: Sequence[Iteration], members: set[str]
 ) -> Iterator[tuple[str, int, float, Behaviour]]:
     game = matches.game
     if game.stationary is None:
         return
     for iteration in before:
+        first = config.selecting(iteration.k)
         for attempt in iteration.attempts:
             score, digest = attempt.score, attempt.digest
             if score is None or digest in members:
@@ -121,8 +122,9 @@ def _behaving(
             met = [one for one in score.against if one.matches]
             if not met:
                 continue
-            below = first + min(_BEHAVIOUR_MATCHES, met[0].matches)
-            how = _behaved(matches, digest, met[0].digest, first, below)
+            begin = first(digest, met[0].digest)
+            below = begin + min(_BEHAVIOUR_MATCHES, met[0].matches)
+            how = _behaved(matches, digest, met[0].digest, begin, below)
             yield digest, iteration.k, score.u, how
 
 

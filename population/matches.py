@@ -80,6 +80,28 @@ class Matches:
         self.spent.seconds += report.seconds
         self.spent.walls.update(report.walls)
 
+    def deals(
+        self, digest: str, wanted: Mapping[str, tuple[int, int]]
+    ) -> dict[str, tuple[float, ...]]:
+        """A policy's mean return in each deal with some others, in the order of deals.
+
+        Args:
+          digest: of the policy.
+          wanted: digest of each other to the first of the repetitions, and the one after the last.
+        """
+        found: dict[str, dict[int, list[float]]] = {other: {} for other in wanted}
+        for row in self.arena.matches(self.game, digest, limit=None):
+            match = row.match
+            mine, other = (0, match.high) if match.low == digest else (1, match.low)
+            first, end = wanted.get(other, (0, 0))
+            if first <= match.repetition < end:
+                sign = 1.0 - 2.0 * mine
+                found[other].setdefault(match.deal, []).append(sign * row.return_low)
+        return {
+            other: tuple(sum(deals[deal]) / len(deals[deal]) for deal in sorted(deals))
+            for other, deals in found.items()
+        }
+
     def enter(
         self, candidates: Sequence[Submission], opponents: Iterable[str]
     ) -> list[Enrolled | Rejection]:

@@ -380,7 +380,7 @@ def _attempt_row(run: str, k: int, place: int, attempt: Attempt) -> AttemptRow:
         repairs=attempt.repairs,
         u=score.u if score else None,
         stderr=score.stderr if score else None,
-        against=[asdict(one) for one in score.against] if score else [],
+        against=[one.kept() for one in score.against] if score else [],
         rejected=failure.kind.value if failure else "",
         reason=failure.reason if failure else "",
     )

@@ -1,8 +1,9 @@
 """What the matches of a task tell a model: where a return came from, and the most that can be had.
 
 It comes from the very matches that a score was made of, which are stored, so nothing more is
-played; and from no others, so that a run that is resumed tells the same.  A model sees cards of
-matches that are over.  No program meets those again: cards follow from both policies.
+played; and from no others, so that a run that is resumed tells the same.  A model sees the cards of
+a few hands that are over.  Other candidates of the iteration may meet these again, so it is not
+told which hands of a match they were: no program can tell when one of them comes.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from arena.games.protocol import Game
 from arena.kinds.tabular import states_of
 from oracle.insight import MOST_TRACED, Gain, Trace
 from oracle.values import Against, Score, Task
+from population.config import First
 from population.matches import Matches
 from population.situations import Retold, retold, summed
 from registry.values import PolicyVersion
@@ -43,7 +45,7 @@ class Traces:
         self,
         matches: Matches,
         task: Task,
-        first: int,
+        first: First,
         digest: Callable[[str], str],
         ideas: Mapping[str, str],
     ) -> None:
@@ -52,7 +54,7 @@ class Traces:
         Args:
           matches: of the run; none are played here.
           task: whose opponents are met.
-          first: repetition that the matches of scores begin with.
+          first: where the matches of scores begin.
           digest: a source to the digest of the registered program, "" for none.
           ideas: digest to what its author says of it.
         """
@@ -107,7 +109,7 @@ class Traces:
     def _views(self, digest: str, against: str, matches: int) -> list[Retold]:
         key = (digest, against, matches)
         if key not in self._retold:
-            arena, first = self._matches.arena, self._first
+            arena, first = self._matches.arena, self._first(digest, against)
             self._retold[key] = retold(arena, self._game, digest, against, first, first + matches)
         return self._retold[key]
 
@@ -232,5 +234,8 @@ def _costliest(views: Sequence[Retold], game: Game) -> tuple[str, ...]:
 
 def _line(event: Event, seat: int, game: Game) -> str:
     row = game.telling.row(event)
-    said = ", ".join(f"{name} {value}" for name, value in row.items() if value != "")
+    place = {game.step.capitalize(), "So far"}  # where in the match it was
+    said = ", ".join(
+        f"{name} {value}" for name, value in row.items() if value != "" and name not in place
+    )
     return f"you in seat {seat}: {said}"

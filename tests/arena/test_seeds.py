@@ -13,7 +13,7 @@ from scipy.stats import chisquare
 
 from arena.errors import SeedsUnknown
 from arena.seeds import AUDIT_SHARE, Seeds
-from arena.values import SEED_BITS, Match
+from arena.values import COMMON, SEED_BITS, SELECTING, Match, common
 from registry.values import Season
 
 digests = st.text("0123456789abcdef", min_size=8, max_size=8)
@@ -44,6 +44,36 @@ def test_two_halves_share_the_deal_and_nothing_else(one, other, deal):
     second = SEEDS.of(Match.between("leduc", 1, one, other, 2 * deal + 1))
     assert first.deal == second.deal
     assert not set(first.seats + first.members) & set(second.seats + second.members)
+
+
+@given(
+    st.lists(digests, min_size=3, max_size=3, unique=True),
+    st.integers(0, 400),
+    st.integers(0, 4_000),
+)
+def test_who_meets_a_policy_on_its_cards_has_the_same_as_others(three, series, number):
+    """And nothing else: players draw numbers of their own, and who deals next has other cards."""
+    host, one, other = three
+
+    def seeds(series, guest, host):
+        begin = common(series, guest, host)
+        return SEEDS.of(Match.between("leduc", 1, guest, host, begin + number))
+
+    first, second = seeds(series, one, host), seeds(series, other, host)
+    assert first.deal == second.deal
+    assert not set(first.seats + first.members) & set(second.seats + second.members)
+    assert seeds(series + 1, one, host).deal != first.deal
+    assert seeds(series, host, one).deal != first.deal, "there the other one deals"
+    assert seeds(series, one, other).deal != first.deal
+    assert SEEDS.deal(Match.between("leduc", 1, one, host, number)) != first.deal
+
+
+def test_cards_are_each_pairs_own_where_scores_are_published():
+    for repetition in (0, 7, SELECTING, COMMON - 1):
+        found = {
+            SEEDS.deal(Match.between("leduc", 1, one, "ff", repetition)) for one in ("aa", "bb")
+        }
+        assert len(found) == 2
 
 
 def test_another_key_gives_other_seeds():

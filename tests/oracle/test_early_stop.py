@@ -3,6 +3,7 @@
 import math
 import random
 import statistics
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -27,6 +28,44 @@ def test_differences_are_paired_by_opponent():
     assert found.stderr == pytest.approx(math.sqrt(2 * (0.75**2 + 0.25**2)))
     assert found.surely_negative(0.01)
     assert not difference(score(5.0, 505.0), score(0.0, 500.0), WEIGHTS).surely_negative(0.01)
+
+
+def dealt(*returns, digest="a"):
+    """A score against one opponent, from the mean return in each deal."""
+    error = statistics.stdev(returns) / math.sqrt(len(returns))
+    mean = statistics.fmean(returns)
+    return Score(mean, error, (Against(digest, mean, error, 2 * len(returns), returns),))
+
+
+def test_on_the_same_cards_they_are_paired_by_deal():
+    """What the cards give to both is no uncertainty about which is better."""
+    cards = (100.0, -80.0, 40.0, -60.0)
+    one, other = (
+        dealt(*cards),
+        dealt(*(x + 5.0 + shift for x, shift in zip(cards, (0, 1, 1, 0), strict=True))),
+    )
+    found = difference(one, other, {"a": 1.0})
+    assert (found.mean, found.freedom) == (pytest.approx(-5.5), pytest.approx(3.0))
+    assert found.stderr == pytest.approx(statistics.stdev((0, 1, 1, 0)) / 2)
+    assert found.surely_negative(0.01)
+    assert not difference(other, one, {"a": 1.0}).surely_negative(0.5)
+    own = [replace(one, against=(replace(one.against[0], deals=()),)) for one in (one, other)]
+    assert not difference(*own, {"a": 1.0}).surely_negative(0.01)
+
+
+def test_a_program_that_has_played_less_is_compared_by_the_deals_that_both_had():
+    rival = dealt(10.0, 20.0, 900.0, -900.0)
+    found = difference(dealt(8.0, 19.0), rival, {"a": 1.0})
+    assert (found.mean, found.stderr) == (pytest.approx(-1.5), pytest.approx(0.5))
+    alone = Score(8.0, math.nan, (Against("a", 8.0, math.nan, 2, (8.0,)),))
+    assert math.isinf(difference(alone, rival, {"a": 1.0}).stderr)
+
+
+def test_the_same_gap_in_two_deals_is_no_certainty():
+    found = difference(dealt(-1.0, 39.0), dealt(0.0, 40.0), {"a": 1.0})
+    assert found.stderr > 20.0
+    same = difference(dealt(1.0, 39.0), dealt(1.0, 39.0), {"a": 1.0})
+    assert (same.mean, same.stderr) == (0.0, 0.0)
 
 
 def test_few_matches_prove_little():

@@ -103,6 +103,8 @@ def test_hands_are_told_with_cards_and_with_what_was_given_up(arena: Arena) -> N
     assert sum(cards.values()) == pytest.approx(sum(ends.values()))
     assert len(trace.costliest) == 3
     assert all(one.startswith("you in seat ") and ", Pot " in one for one in trace.costliest)
+    # Who plays the same cards next cannot be told when they come.
+    assert not any("Hand" in one or "So far" in one for one in trace.costliest)
     # A table's best response is known exactly, before anything was tried.
     ceiling = evaluate.insight.ceiling([])
     assert ceiling is not None and ceiling.exact

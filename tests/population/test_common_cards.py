@@ -1,0 +1,141 @@
+"""Programs that are compared meet their opponents on the same cards, and nobody can learn them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from arena import Arena, game
+from arena.values import COMMON, SELECTING
+from oracle.early_stop import difference
+from oracle.values import Opponent, Score, Task
+from population.comparison import title_of
+from population.config import RunConfig, command_of
+from population.evaluator import Evaluator, Lineage
+from population.matches import Matches
+
+PLAYER = '''class RepeatedLeducPokerBot:
+    """Raises its pairs and kings; asked to pay it gives up a jack without a pair{but}."""
+
+    def restart(self, player_id):
+        self.hands = getattr(self, "hands", 0) + 1
+
+    def act(self, observation):
+        held = observation["player_view"]["hand"]
+        pair = held == observation["public_state"]["public_card"]
+        if pair or held == "K":
+            wish = "RAISE"
+        else:
+            wish = "FOLD" if held == "J" and self.hands % {every} else "CALL"
+        return wish if wish in observation["player_view"]["legal_actions"] else "CALL"
+
+    def receive_outcome(self, observation):
+        pass
+'''
+STUBBORN = PLAYER.format(but=", but not in every tenth hand", every=10)
+CAREFUL = PLAYER.format(but="", every=1000)
+
+
+def evaluator(arena: Arena, k: int, *refs: str) -> Evaluator:
+    played = game("leduc")
+    targets = [arena.policy(ref, played) for ref in refs]
+    opponents = tuple(Opponent(one.digest, one.ref, "", 1.0 / len(refs)) for one in targets)
+    task = Task(played, opponents, "", 1, "k01")
+    lineage, first = Lineage(), RunConfig("leduc").selecting(k)
+    return Evaluator(
+        Matches(arena, played), task, "test/common", 12, lambda source: lineage, first=first
+    )
+
+
+Cards = list[tuple[object, ...]]
+
+
+def cards(arena: Arena, ref: str, against: str) -> list[Cards]:
+    """Of each match that chose, in the order of repetitions: the cards that were dealt, by hand."""
+    rows = arena.matches("leduc", ref, against=against, limit=None)
+    chose = sorted((row.match.repetition, row.id) for row in rows)
+    return [
+        [tuple(event["cards"]) for event in arena.match(match_id).account.events]
+        for repetition, match_id in chose
+        if repetition >= SELECTING
+    ]
+
+
+def scored(evaluate: Evaluator, *sources: str) -> list[Score]:
+    found = [score for score in evaluate(sources) if isinstance(score, Score)]
+    assert len(found) == len(sources)
+    return found
+
+
+def test_candidates_meet_each_opponent_on_the_same_cards(arena: Arena) -> None:
+    opponents = ("house/CFR+", "house/AlwaysCall")
+    one, other = scored(evaluator(arena, 3, *opponents), STUBBORN, CAREFUL)
+    first, second = (
+        [cards(arena, f"test/common@{version}", ref) for ref in opponents] for version in (1, 2)
+    )
+    assert first == second
+    assert first[0][:4] != first[1][:4], "luck against one is no luck against all"
+    assert first[0][0] == first[0][1] != first[0][2], "a duplicate"
+    assert [len(found) for found in first] == [against.matches for against in one.against]
+    for score in (one, other):
+        for against in score.against:
+            assert len(against.deals) == against.matches // 2
+            assert sum(against.deals) / len(against.deals) == pytest.approx(against.mean)
+    weights = {against.digest: 0.5 for against in one.against}
+    paired = difference(one, other, weights)
+    own = [
+        replace(score, against=tuple(replace(against, deals=()) for against in score.against))
+        for score in (one, other)
+    ]
+    assert paired.mean == pytest.approx(difference(*own, weights).mean)
+    assert 0.0 < paired.stderr < difference(*own, weights).stderr / 2
+
+
+def test_another_iteration_has_other_cards(arena: Arena) -> None:
+    """What a model saw of them is of no use any more."""
+    (before,) = scored(evaluator(arena, 1, "house/AlwaysCall"), CAREFUL)
+    (after,) = scored(evaluator(arena, 2, "house/AlwaysCall"), CAREFUL)
+    assert before.against[0].deals != after.against[0].deals
+    found = cards(arena, "test/common@1", "house/AlwaysCall")
+    half = len(found) // 2
+    assert not any(match in found[half:] for match in found[:half])
+
+
+def test_who_is_the_only_opponent_meets_itself_without_playing(arena: Arena) -> None:
+    scored(evaluator(arena, 1, "house/AlwaysCall"), CAREFUL)
+    (score,) = scored(evaluator(arena, 1, "test/common@1"), CAREFUL)
+    assert (score.u, score.stderr, score.against[0].matches) == (0.0, 0.0, 0)
+
+
+def begins(config: RunConfig) -> set[int]:
+    return {config.selecting(k)("aa", "bb") for k in range(30)}
+
+
+def test_where_nothing_is_dealt_everything_is_as_it_was() -> None:
+    config = RunConfig("rrps")
+    assert begins(config) == {SELECTING}
+    assert "Candidates' cards" not in config.described()
+    document = config.to_document()
+    del document["common_cards"]
+    assert RunConfig.from_document(document) == config
+
+
+def test_runs_of_before_go_on_with_cards_of_their_own() -> None:
+    config = RunConfig("leduc")
+    assert len(begins(config)) == 30 and min(begins(config)) >= COMMON
+    assert config.described()["Candidates' cards"] == "the same"
+    document = config.to_document()
+    del document["common_cards"]
+    before = RunConfig.from_document(document)
+    assert begins(before) == {SELECTING}
+    assert before.described()["Candidates' cards"] == "each its own"
+    assert "each on cards of its own" in title_of(before)
+    assert before.pool != config.pool
+    assert (command_of(before), command_of(config)[:8]) == ("", "csro run")
+
+
+def test_a_run_of_a_game_that_is_not_installed_is_read() -> None:
+    document = {**RunConfig("leduc").to_document(), "game": "go"}
+    del document["common_cards"]
+    assert begins(RunConfig.from_document(document)) == {SELECTING}
