@@ -1,4 +1,4 @@
-# Two commands do everything: `make demo` (the main job) and `make test`.
+# Two commands do everything: `make demo` (the main use) and `make test`.
 # They need Python 3.11 or newer, make, and a package index that pip can reach.
 
 PYTHON ?= python3

@@ -1,4 +1,4 @@
-"""Plays jobs: the one place where policies sit down at a table.
+"""Plays chunks: the one place where policies sit down at a table.
 
 What is stored is what the engine says: the table's record of moves is replayed through OpenSpiel
 (`Game.score`), whoever kept that record.
@@ -25,7 +25,7 @@ from arena.kinds.host import host_policy
 from arena.kinds.neural import KIND as NEURAL
 from arena.kinds.neural import NONE
 from arena.network_seats import crews_of, with_crews
-from arena.plan import Bout, Job, Player, Route
+from arena.plan import Bout, Chunk, Player, Route
 from arena.values import LOCKSTEP, Result, Termination
 from sandbox.choose import open_wall
 from sandbox.errors import SandboxError, SandboxRefused, SandboxUnavailable
@@ -59,14 +59,14 @@ class Voided:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """What a job came to.
+    """What a chunk came to.
 
     Attributes:
       results: matches whose result stands.
       bouts: of the results.
       voided: matches that must be played once more, each by itself, because a worker that
         played several at once was at fault.
-      audit: whether the job was an audit.
+      audit: whether the chunk was an audit.
       charged: whether the request pays for them although no sandbox played them, because networks
         did.
       demands: what each Python policy took for a match, by digest, where matches shared workers.
@@ -82,7 +82,7 @@ class Played:
 
 @dataclass(slots=True)
 class BoutHandler:
-    """Plays jobs in a process of its own; opens a sandbox when the first job needs it.
+    """Plays chunks in a process of its own; opens a sandbox when the first chunk needs it.
 
     Audits have another one: programs can see what all matches in a box have in common.
 
@@ -96,20 +96,21 @@ class BoutHandler:
     _walls: dict[bool, Wall] = field(default_factory=dict)
     _had_one: bool = False
 
-    def run(self, job: Job) -> Played:
-        """Plays one job."""
-        game = game_named(job.game)
-        if job.route is Route.NATIVE:
-            return Played(tuple(_play_native(game, job)), job.bouts)
-        if job.route is Route.INLINE:
-            return Played(tuple(_play_inline(game, bout, job) for bout in job.bouts), job.bouts)
-        if job.route in (Route.ASKED, Route.LOCKSTEP):
-            results = tuple(_play_in_lockstep(game, job, self.asked))
-            return Played(results, job.bouts, charged=job.route is Route.LOCKSTEP)
-        if job.audit not in self._walls:
-            self._walls[job.audit] = self._open(job)
+    def run(self, chunk: Chunk) -> Played:
+        """Plays one chunk."""
+        game = game_named(chunk.game)
+        if chunk.route is Route.NATIVE:
+            return Played(tuple(_play_native(game, chunk)), chunk.bouts)
+        if chunk.route is Route.INLINE:
+            inline = (_play_inline(game, bout, chunk.players) for bout in chunk.bouts)
+            return Played(tuple(inline), chunk.bouts)
+        if chunk.route in (Route.ASKED, Route.LOCKSTEP):
+            results = tuple(_play_in_lockstep(game, chunk, self.asked))
+            return Played(results, chunk.bouts, charged=chunk.route is Route.LOCKSTEP)
+        if chunk.audit not in self._walls:
+            self._walls[chunk.audit] = self._open(chunk)
         try:
-            return play_in_box(game, job, self._walls[job.audit], self.limits, self.asked)
+            return play_in_box(game, chunk, self._walls[chunk.audit], self.limits, self.asked)
         except BaseException:  # its box may have been left in the middle of a block
             self.close()
             raise
@@ -120,7 +121,7 @@ class BoutHandler:
             wall.close()
         self._walls = {}
 
-    def _open(self, job: Job) -> Wall:
+    def _open(self, chunk: Chunk) -> Wall:
         """Opens a wall, on the core of the worker's other one where there is one.
 
         Raises:
@@ -128,9 +129,9 @@ class BoutHandler:
           SandboxUnavailable: one has, so one can again.  A machine that is short of memory or
             processes for a moment says so in many ways; a refusal is one of them.
         """
-        other = self._walls.get(not job.audit)
+        other = self._walls.get(not chunk.audit)
         try:
-            wall = open_wall(job.wall, other.core if other else None)
+            wall = open_wall(chunk.wall, other.core if other else None)
         except (SandboxError, OSError) as error:
             kind = SandboxUnavailable if self._had_one else SandboxRefused
             raise kind(str(error)) from error
@@ -138,9 +139,9 @@ class BoutHandler:
         return wall
 
 
-def _play_native(game: Game, job: Job) -> Iterator[Result]:
-    payloads = {digest: player.payload for digest, player in job.players.items()}
-    for bout in job.bouts:
+def _play_native(game: Game, chunk: Chunk) -> Iterator[Result]:
+    payloads = {digest: player.payload for digest, player in chunk.players.items()}
+    for bout in chunk.bouts:
         bots = (payloads[bout.players[0]], payloads[bout.players[1]])
         yield native.play(game, bout, bots)
 
@@ -155,7 +156,7 @@ def _seat(
     return game.seat(host_policy(game, player.kind, player.payload, seed))
 
 
-def _play_inline(game: Game, bout: Bout, job: Job) -> Result:
+def _play_inline(game: Game, bout: Bout, players: Mapping[str, Player]) -> Result:
     """Trusted policies meet at the table.
 
     What one of them raises is our fault and passes through; an action that the rules do not allow
@@ -163,7 +164,7 @@ def _play_inline(game: Game, bout: Bout, job: Job) -> Result:
     """
     started, cpu = time.perf_counter(), [0.0, 0.0]
     table = game.table([bout.deal_seed])
-    seats = [_seat(game, bout, number, job.players) for number in (0, 1)]
+    seats = [_seat(game, bout, number, players) for number in (0, 1)]
     while not table.done:
         messages = table.messages()
         size = len(messages) // 2
@@ -190,20 +191,20 @@ def _play_inline(game: Game, bout: Bout, job: Job) -> Result:
     )
 
 
-def _play_in_lockstep(game: Game, job: Job, asked: Asked | None) -> Iterator[Result]:
+def _play_in_lockstep(game: Game, chunk: Chunk, asked: Asked | None) -> Iterator[Result]:
     """Trusted policies meet at one table; who is asked, or a network, answers all matches at once.
 
     A network's processor time is measured, in shares of what all of its matches took together;
     nobody else's is: answers come from elsewhere.
     """
     started = time.perf_counter()
-    table = game.table([bout.deal_seed for bout in job.bouts])
-    outside = _externals(game, job, asked)
-    assert outside is not None, "no seat of such a job is played behind a wall"
+    table = game.table([bout.deal_seed for bout in chunk.bouts])
+    outside = _externals(game, chunk, asked)
+    assert outside is not None, "no seat of such a chunk is played behind a wall"
     while not table.done:
         table.advance(outside.answer(table.messages()))
-    seconds = (time.perf_counter() - started) / len(job.bouts)
-    for number, bout in enumerate(job.bouts):
+    seconds = (time.perf_counter() - started) / len(chunk.bouts)
+    for number, bout in enumerate(chunk.bouts):
         moves, fault = table.moves(number), table.fault(number)
         yield Result(
             match=bout.match,
@@ -238,26 +239,26 @@ class _Outside:
     spent: npt.NDArray[np.float64]
 
 
-def _externals(game: Game, job: Job, asked: Asked | None = None) -> _Outside | None:
+def _externals(game: Game, chunk: Chunk, asked: Asked | None = None) -> _Outside | None:
     """Plays the trusted seats of a block from outside the box; None where it has none."""
     seats = [
-        (job.players[bout.players[number]].kind, match, number)
-        for match, bout in enumerate(job.bouts)
+        (chunk.players[bout.players[number]].kind, match, number)
+        for match, bout in enumerate(chunk.bouts)
         for number in (0, 1)
-        if job.players[bout.players[number]].kind != "python"
+        if chunk.players[bout.players[number]].kind != "python"
     ]
     replies = [
         _silent
         if kind == NEURAL
-        else _seat(game, job.bouts[match], number, job.players, asked).reply
+        else _seat(game, chunk.bouts[match], number, chunk.players, asked).reply
         for kind, match, number in seats
     ]
     if not replies:
         return None
     answer = _one_by_one(replies, [kind for kind, _, _ in seats], asked)
-    spent = np.zeros((len(job.bouts), 2))
+    spent = np.zeros((len(chunk.bouts), 2))
     if any(kind == NEURAL for kind, _, _ in seats):
-        answer = with_crews(answer, crews_of(game, job, seats), spent)
+        answer = with_crews(answer, crews_of(game, chunk, seats), spent)
     return _Outside(answer, spent)
 
 
@@ -313,9 +314,9 @@ def _together(
     return answer
 
 
-def block_of(game: Game, job: Job, limits: Limits) -> Block:
-    """A job as the sandbox plays it."""
-    programs = sorted(d for d, player in job.players.items() if player.kind == "python")
+def block_of(game: Game, chunk: Chunk, limits: Limits) -> Block:
+    """A chunk as the sandbox plays it."""
+    programs = sorted(d for d, player in chunk.players.items() if player.kind == "python")
     number = {digest: index for index, digest in enumerate(programs)}
     matches = tuple(
         BlockMatch(
@@ -327,14 +328,14 @@ def block_of(game: Game, job: Job, limits: Limits) -> Block:
                 SeatPlan(number.get(bout.players[1], EXTERNAL), bout.seat_seeds[1]),
             ),
         )
-        for bout in job.bouts
+        for bout in chunk.bouts
     )
-    sources = tuple(job.players[digest].payload for digest in programs)
-    return Block(rules_of(game), sources, matches, not job.shared, limits)
+    sources = tuple(chunk.players[digest].payload for digest in programs)
+    return Block(rules_of(game), sources, matches, not chunk.shared, limits)
 
 
 def play_in_box(
-    game: Game, job: Job, wall: Wall, limits: Limits, asked: Asked | None = None
+    game: Game, chunk: Chunk, wall: Wall, limits: Limits, asked: Asked | None = None
 ) -> Played:
     """Plays a block of matches in which at least one seat is a Python policy.
 
@@ -342,30 +343,30 @@ def play_in_box(
     meets one is not to pay for it.
     """
     started = time.perf_counter()
-    outside = _externals(game, job, asked)
-    outcomes = wall.play(block_of(game, job, limits), outside.answer if outside else None)
+    outside = _externals(game, chunk, asked)
+    outcomes = wall.play(block_of(game, chunk, limits), outside.answer if outside else None)
     computed = float(outside.spent.sum()) if outside else 0.0
-    seconds = (time.perf_counter() - started - computed) / len(job.bouts)
-    mode = f"{wall.name}{LOCKSTEP}" if job.shared else wall.name
+    seconds = (time.perf_counter() - started - computed) / len(chunk.bouts)
+    mode = f"{wall.name}{LOCKSTEP}" if chunk.shared else wall.name
     results: list[Result] = []
     finished: list[Bout] = []
     voided: list[Voided] = []
-    for bout, outcome in zip(job.bouts, outcomes, strict=True):
+    for bout, outcome in zip(chunk.bouts, outcomes, strict=True):
         if outcome.final:
             results.append(_result(game, bout, outcome, mode, seconds))
             finished.append(bout)
         else:
             cut = _result(game, bout, outcome, mode, seconds)
             voided.append(Voided(bout, replace(cut, termination=Termination.STALLED)))
-    demands = demands_of(job, outcomes, seconds * len(job.bouts)) if job.shared else {}
-    return Played(tuple(results), tuple(finished), tuple(voided), job.audit, demands=demands)
+    demands = demands_of(chunk, outcomes, seconds * len(chunk.bouts)) if chunk.shared else {}
+    return Played(tuple(results), tuple(finished), tuple(voided), chunk.audit, demands=demands)
 
 
-def demands_of(job: Job, outcomes: Sequence[Outcome], seconds: float) -> dict[str, Demand]:
+def demands_of(chunk: Chunk, outcomes: Sequence[Outcome], seconds: float) -> dict[str, Demand]:
     """What each Python policy of a block took for a match.
 
     Args:
-      job: the block.
+      chunk: the block.
       outcomes: of its matches.
       seconds: wall-clock time of all of it.  A box has one core, so its policies had no more of
         that: gVisor's clocks tell several times as much where processes wait for each other.
@@ -373,11 +374,11 @@ def demands_of(job: Job, outcomes: Sequence[Outcome], seconds: float) -> dict[st
     told = sum(sum(outcome.cpu_seconds) for outcome in outcomes)
     had = min(1.0, seconds / told) if told else 1.0
     seen: defaultdict[str, list[Demand]] = defaultdict(list)
-    for bout, outcome in zip(job.bouts, outcomes, strict=True):
+    for bout, outcome in zip(chunk.bouts, outcomes, strict=True):
         for digest, spent, held in zip(
             bout.players, outcome.cpu_seconds, outcome.held_bytes, strict=True
         ):
-            if job.players[digest].kind == "python":
+            if chunk.players[digest].kind == "python":
                 seen[digest].append(Demand(spent * had, held / _MIB))
     return mean_demands(seen)
 

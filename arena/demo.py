@@ -1,4 +1,4 @@
-"""The main job on real input, as `make demo` runs it.
+"""The main use on real input, as `make demo` runs it.
 
 Every step is an `arena` command, printed before it runs, so that the demo is also a transcript
 to copy from.
@@ -50,7 +50,7 @@ def demo(home: Path, matches: int) -> None:
     started = time.monotonic()
     for arguments in steps(home, matches):
         click.secho(f"\n$ arena {shlex.join(arguments)}", bold=True)
-        # The doctor's exit status is news for the reader, no reason to stop.
+        # The doctor's exit status is for the reader to know, and no reason to stop.
         with suppress(SystemExit) if arguments[0] == "doctor" else nullcontext():
             arena.main(arguments, prog_name="arena", standalone_mode=False)
     click.echo(f"\nThe demo took {time.monotonic() - started:.0f} s.  For the full table:")

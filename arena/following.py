@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from arena.wire.answers import document_in
-from arena.wire.codec import Json, Malformed
+from arena.wire.plain import Json, Malformed
 
 LONGEST_EVENT = 1 << 16
 """Characters of one event, and of one line."""
@@ -18,7 +18,7 @@ LONGEST_EVENT = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One thing that an account is told.
+    """One notification: a thing that an account is told without asking.
 
     Attributes:
       number: they rise; who says the last that was seen gets those that came later.

@@ -123,9 +123,9 @@ class Arena(Registrar):
     @property
     def office(self) -> Hosting:
         """What an operator does beside playing: accounts, the audit log, tournaments."""
-        from arena.contest.hosting import Hosting  # which plays with arenas itself
+        from arena.contest.hosting import Hosting  # with certificates, which few ask for
 
-        return Hosting(self)
+        return Hosting(self.runner, self.check)
 
     @contextmanager
     def on_behalf_of(self, who: str) -> Iterator[None]:
@@ -256,7 +256,7 @@ class Arena(Registrar):
           budget: of matches in all, stored ones included; with a focus only.
           shared: you vouch for the Python policies: matches of one may share a sealed worker,
             which is faster.
-          progress: told after every job.
+          progress: told after every chunk of matches.
 
         Raises:
           UsageFault: a policy is withdrawn or quarantined, no match is asked for, or a named
@@ -323,7 +323,7 @@ class Arena(Registrar):
           control_variate: whether to take the luck of the cards off the scores, without bias (see
             `arena.control_variate`); how far a precision goes is judged by plain returns.
           shared: see `play`.
-          progress: told after every job.
+          progress: told after every chunk of matches.
 
         Raises:
           UsageFault: there is no control variate for this game; see `play`.

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from arena.games.protocol import Game
 from arena.kinds.neural import KIND, NONE, NeuralCrew
-from arena.plan import Job
+from arena.plan import Chunk
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,12 +29,12 @@ class Crew:
     network: NeuralCrew
 
 
-def crews_of(game: Game, job: Job, seats: Sequence[tuple[str, int, int]]) -> list[Crew]:
+def crews_of(game: Game, chunk: Chunk, seats: Sequence[tuple[str, int, int]]) -> list[Crew]:
     """The networks of a block, and where each of them sits.
 
     Args:
       game: what is played.
-      job: the block.
+      chunk: the block.
       seats: its trusted seats: kind of the policy, match and number of the seat in it.
 
     Raises:
@@ -43,13 +43,13 @@ def crews_of(game: Game, job: Job, seats: Sequence[tuple[str, int, int]]) -> lis
     taken: dict[str, list[tuple[int, int, int]]] = {}
     for place, (kind, match, number) in enumerate(seats):
         if kind == KIND:
-            digest = job.bouts[match].players[number]
+            digest = chunk.bouts[match].players[number]
             taken.setdefault(digest, []).append((place, match, number))
     crews = []
     for digest, own in taken.items():
         places, matches, numbers = np.array(own, dtype=np.intp).T
-        seeds = [job.bouts[match].seat_seeds[number] for _, match, number in own]
-        network = NeuralCrew(game, job.players[digest].payload, seeds)
+        seeds = [chunk.bouts[match].seat_seeds[number] for _, match, number in own]
+        network = NeuralCrew(game, chunk.players[digest].payload, seeds)
         crews.append(Crew(places, (matches, numbers), network))
     return crews
 

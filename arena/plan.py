@@ -1,4 +1,4 @@
-"""Cuts a stream of matches into jobs that one worker plays in one go.
+"""Cuts a stream of matches into chunks that one worker plays in one go.
 
 How a match is played follows from who sits down:
 
@@ -30,9 +30,9 @@ from arena.seeds import Seeds
 from arena.values import Handed, Match
 from sandbox.choose import WallChoice
 
-NATIVE_BATCH = 48
-"""Matches of an engine-only job: about a fifth of a second."""
-INLINE_BATCH = 64
+NATIVE_CHUNK = 48
+"""Matches of an engine-only chunk: about a fifth of a second."""
+INLINE_CHUNK = 64
 BLOCK_MATCHES = 1024
 """Matches of one sandbox block that several share, at most."""
 BLOCK_DEMAND = Demand(seconds=40.0, mebibytes=1024.0)
@@ -46,7 +46,7 @@ INSTANCES_PER_WORKER = 128
 shared by all of them, and so is the wait for one that answers late."""
 GROUP = 16
 """Policies in a group; a block of two groups has at most twice as many workers."""
-ISOLATED_BATCH = 16
+ISOLATED_CHUNK = 16
 SMALLEST_BLOCK = 16
 ENOUGH_SECONDS = 4.0
 """Of processor time: a block that takes as much gains little by more matches, and while it is
@@ -61,7 +61,7 @@ def block_share(missing: int, workers: int) -> int:
 
 
 class Route(enum.StrEnum):
-    """How the matches of a job are played."""
+    """How the matches of a chunk are played."""
 
     NATIVE = "native"
     INLINE = "inline"
@@ -99,7 +99,7 @@ class Bout(Handed):
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class Chunk:
     """Matches that one worker plays in one go.
 
     Attributes:
@@ -152,31 +152,31 @@ def bout_of(match: Match, seeds: Seeds, resolve: Callable[[str, int], str]) -> B
     return Bout(match, seeds.season.number, players, drawn.deal, drawn.seats)
 
 
-def box_job(
+def box_chunk(
     game: str,
     bouts: Iterable[Bout],
     players: Mapping[str, Player],
     *,
     shared: bool = False,
     audit: bool = False,
-) -> Job:
-    """A job for the sandbox with just the players that it needs."""
+) -> Chunk:
+    """A chunk for the sandbox with just the players that it needs."""
     chosen = tuple(bouts)
     present = {digest: players[digest] for bout in chosen for digest in bout.players}
-    return Job(Route.BOX, game, chosen, present, shared, audit)
+    return Chunk(Route.BOX, game, chosen, present, shared, audit)
 
 
-def trial_job(game: str, bouts: Iterable[Bout], players: Mapping[str, Player]) -> Job:
-    """A job of matches that are played in one go, whoever sits down in them.
+def trial_chunk(game: str, bouts: Iterable[Bout], players: Mapping[str, Player]) -> Chunk:
+    """A chunk of matches that are played in one go, whoever sits down in them.
 
     In the sandbox, unless all of them are between networks and others that the arena plays itself.
     """
     chosen = tuple(bouts)
     kinds = {players[digest].kind for bout in chosen for digest in bout.players}
-    job = box_job(game, chosen, players)
+    chunk = box_chunk(game, chosen, players)
     if NEURAL in kinds and not kinds & {"python", ASKED}:
-        return replace(job, route=Route.LOCKSTEP)
-    return job
+        return replace(chunk, route=Route.LOCKSTEP)
+    return chunk
 
 
 class _Block:
@@ -273,7 +273,7 @@ class _Blocks:
         yield from (block.bouts for block in self._open.values())
 
 
-def jobs(
+def chunks(
     game: str,
     bouts: Iterable[Bout],
     players: Mapping[str, Player],
@@ -281,8 +281,8 @@ def jobs(
     shared: bool = False,
     share: int = BLOCK_MATCHES,
     demands: Demands | None = None,
-) -> Iterator[Job]:
-    """Cuts matches into jobs, lazily.
+) -> Iterator[Chunk]:
+    """Cuts matches into chunks, lazily.
 
     Which matches share a block depends on what policies took before.  What they come to does not,
     but for policies that pass something from match to match where they share a process.
@@ -294,7 +294,7 @@ def jobs(
       shared: whether the matches of one Python policy may share a sealed worker.
       share: matches of a block, or in lockstep with somebody who is asked; smaller blocks share
         out among more workers.  Blocks of policies that are quick have `SMALLEST_BLOCK` even so.
-      demands: what policies took for a match so far; may become better while jobs are cut.
+      demands: what policies took for a match so far; may become better while chunks are cut.
     """
     known = demands or Demands()
 
@@ -302,17 +302,17 @@ def jobs(
         inside = (one for one in bout.players if players[one].kind == "python")
         return sum((known.of(one) for one in inside), NOTHING)
 
-    def trusted(route: Route, bouts: list[Bout]) -> Job:
+    def trusted(route: Route, bouts: list[Bout]) -> Chunk:
         present = {digest: players[digest] for bout in bouts for digest in bout.players}
-        return Job(route, game, tuple(bouts), present)
+        return Chunk(route, game, tuple(bouts), present)
 
     shared_most = max(SMALLEST_BLOCK, min(share, BLOCK_MATCHES))
-    most = shared_most if shared else ISOLATED_BATCH
+    most = shared_most if shared else ISOLATED_CHUNK
     blocks = _Blocks(most, share, demand, lambda: known.version)
     sizes = {
-        Route.NATIVE: NATIVE_BATCH,
-        Route.INLINE: INLINE_BATCH,
-        Route.LOCKSTEP: INLINE_BATCH,
+        Route.NATIVE: NATIVE_CHUNK,
+        Route.INLINE: INLINE_CHUNK,
+        Route.LOCKSTEP: INLINE_CHUNK,
         Route.ASKED: min(share, ASKED_MATCHES),
     }
     waiting: dict[Route, list[Bout]] = {route: [] for route in sizes}
@@ -320,14 +320,14 @@ def jobs(
         route = route_of((players[bout.players[0]].kind, players[bout.players[1]].kind))
         if route is Route.BOX:
             for full in blocks.add(bout):
-                yield box_job(game, full, players, shared=shared)
+                yield box_chunk(game, full, players, shared=shared)
             continue
         waiting[route].append(bout)
         if len(waiting[route]) >= sizes[route]:
             yield trusted(route, waiting[route])
             waiting[route] = []
     for rest in blocks.rest():
-        yield box_job(game, rest, players, shared=shared)
+        yield box_chunk(game, rest, players, shared=shared)
     for route, left in waiting.items():
         if left:
             yield trusted(route, left)

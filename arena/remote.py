@@ -34,7 +34,7 @@ from arena.tally import Progress, silent
 from arena.wire import faults
 from arena.wire.answers import JobTold, account_in, document_in, job_in, plays_in, result_in
 from arena.wire.calls import API, WITHOUT_ACCOUNT, Call, How, calls, rules
-from arena.wire.codec import Json, Malformed
+from arena.wire.plain import Json, Malformed
 from registry.display import shown
 
 _log = logging.getLogger(__name__)
@@ -42,12 +42,12 @@ _log = logging.getLogger(__name__)
 TIMEOUT_SECONDS = 120.0
 """For which a server may be away before a call is given up."""
 WAIT_SECONDS = 20.0
-"""For which the server holds a question about a job back until there is news."""
+"""For which the server holds a question about a job back until it has gone on."""
 _LONGEST_ADDRESS = 2_000
 """Characters of arguments that go into an address; longer ones go into a body."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
 _AT_ONCE = 0.05
-"""Seconds: who answers sooner has not waited for news, and is asked no sooner again than that."""
+"""Seconds: who answers sooner has not waited for that, and is asked no sooner again than that."""
 _AWAY = frozenset({502, 503, 504})
 """What a proxy answers while the server behind it is started again, or the server while its
 database is."""
@@ -160,7 +160,7 @@ class RemoteArena(AnyArena):
         told = self._told(self._sent("GET", "/api/v1/server"))
         return self._understood("server", lambda: plays_in(told))
 
-    def news(self, after: int | None = None) -> Iterator[Told]:
+    def notifications(self, after: int | None = None) -> Iterator[Told]:
         """What this account is told from now on, without end: jobs that are over, first ranks.
 
         A connection that breaks is made again, and nothing is told twice or left out.
@@ -172,7 +172,7 @@ class RemoteArena(AnyArena):
         Raises:
           ServerUnreachable: the server is away for too long.
           NotAllowed, QuotaSpent: the server does not tell, in its own words.
-          ServerError: what it tells is no news.
+          ServerError: what it tells is no notification.
         """
         deadline = time.monotonic() + self._timeout
         while True:
@@ -187,14 +187,14 @@ class RemoteArena(AnyArena):
                 why = faults.clean(str(error)) or type(error).__name__
             except (Malformed, httpx2.HTTPError) as error:
                 raise ServerError(
-                    f"{self.address} tells what is no news: {faults.clean(str(error))}"
+                    f"{self.address} tells what is no notification: {faults.clean(str(error))}"
                 ) from error
             if time.monotonic() > deadline:
                 raise ServerUnreachable(f"{self.address} cannot be reached ({why})")
             time.sleep(_LONGEST_PAUSE * self._jitter.uniform(0.1, 0.2))
 
     def _streamed(self, after: int | None) -> Iterator[Told | int]:
-        """One connection's news."""
+        """One connection's notifications."""
         # Unpacked: a little of what is packed can be very much.
         headers = {"Accept": "text/event-stream", "Accept-Encoding": "identity"}
         if after is not None:
@@ -209,7 +209,7 @@ class RemoteArena(AnyArena):
         if refused.status not in _AWAY:
             self._check_version(refused)
             self._told(refused)
-            raise ServerError(f"{self.address} tells no news ({refused.status})")
+            raise ServerError(f"{self.address} sends no notifications ({refused.status})")
 
     # One question.
 
@@ -281,9 +281,9 @@ class RemoteArena(AnyArena):
                 told = self._told(self._sent("GET", f"/api/v1/jobs/{job.id}?{wait}{seen}"))
                 before, job = job, self._job(call, told)
                 if not job.over and time.monotonic() - asked < _AT_ONCE:
-                    # A server that has no news and does not wait is asked less and less.
-                    news = job.changes != before.changes
-                    pause = _AT_ONCE if news else min(2.0 * pause, _LONGEST_PAUSE)
+                    # A server with nothing new to tell that does not wait is asked less and less.
+                    gone_on = job.changes != before.changes
+                    pause = _AT_ONCE if gone_on else min(2.0 * pause, _LONGEST_PAUSE)
                     time.sleep(pause)
         except BaseException as error:
             if not isinstance(error, ServerError):  # Ctrl-C, or the progress bar: nobody wants it

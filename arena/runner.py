@@ -1,7 +1,7 @@
 """Plays: the one way from matches that are wanted to results that are stored.
 
 What is to be played is always what is wanted minus what is stored, so killing a runner loses at
-most the jobs in flight and the last seconds' results, and asking again goes on from there.  A
+most the chunks in flight and the last seconds' results, and asking again goes on from there.  A
 secret sample of the matches is played twice (`arena.audit`); whoever does not repeat is
 quarantined, whoever asked for the match.
 """
@@ -25,7 +25,7 @@ from arena.executors import Executor, Workers, open_executor
 from arena.games.protocol import Game
 from arena.home import Home
 from arena.kinds.asked import Asked, refuse_unanswered
-from arena.plan import Bout, Job, Player, Route, block_share, bout_of, jobs, trial_job
+from arena.plan import Bout, Chunk, Player, Route, block_share, bout_of, chunks, trial_chunk
 from arena.players import members_of, resolver
 from arena.playing import announced
 from arena.schedule import Schedule
@@ -37,7 +37,7 @@ from sandbox.values import Limits
 _log = logging.getLogger(__name__)
 
 SMALL = 2
-"""So few jobs are played by this process itself: to start workers takes longer."""
+"""So few chunks are played by this process itself: to start workers takes longer."""
 CHOSEN_THERE = "each machine of the cluster chooses its own"
 """In the place of a wall's name."""
 MOST_REPETITIONS = 2**30
@@ -59,7 +59,7 @@ class Runner:
       asked: who plays policies that are asked for their moves; None where nobody does.
 
     Attributes:
-      watch: where somebody may want no more of what is under way: called all the time while jobs
+      watch: where somebody may want no more of what is under way: called all the time while chunks
         are, and what it raises ends them in the middle.  None where nobody may.
     """
 
@@ -95,7 +95,7 @@ class Runner:
 
     @property
     def _executor(self) -> Executor:
-        """Where jobs run; opened when it is needed, as a cluster is far away."""
+        """Where chunks run; opened when it is needed, as a cluster is far away."""
         if self._opened is None:
             build = partial(BoutHandler, self.limits)
             self._opened = open_executor(self._workers, build, brief=attrgetter("brief"))
@@ -151,7 +151,7 @@ class Runner:
         if missing:
             players = self._players(digest for pair in request.wanted for digest in pair)
             bouts = self._bouts(chain.from_iterable(schedules), players)
-            stream = jobs(
+            stream = chunks(
                 request.game.name,
                 tally.within_budget(bouts),
                 players,
@@ -197,7 +197,7 @@ class Runner:
         ]
         found: dict[Match, Result] = {}
         few = len(bouts) <= SMALL
-        stream = (replace(job, audit=True) for job in jobs(game.name, bouts, players))
+        stream = (replace(chunk, audit=True) for chunk in chunks(game.name, bouts, players))
         with closing(self._run(stream, len(bouts), here=few)) as answers:
             for played in answers:
                 found.update((result.match, result) for result in played.results)
@@ -224,7 +224,7 @@ class Runner:
             refuse_unanswered((one.kind for one in players.values()), self.asked)
         first = {bouts[0].match: name for name, (bouts, _) in trials.items()}
         stream = (
-            replace(trial_job(game.name, bouts, players), audit=again)
+            replace(trial_chunk(game.name, bouts, players), audit=again)
             for bouts, players in trials.values()
         )
         count = MATCHES_A_WORKER * len(trials)
@@ -267,25 +267,25 @@ class Runner:
 
     def _run(
         self,
-        stream: Iterator[Job],
+        stream: Iterator[Chunk],
         matches: int,
-        more: Callable[[], Job | None] = lambda: None,
+        more: Callable[[], Chunk | None] = lambda: None,
         *,
         here: bool = False,
     ) -> Generator[Played]:
-        """Runs jobs, and those that come up on the way, in this process or by the executor."""
-        stream = (self._behind_the_wall(job) for job in stream)
+        """Runs chunks, and those that come up on the way, in this process or by the executor."""
+        stream = (self._behind_the_wall(chunk) for chunk in stream)
 
-        def next_but_more() -> Job | None:
-            job = more()
-            return None if job is None else self._behind_the_wall(job)
+        def next_but_more() -> Chunk | None:
+            chunk = more()
+            return None if chunk is None else self._behind_the_wall(chunk)
 
         # Whoever is asked for moves is asked by this process, which has the connections.
         here = here and self._is_local and not self._executor.size and self.watch is None
         if self.asked is not None or here:
             self._here = self._here or BoutHandler(self.limits, self.asked)
-            while (job := next_but_more() or next(stream, None)) is not None:
-                yield self._here.run(job)
+            while (chunk := next_but_more() or next(stream, None)) is not None:
+                yield self._here.run(chunk)
             return
         if self._here is not None:  # its box would hold a core of theirs, and memory
             self._here.close()
@@ -298,14 +298,14 @@ class Runner:
         self._demands.learn(played.demands)
         return played
 
-    def _behind_the_wall(self, job: Job) -> Job:
-        """Says which wall a job of the sandbox needs, settled once for all workers.
+    def _behind_the_wall(self, chunk: Chunk) -> Chunk:
+        """Says which wall a chunk of the sandbox needs, settled once for all workers.
 
         The machines of a cluster settle it for themselves.
         """
-        if job.route is not Route.BOX:
-            return job
-        return replace(job, wall=self._settled) if self.wall else job
+        if chunk.route is not Route.BOX:
+            return chunk
+        return replace(chunk, wall=self._settled) if self.wall else chunk
 
     def __enter__(self) -> Runner:
         return self

@@ -47,29 +47,26 @@ class Reading:
     docstring: str
 
 
-def read_program(source: str, contract: AuthorContract, *, max_bytes: int = MAX_BYTES) -> Reading:
+def read_program(source: str, contract: AuthorContract) -> Reading:
     """Reads a source as far as that can be done without running it.
 
     Args:
       source: any text.
       contract: the class that the game asks for.
-      max_bytes: size of the source as UTF-8.
 
     Raises:
       SandboxUnavailable: the limited child cannot be started, or gets no processor time.
     """
-    problem = text_problem(source, max_bytes)
+    problem = text_problem(source)
     if problem is not None:
         return Reading(problem, "", "")
     methods, optional = tuple(contract.methods.items()), tuple(contract.optional.items())
     return _read(source, contract.class_name, methods, optional)
 
 
-def check_source(
-    source: str, contract: AuthorContract, *, max_bytes: int = MAX_BYTES
-) -> Rejection | None:
+def check_source(source: str, contract: AuthorContract) -> Rejection | None:
     """The first thing that is wrong with a source, or None; see `read_program`."""
-    return read_program(source, contract, max_bytes=max_bytes).rejection
+    return read_program(source, contract).rejection
 
 
 def normalised_digest(source: str, contract: AuthorContract) -> str:

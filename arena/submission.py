@@ -53,7 +53,7 @@ class Source:
     text: str
 
 
-def read_source(path: Path, *, max_bytes: int = MAX_BYTES) -> Source | Rejection:
+def read_source(path: Path) -> Source | Rejection:
     """Reads a policy's file.  Whatever is wrong with it is a rejection.
 
     The bytes are read as UTF-8, whatever an encoding cookie says.
@@ -64,7 +64,7 @@ def read_source(path: Path, *, max_bytes: int = MAX_BYTES) -> Source | Rejection
     except (OSError, ValueError) as error:
         return _cannot_read(path, error)
     try:
-        return _read_descriptor(path, descriptor, max_bytes)
+        return _read_descriptor(path, descriptor)
     except OSError as error:
         return _cannot_read(path, error)
     finally:
@@ -87,14 +87,14 @@ def read_weights(path: Path) -> bytes | Rejection:
     return data
 
 
-def read_stream(stream: BinaryIO, *, max_bytes: int = MAX_BYTES) -> Source | Rejection:
+def read_stream(stream: BinaryIO) -> Source | Rejection:
     """The same from what is piped in, up to its end."""
     try:
-        data = stream.read(max_bytes + 1)
+        data = stream.read(MAX_BYTES + 1)
     except OSError as error:
         return _cannot_read(STANDARD_INPUT, error)
-    if len(data) > max_bytes:
-        return _too_large(STANDARD_INPUT, f"more than {max_bytes:,} bytes", max_bytes)
+    if len(data) > MAX_BYTES:
+        return _too_large(STANDARD_INPUT, f"more than {MAX_BYTES:,} bytes")
     return _decoded(STANDARD_INPUT, data)
 
 
@@ -205,7 +205,7 @@ def _cannot_read(path: Path, error: OSError | ValueError) -> Rejection:
     )
 
 
-def _read_descriptor(path: Path, descriptor: int, max_bytes: int) -> Source | Rejection:
+def _read_descriptor(path: Path, descriptor: int) -> Source | Rejection:
     facts = os.fstat(descriptor)
     if stat.S_ISDIR(facts.st_mode):
         return Rejection(
@@ -218,16 +218,16 @@ def _read_descriptor(path: Path, descriptor: int, max_bytes: int) -> Source | Re
             "file first",
         )
     with open(descriptor, "rb", closefd=False) as file:
-        data = file.read(max_bytes + 1)
-    if len(data) > max_bytes:
-        return _too_large(path, f"{facts.st_size:,} bytes", max_bytes)
+        data = file.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        return _too_large(path, f"{facts.st_size:,} bytes")
     return _decoded(path, data)
 
 
-def _too_large(path: Path, size: str, max_bytes: int) -> Rejection:
+def _too_large(path: Path, size: str) -> Rejection:
     return Rejection(
         RejectionKind.TOO_LARGE,
-        f"{path} has {size} and a policy may have {max_bytes:,}; shorten it "
+        f"{path} has {size} and a policy may have {MAX_BYTES:,}; shorten it "
         "(tables can often be computed when the policy is made)",
     )
 

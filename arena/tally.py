@@ -12,7 +12,7 @@ from arena.audit import TRIES, Suspicion, compare, evidence, quarantine
 from arena.bouts import Played, Voided
 from arena.games.protocol import Game
 from arena.home import Home
-from arena.plan import ISOLATED_BATCH, Bout, Job, Player, box_job
+from arena.plan import ISOLATED_CHUNK, Bout, Chunk, Player, box_chunk
 from arena.printed import WIDTH, Printed, Sheet, Side, continued, table_of
 from arena.store import Audit, Verdict
 from arena.values import TRUSTED, Result, Termination
@@ -54,7 +54,7 @@ class Request:
       shared: the caller vouches for the Python policies: matches of one may share a worker.
       processor_seconds: how long its matches in a sandbox, and those of networks, may hold a
         processor (`held_seconds`); what is under way then is played to its end.  None is no limit.
-      progress: told after every job.
+      progress: told after every chunk of matches.
     """
 
     game: Game
@@ -240,12 +240,12 @@ class Tally:
         self._audit_queue = list(self._audited)
         return len(self._audit_queue)
 
-    def more(self, players: Mapping[str, Player]) -> Job | None:
+    def more(self, players: Mapping[str, Player]) -> Chunk | None:
         """What has to be played before anything else: voided matches and audits."""
         for queue, audit in ((self._void_queue, False), (self._audit_queue, True)):
             if queue:
-                bouts, queue[:] = queue[:ISOLATED_BATCH], queue[ISOLATED_BATCH:]
-                return box_job(self._request.game.name, bouts, players, audit=audit)
+                bouts, queue[:] = queue[:ISOLATED_CHUNK], queue[ISOLATED_CHUNK:]
+                return box_chunk(self._request.game.name, bouts, players, audit=audit)
         return None
 
     def report(self, skipped: int, seconds: float) -> PlayReport:

@@ -27,7 +27,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from arena import Arena, Workers, game
-from arena.plan import ISOLATED_BATCH, NATIVE_BATCH
+from arena.plan import ISOLATED_CHUNK, NATIVE_CHUNK
 from arena.tally import COMMIT_RESULTS, pause_after
 from tests.arena.ray_cluster import kill, ray_cluster
 
@@ -68,8 +68,8 @@ class Work:
     batch: int
 
 
-NATIVE = Work("43 native bots", 0, 0, 8, NATIVE_BATCH)
-PYTHON = Work("8 Python policies, about 100 us an act", 8, 4_000, 4, ISOLATED_BATCH)
+NATIVE = Work("43 native bots", 0, 0, 8, NATIVE_CHUNK)
+PYTHON = Work("8 Python policies, about 100 us an act", 8, 4_000, 4, ISOLATED_CHUNK)
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def kills(count: int) -> None:
       SystemExit: a match was lost, doubled or came out differently.
     """
     rng = random.Random(1)
-    work = Work("kills", 6, 2_000, 0, ISOLATED_BATCH)
+    work = Work("kills", 6, 2_000, 0, ISOLATED_CHUNK)
     lost = matches = 0
     with ray_cluster() as cluster, new_arena(work, Workers(0, cluster.address)) as there:
         chosen = [*only(there, work), "house/markov5", "house/rockbot"]

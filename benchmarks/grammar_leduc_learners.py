@@ -27,8 +27,8 @@ from grammar_leduc_players import (
 )
 
 
-class Player:
-    """Remembers nothing yet."""
+class AdaptivePolicy:
+    """Plays by what it remembers of earlier hands; nothing yet."""
 
     def __init__(self, rng):
         self.rng = rng
@@ -41,7 +41,7 @@ class Player:
         """Learns from a hand."""
 
 
-class Switch(Player):
+class Switch(AdaptivePolicy):
     """Plays one way for some hands, then another, and so on."""
 
     every, ways = 50, (rock, maniac)
@@ -50,7 +50,7 @@ class Switch(Player):
         return self.ways[see.hand // self.every % len(self.ways)](see)
 
 
-class Moods(Player):
+class Moods(AdaptivePolicy):
     """Each hand in a mood: patient, wild or sleepy."""
 
     def begin(self):
@@ -63,7 +63,7 @@ class Moods(Player):
         return self.mood(see)
 
 
-class Tilt(Player):
+class Tilt(AdaptivePolicy):
     """Solid until it loses a big pot, then wild for five hands."""
 
     def begin(self):
@@ -76,14 +76,14 @@ class Tilt(Player):
         return drunk(see) if self.angry else by_the_book(see)
 
 
-class Careful(Player):
+class Careful(AdaptivePolicy):
     """Tight while ahead, loose while behind."""
 
     def weights(self, see):
         return rock(see) if see.score > 10 else pressure(see) if see.score < -10 else sticky(see)
 
 
-class WinStay(Player):
+class WinStay(AdaptivePolicy):
     """Keeps its way of playing while that wins, draws another after a loss."""
 
     ways = (rock, pressure, sticky, bluffer)
@@ -99,7 +99,7 @@ class WinStay(Player):
         return self.way(see)
 
 
-class Mirror(Player):
+class Mirror(AdaptivePolicy):
     """Tit for tat: raises after hands in which the other raised, else plays softly."""
 
     def begin(self):
@@ -114,7 +114,7 @@ class Mirror(Player):
         return RAISE if see.pair else CALL
 
 
-class Grudge(Player):
+class Grudge(AdaptivePolicy):
     """Folds weak hands to raises until it was shown a bluff; then calls everything for a while."""
 
     def begin(self):
@@ -132,7 +132,7 @@ class Grudge(Player):
         return FOLD if see.owed and see.power < 2 else CALL
 
 
-class FoldWatcher(Player):
+class FoldWatcher(AdaptivePolicy):
     """Counts how often the other folds to raises; bluffs more the more it does."""
 
     def begin(self):
@@ -153,7 +153,7 @@ class FoldWatcher(Player):
         return CALL if see.power == 1 or not see.owed else mix(0.7, 0.3, 0.0)
 
 
-class RaiseWatcher(Player):
+class RaiseWatcher(AdaptivePolicy):
     """Counts how often the other raises; calls down players who raise a lot."""
 
     def begin(self):
@@ -173,7 +173,7 @@ class RaiseWatcher(Player):
         return CALL if chance > need or not see.owed else FOLD
 
 
-class ShowdownReader(Player):
+class ShowdownReader(AdaptivePolicy):
     """Remembers which cards the other raised with and folds hands that do not beat them."""
 
     def begin(self):
@@ -193,7 +193,7 @@ class ShowdownReader(Player):
         return CALL if beaten / total > see.owed / (see.pot + see.owed) else FOLD
 
 
-class Adjuster(Player):
+class Adjuster(AdaptivePolicy):
     """Balanced play, tilted towards what the other's folds and raises ask for."""
 
     strength = 1.0
@@ -216,7 +216,7 @@ class Adjuster(Player):
         return fold / meeker, call, bet * (bolder if see.power < 2 else 1.0)
 
 
-class Bandit(Player):
+class Bandit(AdaptivePolicy):
     """Exponential weights over ways to play, by what each hand won."""
 
     ways, eta = (rock, pressure, sticky, bluffer, by_the_book), 0.08
@@ -251,7 +251,7 @@ class Thompson(Bandit):
         self.count[self.now] += 1
 
 
-class QTable(Player):
+class QTable(AdaptivePolicy):
     """Learns the worth of each move in each situation from what hands won."""
 
     rate, explore = 0.15, 0.1
@@ -277,7 +277,7 @@ class QTable(Player):
         self.done = []
 
 
-class Regrets(Player):
+class Regrets(AdaptivePolicy):
     """Balanced play to start with; moves that won gain weight in their situation."""
 
     def begin(self):
@@ -299,7 +299,7 @@ class Regrets(Player):
         self.done = []
 
 
-class Counter(Player):
+class Counter(AdaptivePolicy):
     """Counts the other's moves by situation and card; looks one move ahead against the counts."""
 
     bluff = 0.0
@@ -337,7 +337,7 @@ class BoldCounter(Counter):
     bluff = 0.15
 
 
-class Copycat(Player):
+class Copycat(AdaptivePolicy):
     """Raises, calls and folds as often as the other does, better hands first."""
 
     def begin(self):
@@ -354,7 +354,7 @@ class Copycat(Player):
         return FOLD if see.owed and chance < 1.5 * self.seen[0] / total else CALL
 
 
-class Fading(Player):
+class Fading(AdaptivePolicy):
     """Begins honest and grows wilder hand by hand."""
 
     def weights(self, see):
@@ -363,7 +363,7 @@ class Fading(Player):
         return tuple((1 - wild) * a + wild * b / 3 for a, b in zip(calm, loud, strict=True))
 
 
-class Cycle(Player):
+class Cycle(AdaptivePolicy):
     """Bluffs every fourth hand, by the clock."""
 
     def weights(self, see):

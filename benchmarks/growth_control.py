@@ -121,12 +121,12 @@ def main() -> None:
         }
         for step in options.steps:
             for kind, some in chains.items():
-                news = [chain[step - 1] for chain in some]
-                returns = [float(np.mean(measure(load(one), field, 1)[0])) for one in news]
+                newcomers = [chain[step - 1] for chain in some]
+                returns = [float(np.mean(measure(load(one), field, 1)[0])) for one in newcomers]
                 found.setdefault((step, kind), []).append(float(np.mean(returns)))
                 each = ", ".join(
                     f"{value:.1f} ({size(one)} predictors)"
-                    for value, one in zip(returns, news, strict=True)
+                    for value, one in zip(returns, newcomers, strict=True)
                 )
                 print(f"seed {seed}, step {step}, {kind}: {each}", flush=True)
     for (step, kind), values in found.items():

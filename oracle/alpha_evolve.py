@@ -204,7 +204,7 @@ class AlphaEvolve:
                     found.append(score)
                     continue
                 same = behaviour(score)
-                found.append(_no_news(seen[same]) if same in seen else score)
+                found.append(_duplicate_of(seen[same]) if same in seen else score)
                 seen.setdefault(same, "")
             return tuple(found)
 
@@ -322,7 +322,7 @@ def _answer(scored: Sequence[Outcome], evaluate: Evaluate) -> Outcome | None:
     return None
 
 
-def _no_news(same: str) -> Failure:
+def _duplicate_of(same: str) -> Failure:
     """A program returns what that draft's does; "" for another draft of its generation."""
     who = called(same) if same else "another draft of its generation"
     return Failure(

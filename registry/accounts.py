@@ -22,7 +22,6 @@ from registry.errors import (
     AccountDisabled,
     RegistryCorrupt,
     TokenExpired,
-    TokenRefused,
     UnknownAuthor,
 )
 from registry.events import note
@@ -70,14 +69,6 @@ class Accounts(Part):
                 f"{account.expires:%Y-%m-%d at %H:%M} UTC: ask the operator for a new one"
             )
         return account
-
-    def token_fits(self, name: str, token: str) -> bool:
-        """Whether this is a token that is good now, of the account of exactly that name."""
-        try:
-            account = self.account_of(token)
-        except TokenRefused:
-            return False
-        return account is not None and account.name == name
 
     def account(self, name: str) -> Account | None:
         """The account of exactly that name; None where there is none."""

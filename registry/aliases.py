@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from sqlmodel import col, select
 
 from registry import naming, refs, rows
-from registry.errors import AliasProtected, UnknownPolicy
+from registry.errors import AliasProtected
 from registry.events import note
 from registry.part import Part
 from registry.schema import AliasRow
@@ -68,21 +68,6 @@ class Aliases(Part):
                 guarded = f"{digest}, protected" if row.protected else digest
                 note(session, self.actor, "alias.set", [(f"{game} {name}", guarded)])
             return _alias(row)
-
-    def remove_alias(self, game: str, name: str, *, override: bool = False) -> None:
-        """Removes an alias; the version stays.
-
-        Raises:
-          UnknownPolicy: the game has no such alias.
-          AliasProtected: it is protected and `override` is not set.
-        """
-        with self.database.writing() as session:
-            row = session.get(AliasRow, (game, name))
-            if row is None:
-                raise UnknownPolicy(f"{game} has no alias {name!r}", name)
-            _check_unprotected(row, override)
-            session.delete(row)
-            note(session, self.actor, "alias.removed", [(f"{game} {name}", row.digest)])
 
     def aliases(self, game: str | None = None) -> tuple[Alias, ...]:
         """All aliases, of one game or of all."""

@@ -78,7 +78,7 @@ class AmbiguousRef(RegistryError):
 
 
 class AliasProtected(RegistryError):
-    """The alias is protected: moving or removing it must be asked for explicitly."""
+    """The alias is protected: moving it must be asked for explicitly."""
 
 
 class UnknownAuthor(RegistryError):

@@ -89,7 +89,7 @@ class Registry(Statuses, Aliases, Authors, Accounts, Invites, Spending, Tourname
 
         Args:
           submission: what is handed in, by the operator's hand: who may hand in something in an
-            author's name is for the caller to ask (`token_fits`).
+            author's name is for the caller to ask (`account_of`).
           reserved: for the arena's own entrants: let the author be a reserved one.
 
         Raises:

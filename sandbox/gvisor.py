@@ -49,18 +49,11 @@ class GVisorWall:
         is somewhere else.
     """
 
-    def __init__(
-        self,
-        limits: ContainerLimits | None = None,
-        *,
-        start_seconds: float = START_SECONDS,
-        core: int | None = None,
-    ) -> None:
+    def __init__(self, limits: ContainerLimits | None = None, *, core: int | None = None) -> None:
         """Starts a container; removes those whose owners have ended.
 
         Args:
           limits: of the whole box; cut to what the daemon's machine has.
-          start_seconds: how long it may take until the box is ready.
           core: see `CoreLease`.
 
         Raises:
@@ -79,25 +72,25 @@ class GVisorWall:
         within = (limits or ContainerLimits()).on(runtime)
         try:
             try:
-                self._link = self._started(image, within, start_seconds)
+                self._link = self._started(image, within)
             except SandboxUnavailable as error:
                 if self.core is None or NO_SUCH_CORE not in str(error):
                     raise
                 self.core = None
-                self._link = self._started(image, within, start_seconds)
+                self._link = self._started(image, within)
         except SandboxUnavailable as error:
             self._closed = True
             self._remove_container()
             raise SandboxUnavailable(explain("run", str(error))) from error
 
-    def _started(self, image: str, within: ContainerLimits, start_seconds: float) -> BoxLink:
+    def _started(self, image: str, within: ContainerLimits) -> BoxLink:
         python, *box = box_command("python3", BOX_INSIDE)
         command = run_command(self.container, image, within, python, box, self.core)
         options = BoxOptions(SITE_INSIDE, memory_mib=within.policies_mib)
         # Docker's client finds its daemon through its own environment and home folder; what the
         # box sees is in the command.
         return BoxLink(
-            command, self.name, options, environment=os.environ, start_seconds=start_seconds
+            command, self.name, options, environment=os.environ, start_seconds=START_SECONDS
         )
 
     @property

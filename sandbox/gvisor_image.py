@@ -21,6 +21,8 @@ from sandbox.link import BOX_FOLDER
 REPOSITORY = "policy-arena-box"
 LABEL = "policy-arena.box-files"
 BASE_LABEL = "policy-arena.base"
+BUILD_SECONDS = 900.0
+"""After which building an image is given up."""
 BOX_INSIDE = "/opt/box"
 SITE_INSIDE = "/opt/site"
 _HERE = Path(__file__).resolve().parent
@@ -84,13 +86,12 @@ def image_state() -> str:
     return "current" if label == digest else "stale"
 
 
-def build_image(base: str | None = None, *, seconds: float = 900.0) -> str:
+def build_image(base: str | None = None) -> str:
     """Builds the image for these files and returns its tag.
 
     Args:
       base: image to start from; None takes that of an earlier image of ours where there is
         one, so that building again needs no more than the first time, else the Dockerfile's.
-      seconds: after which the build is given up.
 
     Raises:
       SandboxUnavailable: Docker failed, or the wheel of numpy could not be fetched.
@@ -111,7 +112,7 @@ def build_image(base: str | None = None, *, seconds: float = 900.0) -> str:
             "build", "--quiet", "--build-arg", f"BASE_IMAGE={base}",
             "--label", f"{LABEL}={files_digest()}", "--label", f"{BASE_LABEL}={base}",
             "--tag", tag, folder,
-            seconds=seconds,
+            seconds=BUILD_SECONDS,
         )  # fmt: skip
     return tag
 

@@ -35,11 +35,10 @@ class RootlessWall:
       folder: the bundle and runsc's state, removed by `close`.
     """
 
-    def __init__(self, *, start_seconds: float = START_SECONDS, core: int | None = None) -> None:
+    def __init__(self, *, core: int | None = None) -> None:
         """Starts a box; removes what ended processes have left behind.
 
         Args:
-          start_seconds: how long it may take until the box is ready.
           core: see `CoreLease`.
 
         Raises:
@@ -66,7 +65,7 @@ class RootlessWall:
                     self.name,
                     box_options(),
                     environment=_environment(),
-                    start_seconds=start_seconds,
+                    start_seconds=START_SECONDS,
                 )
         except SandboxUnavailable as error:
             self._closed = True

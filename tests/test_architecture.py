@@ -1,11 +1,13 @@
 """The house rules: imports go down, modules stay small, documentation names what exists."""
 
 import ast
+import graphlib
 import re
 import subprocess
 import sys
 import tomllib
 from importlib.metadata import packages_distributions
+from importlib.util import resolve_name
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,45 @@ def test_imports_go_down_the_house():
     command = [str(Path(sys.executable).parent / "lint-imports")]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert result.returncode == 0, result.stdout
+
+
+def named(module):
+    """How a module is imported."""
+    parts = module.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def run_at_import(body):
+    """The imports among statements that run when they are loaded."""
+    for node in body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield node
+        elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            yield from run_at_import(node.orelse)
+        elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield from run_at_import(ast.iter_child_nodes(node))
+
+
+def loaded_first(module, known):
+    """The modules of ours that are loaded before a module can be."""
+    package = named(module) if module.stem == "__init__" else named(module).rpartition(".")[0]
+    for node in run_at_import(ast.parse(module.read_text()).body):
+        if isinstance(node, ast.Import):
+            yield from {one.name for one in node.names} & known
+        else:
+            source = resolve_name("." * node.level + (node.module or ""), package)
+            for one in node.names:
+                inside = f"{source}.{one.name}"
+                yield from {inside if inside in known else source} & known
+
+
+def test_no_module_needs_itself_to_be_loaded():
+    known = {named(module) for module in MODULES}
+    needs = {named(module): set(loaded_first(module, known)) for module in MODULES}
+    try:
+        graphlib.TopologicalSorter(needs).prepare()
+    except graphlib.CycleError as error:
+        pytest.fail(f"a circle of imports: {' <- '.join(error.args[1])}")
 
 
 @pytest.mark.parametrize("module", MODULES + TESTS, ids=lambda path: str(path.relative_to(ROOT)))

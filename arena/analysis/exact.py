@@ -152,11 +152,6 @@ def hand_best_response(space: InformationStates, player: int, against: States) -
     return BestResponse(float(won[0]), answer)
 
 
-def match_value(space: InformationStates, one: States, other: States) -> float:
-    """What `one` wins against `other` per match, positions averaged."""
-    return space.hands * (hand_value(space, one, other) - hand_value(space, other, one)) / 2
-
-
 def best_response(space: InformationStates, against: States) -> dict[str, Probabilities]:
     """A table for both positions that wins the most a hand against this one."""
     found = {

@@ -274,8 +274,8 @@ def _event(one: Event) -> dict[str, Any]:
     }
 
 
-def _when(moment: datetime | None, never: str = "") -> str:
-    return never if moment is None else f"{moment:%Y-%m-%d %H:%M:%S}"
+def _when(moment: datetime | None) -> str:
+    return "" if moment is None else f"{moment:%Y-%m-%d %H:%M:%S}"
 
 
 def _table(known: tuple[Account, ...]) -> Table:

@@ -110,7 +110,7 @@ def _ranked(server: RemoteArena, game: Game, version: PolicyVersion) -> Row | No
         return None
     notice("waiting for its rank (Ctrl-C ends the waiting, and nothing else) ...")
     # What was told before is looked through too: it may be ranked before anybody listens.
-    told = server.news(after=0)
+    told = server.notifications(after=0)
     while True:
         rows = server.leaderboard(game).rows
         row = next((one for one in rows if one.digest == version.digest), None)

@@ -95,7 +95,7 @@ def serve(
     workers: Workers,
     wall: WallChoice,
 ) -> None:
-    """Serves the home to other machines: an HTTP API, the pages, and a player.
+    """Serves the home to other machines: an HTTP API, the pages, and a thread that plays.
 
     Whoever comes shows a token: make accounts with `arena accounts`.  The server writes a log of
     one JSON document a line on stderr.

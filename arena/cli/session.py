@@ -157,20 +157,18 @@ class Session:
         return cast("Operations", Office(self.roster().home))
 
     @contextmanager
-    def practice(
-        self, wall: WallChoice | None = None, workers: Workers | int = 0
-    ) -> Iterator[Arena]:
+    def practice(self, wall: WallChoice | None = None) -> Iterator[Arena]:
         """The arena for commands that store nothing: that of the home where there is one.
 
         Where there is none, a passing one has the house's entrants; no home is made.
         """
         if self.server or self.registry_url is not None or has_home(self.home_path):
-            with self.arena(wall, workers) as arena:
+            with self.arena(wall) as arena:
                 yield arena
             return
         with TemporaryDirectory(prefix="arena-practice-") as folder:
             passing = replace(self, home=Path(folder) / "home")
-            with passing.arena(wall, workers, new=True) as arena:
+            with passing.arena(wall, new=True) as arena:
                 yield arena
 
     def typed(self, words: str) -> str:

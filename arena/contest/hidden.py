@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from arena.contest.entries import KINDS
 from arena.errors import UsageFault
 from arena.games.protocol import Game
-from arena.home import HOUSE
+from arena.home import HOUSE, Home
 from arena.kinds.asked import KIND as ASKED
 from arena.kinds.mixture import weights_of
-from arena.local import Arena
 from arena.players import members_of
 from arena.rejection import Rejection
+from arena.roster import Roster
 from arena.submission import prepare, read_source, read_weights
 from registry import Registry
 from registry.credits import KEEPER, as_it_stands
 from registry.values import PolicyVersion, Status
 
+Check = Callable[[str | bytes, Game], Rejection | None]
+"""What an arena would object to in a source or in weights, None where nothing; stores nothing."""
+
 
 def hidden_digests(
-    arena: Arena,
+    home: Home,
+    check: Check,
     game: Game,
     tournament: str,
     named: Sequence[str],
@@ -34,7 +38,8 @@ def hidden_digests(
     in a final, and whoever has the certificate and its sources to play that again.
 
     Args:
-      arena: checks it, and has the registry.
+      home: has the registry.
+      check: of what is handed over.
       game: which game.
       tournament: its name, part of the policies' names.
       named: references of policies that are registered.
@@ -44,15 +49,15 @@ def hidden_digests(
       UsageFault: one is not taken.
       MalformedName, UnknownPolicy, AmbiguousRef: a reference means none, or several.
     """
-    registry = arena.home.registry
-    versions = [arena.policy(one, game) for one in named]
+    registry, roster = home.registry, Roster(home)
+    versions = [roster.policy(one, game) for one in named]
     for one in versions:
         _refuse_unfit(registry, one)
     found = [one.digest for one in versions]
     for stem, content in contents:
         name = f"{KEEPER}/{tournament}-{stem}"
         prepared = prepare(game, content, name=name, status=Status.CANDIDATE)
-        problem = prepared if isinstance(prepared, Rejection) else arena.check(content, game)
+        problem = prepared if isinstance(prepared, Rejection) else check(content, game)
         if problem is not None:
             raise UsageFault(f"{stem} is not taken: {problem.kind}: {problem.message}")
         assert not isinstance(prepared, Rejection)

@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from arena.contest.final import begun
-from arena.contest.hidden import hidden_digests
+from arena.contest.hidden import Check, hidden_digests
 from arena.contest.issuing import issue
 from arena.games.protocol import Game
-from arena.local import Arena
 from arena.office import Office, zoned
 from arena.roster import game_of
+from arena.runner import Runner
 from arena.tally import PlayReport, Progress, Request, silent
 from registry.errors import TournamentConflict
 from registry.tournaments import Tournament
@@ -22,12 +22,13 @@ class Hosting(Office):
     """All of `arena.seam.Operations`.  As its arena, not for several threads at once.
 
     Args:
-      arena: checks and plays.
+      runner: an arena's; plays.
+      check: the arena's, of policies that are hidden.
     """
 
-    def __init__(self, arena: Arena) -> None:
-        super().__init__(arena.home)
-        self._arena = arena
+    def __init__(self, runner: Runner, check: Check) -> None:
+        super().__init__(runner.home)
+        self._runner, self._check = runner, check
 
     def announce(
         self,
@@ -75,7 +76,7 @@ class Hosting(Office):
         opens = begins or now
         # Before secrets are registered, which nothing takes back.
         registry.check_announcement(name, opens, closes, entries=entries, matches=matches)
-        found = hidden_digests(self._arena, played, name, hidden, secret)
+        found = hidden_digests(self.home, self._check, played, name, hidden, secret)
         return registry.announce(
             name, played.name, opens, closes, entries=entries, matches=matches, hidden=found
         )
@@ -89,7 +90,7 @@ class Hosting(Office):
           UnknownTournament, TournamentConflict, UsageFault: see `arena.contest.final.begun`.
         """
         final, game, wanted = begun(self.home, name, datetime.now(UTC))
-        with self._arena.runner.for_home(final) as runner:
+        with self._runner.for_home(final) as runner:
             return runner.play(Request(game, wanted, progress=progress))
 
     def certify(self, name: str) -> dict[str, Any]:

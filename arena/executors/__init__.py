@@ -1,4 +1,4 @@
-"""Where jobs run: in processes of this machine, or on the machines of a Ray cluster."""
+"""Where chunks run: in processes of this machine, or on the machines of a Ray cluster."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ __all__ = ["Executor", "Handler", "Workers", "open_executor"]
 
 
 def open_executor(
-    workers: Workers, build: Callable[[], Handler], brief: Callable[[Any], bool] = lambda job: False
+    workers: Workers,
+    build: Callable[[], Handler],
+    brief: Callable[[Any], bool] = lambda chunk: False,
 ) -> Executor:
     """The executor that somebody chose; it has no workers yet.
 

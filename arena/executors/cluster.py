@@ -1,9 +1,9 @@
 """Workers on the machines of a Ray cluster.
 
 Each worker is a Ray actor that holds one processor, and a handler with warm sandboxes.  The node
-chooses the wall by itself; one that has none refuses code that needs it, and is left aside.  A job
-whose box broke goes to another node where there is one.  What a machine answers is taken for true:
-a cluster is machines of one owner, as the guide says.
+chooses the wall by itself; one that has none refuses code that needs it, and is left aside.  A
+chunk whose box broke goes to another node where there is one.  What a machine answers is taken for
+true: a cluster is machines of one owner, as the guide says.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from typing import Any
 
 from arena.errors import ClusterUnavailable
 from arena.executors.local import LocalExecutor
-from arena.executors.protocol import TICK_SECONDS, Handler, JobQueue, Ticket
+from arena.executors.protocol import TICK_SECONDS, ChunkQueue, Handler, Ticket
 from arena.executors.software import software
 from arena.extras import install_command
 from sandbox.errors import SandboxRefused, SandboxUnavailable
 
 _log = logging.getLogger(__name__)
 NO_WORKER_SECONDS = 60.0
-"""After which, without any worker, a cluster is given up; no job waits longer for one to come."""
+"""After which, without any worker, a cluster is given up; no chunk waits longer for one to come."""
 REACHED = 10.0
 """Seconds within which a cluster must be reached."""
 NODE_DIED = "its node has died"
@@ -44,18 +44,18 @@ class _Worker:
     """
 
     def __init__(self, build: Callable[[], Handler]) -> None:
-        # A box that broke is the driver's to know of: it has other nodes for the job.
+        # A box that broke is the driver's to know of: it has other nodes for the chunk.
         self._playing = LocalExecutor(build, most=1, again=False)
 
     def introduce(self) -> tuple[str, str]:
         """Its machine and its software."""
         return socket.gethostname(), software()
 
-    def run(self, job: Any) -> tuple[bool, Any]:
+    def run(self, chunk: Any) -> tuple[bool, Any]:
         """Whether it went well, and the answer or the error."""
         try:
             self._playing.grow(1)
-            (answer,) = self._playing.run(iter([job]))
+            (answer,) = self._playing.run(iter([chunk]))
             return True, answer
         except Exception as error:  # noqa: BLE001 - handed to the driver, which raises it
             return False, error
@@ -166,12 +166,12 @@ class RayExecutor:
 
     def run(
         self,
-        jobs: Iterator[Any],
+        chunks: Iterator[Any],
         more: Callable[[], Any | None] = lambda: None,
         watch: Callable[[], None] = lambda: None,
     ) -> Iterator[Any]:
-        """Runs jobs and yields their answers as they come; see `Executor.run`."""
-        queue = JobQueue(jobs, more)
+        """Runs chunks and yields their answers as they come; see `Executor.run`."""
+        queue = ChunkQueue(chunks, more)
         self._busy = busy = dict[Any, tuple[_Actor, Ticket[Any]]]()
         try:
             while True:
@@ -186,7 +186,7 @@ class RayExecutor:
                     answered = self._answer(told, actor, ticket, queue)
                     if answered is not None:
                         yield answered[0]
-        finally:  # what is still under way would be taken for the answers to later jobs
+        finally:  # what is still under way would be taken for the answers to later chunks
             self._kill_busy(busy)
 
     def close(self) -> None:
@@ -207,11 +207,14 @@ class RayExecutor:
         actor = _Actor(self._kind.remote(self._build))
         self._starting[actor.handle.introduce.remote()] = actor
 
-    def _hand_out(self, queue: JobQueue[Any], busy: dict[Any, tuple[_Actor, Ticket[Any]]]) -> None:
-        """Gives jobs to idle workers, at first to those whose box did not break.
+    def _hand_out(
+        self, queue: ChunkQueue[Any], busy: dict[Any, tuple[_Actor, Ticket[Any]]]
+    ) -> None:
+        """Gives chunks to idle workers, at first to those whose box did not break.
 
-        The others get none while a job that came back can have a better one: a node on which every
-        box breaks is free again at once, and would have the same job until that is given up.
+        The others get none while a chunk that came back can have a better one: a node on which
+        every box breaks is free again at once, and would have the same chunk until that is given
+        up.
         """
         self._idle.sort(key=lambda actor: actor.broke, reverse=True)
         while self._idle:
@@ -221,7 +224,7 @@ class RayExecutor:
             if ticket is None:
                 return
             actor = self._idle.pop()
-            busy[actor.handle.run.remote(ticket.job)] = actor, ticket
+            busy[actor.handle.run.remote(ticket.chunk)] = actor, ticket
 
     def _better(self, busy: dict[Any, tuple[_Actor, Ticket[Any]]]) -> bool:
         """Whether a worker whose box did not break is busy, or may still come."""
@@ -298,9 +301,9 @@ class RayExecutor:
         self._idle.append(actor)
 
     def _answer(
-        self, told: Any, actor: _Actor, ticket: Ticket[Any], queue: JobQueue[Any]
+        self, told: Any, actor: _Actor, ticket: Ticket[Any], queue: ChunkQueue[Any]
     ) -> tuple[Any] | None:
-        """What a worker came to; None where somebody else has to do its job."""
+        """What a worker came to; None where somebody else has to do its chunk."""
         try:
             good, answer = self._ray.get(told)
         except self._ray.exceptions.RayTaskError as error:  # an error that no pickle can hold
@@ -309,8 +312,8 @@ class RayExecutor:
         except self._ray.exceptions.RayError as error:
             self._kill(actor)
             self._start()
-            _log.warning("a worker on %s was lost; its job is played again", actor.node)
-            if NODE_DIED in str(error):  # which says nothing about the job
+            _log.warning("a worker on %s was lost; its chunk is played again", actor.node)
+            if NODE_DIED in str(error):  # which says nothing about the chunk
                 queue.give_back(ticket)
             else:
                 queue.died(ticket, f"on {actor.node}: {type(error).__name__}")

@@ -1,4 +1,4 @@
-"""Worker processes of this machine: each builds a handler once and then runs one job at a time.
+"""Worker processes of this machine: each builds a handler once and then runs one chunk at a time.
 
 Processes, not threads: native bots share one random stream per process, and OpenSpiel holds the
 interpreter's lock.  A worker dies with its parent, however the parent ends.
@@ -20,7 +20,7 @@ from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
-from arena.executors.protocol import TICK_SECONDS, Handler, JobQueue, Ticket
+from arena.executors.protocol import TICK_SECONDS, ChunkQueue, Handler, Ticket
 from sandbox.errors import SandboxUnavailable
 
 _log = logging.getLogger(__name__)
@@ -50,10 +50,10 @@ def _work(pipe: Connection, build: Callable[[], Handler], parent: int) -> None:
     handler: Handler | None = None
     try:
         while True:
-            job = pipe.recv()
+            chunk = pipe.recv()
             try:
                 handler = handler or build()
-                answer: tuple[bool, Any] = (True, handler.run(job))
+                answer: tuple[bool, Any] = (True, handler.run(chunk))
             except Exception as error:  # noqa: BLE001 - handed to the parent, which raises it
                 answer = (False, error)
             pipe.send(answer)
@@ -85,10 +85,10 @@ class LocalExecutor:
     Args:
       build: makes a worker's handler; runs in the worker, so it must be picklable.
       most: workers at most; 0 for one per processor.
-      brief: whether a job takes a fraction of a second and little to hand over.  A worker is given
-        the job after such a one at the same time, so that it need not wait until this process,
-        which may be storing things, has time for it.
-      again: whether a job whose box broke is played again here; where it is not, whoever asked
+      brief: whether a chunk takes a fraction of a second and little to hand over.  A worker is
+        given the chunk after such a one at the same time, so that it need not wait until this
+        process, which may be storing things, has time for it.
+      again: whether a chunk whose box broke is played again here; where it is not, whoever asked
         gets the `SandboxUnavailable`.
     """
 
@@ -97,7 +97,7 @@ class LocalExecutor:
         build: Callable[[], Handler],
         *,
         most: int = 0,
-        brief: Callable[[Any], bool] = lambda job: False,
+        brief: Callable[[Any], bool] = lambda chunk: False,
         again: bool = True,
     ) -> None:
         self.capacity = most or processors()
@@ -118,12 +118,12 @@ class LocalExecutor:
 
     def run(
         self,
-        jobs: Iterator[Any],
+        chunks: Iterator[Any],
         more: Callable[[], Any | None] = lambda: None,
         watch: Callable[[], None] = lambda: None,
     ) -> Iterator[Any]:
-        """Runs jobs and yields their answers as they come; see `Executor.run`."""
-        queue = JobQueue(jobs, more)
+        """Runs chunks and yields their answers as they come; see `Executor.run`."""
+        queue = ChunkQueue(chunks, more)
         idle = list(self._workers)
         self._busy = busy = dict[Connection, list[Ticket[Any]]]()
         try:
@@ -132,7 +132,7 @@ class LocalExecutor:
                     pipe = idle.pop()
                     busy[pipe] = [ticket]
                     try:
-                        pipe.send(ticket.job)
+                        pipe.send(ticket.chunk)
                     except OSError:
                         idle.append(self._instead_of(pipe, queue, busy.pop(pipe)))
                 if not busy:
@@ -157,28 +157,28 @@ class LocalExecutor:
                         raise answer
                     if pipe not in busy:
                         idle.append(pipe)
-        finally:  # what is still under way would be taken for the answers to later jobs
+        finally:  # what is still under way would be taken for the answers to later chunks
             self._end(busy)
 
     def _give_ahead(
-        self, queue: JobQueue[Any], busy: Mapping[Connection, list[Ticket[Any]]]
+        self, queue: ChunkQueue[Any], busy: Mapping[Connection, list[Ticket[Any]]]
     ) -> None:
-        """Gives workers that have one brief job another one.
+        """Gives workers that have one brief chunk another one.
 
         Only brief ones, of which two fit into a pipe: a worker that answers does not read, and
         nobody reads its answer while this waits for room.
         """
         for pipe, tickets in busy.items():
-            if len(tickets) > 1 or not self._brief(tickets[0].job):
+            if len(tickets) > 1 or not self._brief(tickets[0].chunk):
                 continue
             ticket = queue.take()
             if ticket is None:
                 return
-            if not self._brief(ticket.job):
+            if not self._brief(ticket.chunk):
                 queue.give_back(ticket)
                 return
             try:
-                pipe.send(ticket.job)
+                pipe.send(ticket.chunk)
                 tickets.append(ticket)
             except OSError:  # it died, as reading its answer will tell
                 queue.give_back(ticket)
@@ -195,14 +195,14 @@ class LocalExecutor:
         return ours
 
     def _instead_of(
-        self, pipe: Connection, queue: JobQueue[Any], tickets: Sequence[Ticket[Any]]
+        self, pipe: Connection, queue: ChunkQueue[Any], tickets: Sequence[Ticket[Any]]
     ) -> Connection:
-        """A new worker for one that died in the first of its jobs; they go back to the queue."""
+        """A new worker for one that died in the first of its chunks; they go back to the queue."""
         process = self._workers.pop(pipe)
         pipe.close()
         process.join(5)
         how = f"with status {process.exitcode}"
-        _log.warning("a worker process ended %s; its job is played again", how)
+        _log.warning("a worker process ended %s; its chunk is played again", how)
         for waiting in tickets[1:]:
             queue.give_back(waiting)
         queue.died(tickets[0], how)

@@ -6,14 +6,11 @@ import hashlib
 import platform
 from functools import cache
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
-import arena
-import registry
-import sandbox
-
 _ENGINES = ("numpy", "open_spiel")
-_OURS = (arena, registry, sandbox)
+_OURS = ("arena", "registry", "sandbox")
 
 
 @cache
@@ -29,10 +26,11 @@ def software() -> str:
 def _digest() -> str:
     found = hashlib.blake2b(digest_size=8)
     for package in _OURS:
-        assert package.__file__ is not None
-        folder = Path(package.__file__).parent
+        spec = find_spec(package)
+        assert spec is not None and spec.origin is not None
+        folder = Path(spec.origin).parent
         for path in sorted(folder.rglob("*.py")):
-            found.update(f"{package.__name__}/{path.relative_to(folder).as_posix()}\0".encode())
+            found.update(f"{package}/{path.relative_to(folder).as_posix()}\0".encode())
             found.update(path.read_bytes())
             found.update(b"\0")
     return found.hexdigest()

@@ -23,7 +23,7 @@ from arena.server.streams import Streams
 from arena.server.telling import Requests, counter
 from arena.wire import faults
 from arena.wire.calls import API, WITHOUT_ACCOUNT, Call, How, calls, rules
-from arena.wire.codec import Json
+from arena.wire.plain import Json
 from registry.errors import TokenRefused
 from registry.rights import Account, Role
 
@@ -65,8 +65,8 @@ class Api:
                 self._route(app, address, name, self._taking_in(call), ["POST"])
         self._route(app, f"{ROOT}/jobs", "jobs", self._jobs, ["GET"])
         self._route(app, f"{ROOT}/jobs/{{job}}", "job", self._job, ["GET", "DELETE"])
-        self._route(app, f"{ROOT}/jobs/{{job}}/news", "job_news", self._job_news, ["GET"])
-        self._route(app, f"{ROOT}/news", "news", self._news, ["GET"])
+        self._route(app, f"{ROOT}/jobs/{{job}}/news", "job_news", self._job_events, ["GET"])
+        self._route(app, f"{ROOT}/news", "news", self._notifications, ["GET"])
         self._route(app, f"{ROOT}/account", "account", self._account, ["GET"])
         self._route(app, f"{ROOT}/server", "server", self._server, ["GET"])
         self._route(app, f"{ROOT}/openapi.json", "openapi", _openapi, ["GET"])
@@ -154,7 +154,7 @@ class Api:
         account = await self._who(request)
         job: Job = await aside(self._service.job, request.path_params["job"], account)
         if request.method == "DELETE":
-            await aside(self._service.player.cancel, job)
+            await aside(self._service.job_runner.cancel, job)
         return await self._told(job, account, request)
 
     async def _told(self, job: Job, account: Account, request: Request) -> Response:
@@ -164,7 +164,7 @@ class Api:
 
         def gone_on() -> bool:
             now = service.job(job.id, account)
-            changes = service.player.progress(job.id).changes
+            changes = service.job_runner.progress(job.id).changes
             running = now.state is State.RUNNING and seen >= 0 and changes != int(seen)
             return now.state.over or running
 
@@ -180,15 +180,15 @@ class Api:
         told = [json.loads(await aside(self._service.describe, job)) for job in found]
         return JSONResponse({"jobs": told})
 
-    async def _news(self, request: Request) -> Response:
+    async def _notifications(self, request: Request) -> Response:
         account = await self._who(request)
         told = request.headers.get("Last-Event-ID") or request.query_params.get("after")
         if told is not None and not _NUMBER.fullmatch(told):
             raise BadRequest("the last event is named by its number")
         after = None if told is None else int(told)
-        return await self._streams.of_news(account, _token(request) or "", after)
+        return await self._streams.of_notifications(account, _token(request) or "", after)
 
-    async def _job_news(self, request: Request) -> Response:
+    async def _job_events(self, request: Request) -> Response:
         account = await self._who(request)
         job: Job = await aside(self._service.job, request.path_params["job"], account)
         seen = request.headers.get("Last-Event-ID", "")
@@ -201,7 +201,7 @@ class Api:
 
     async def _server(self, request: Request) -> Response:
         await self._who(request)
-        return JSONResponse({"plays": self._service.player.plays})
+        return JSONResponse({"plays": self._service.job_runner.plays})
 
     async def _health(self, request: Request) -> Response:
         found: Mapping[str, Json] = await aside(self._service.health)
@@ -232,7 +232,7 @@ class Api:
 
     async def _metrics(self, request: Request) -> Response:
         await self._who(request)
-        counts = self._service.player.counts
+        counts = self._service.job_runner.counts
         waiting = await aside(self._service.ledger.unfinished)
         jobs = [
             ({"method": method, "state": state}, number)
@@ -240,7 +240,7 @@ class Api:
         ]
         played = [
             ({"for": "jobs"}, counts.matches),
-            ({"for": "nobody"}, self._service.player.in_background),
+            ({"for": "nobody"}, self._service.job_runner.in_background),
         ]
         lines = [
             *self.requests.lines(),

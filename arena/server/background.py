@@ -68,7 +68,7 @@ class Background:
             except Interrupted:
                 pass
             except KNOWN as error:
-                _log.warning("the background player rests: %s", error)
+                _log.warning("playing in the background rests: %s", error)
                 self._rest_until = time.monotonic() + REST_SECONDS
             return True
         self._nothing_since = state

@@ -22,7 +22,7 @@ def of_account(name: str) -> str:
 
 
 class Bell:
-    """Wakes requests that wait.  Rung by the player's thread.
+    """Wakes requests that wait.  Rung by the job runner's thread.
 
     A key is the id of a job, or `of_account` of whoever is to be told something.
     """

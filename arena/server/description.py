@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable
 from importlib.metadata import version
 
+from arena.figures.templates import fill_page
 from arena.wire.calls import API, WITHOUT_ACCOUNT, Call, How, calls
-from arena.wire.codec import Json
+from arena.wire.plain import Json
 
 ROOT = "/api/v1"
 _ERROR: dict[str, Json] = {
@@ -125,43 +125,38 @@ def _operation(call: Call, method: str) -> Json:
     return operation
 
 
-def openapi() -> Json:
-    """The OpenAPI document (3.1)."""
+_KNOWN: dict[str, Json] = {"security": [{"token": []}]}
+
+
+def _of_jobs() -> dict[str, Json]:
+    """Paths of jobs, and of what is told without asking."""
     job_id = {"name": "job", "in": "path", "required": True, "schema": {"type": "string"}}
-    known: dict[str, Json] = {"security": [{"token": []}]}
-    one, gone = _answer(_JOB, "The job."), _answer(_ERROR, "Why not.")
-    answers = {"200": one, "default": gone}
+    gone = _answer(_ERROR, "Why not.")
+    answers = {"200": _answer(_JOB, "The job."), "default": gone}
     events = {"description": "Server-sent events.", "content": {"text/event-stream": {}}}
     streams: dict[str, Json] = {"200": events, "default": gone}
-    paths: dict[str, Json] = {
-        f"{ROOT}/{name}": {
-            method: _operation(call, method)
-            for method in (("get", "post") if call.how is How.READ else ("post",))
-        }
-        for name, call in calls().items()
-    }
     changes = {
         "name": "changes",
         "in": "query",
         "schema": {"type": "integer"},
         "description": "Wait until the job's `changes` is another number.",
     }
-    paths |= {
+    return {
         f"{ROOT}/jobs": {
-            "get": known | {"summary": "your jobs that are not over", "responses": answers}
+            "get": _KNOWN | {"summary": "your jobs that are not over", "responses": answers}
         },
         f"{ROOT}/jobs/{{job}}": {
-            "get": known
+            "get": _KNOWN
             | {
                 "summary": "how a job goes on, and its result",
                 "parameters": [job_id, WAIT, changes],
                 "responses": answers,
             },
-            "delete": known
+            "delete": _KNOWN
             | {"summary": "ends a job", "parameters": [job_id], "responses": answers},
         },
         f"{ROOT}/jobs/{{job}}/news": {
-            "get": known
+            "get": _KNOWN
             | {
                 "summary": "a job each time that it has gone on, until it is over",
                 "parameters": [job_id, LAST],
@@ -169,31 +164,39 @@ def openapi() -> Json:
             },
         },
         f"{ROOT}/news": {
-            "get": known
+            "get": _KNOWN
             | {
                 "summary": "what you are told: jobs that are over (job), first ranks (ranked)",
                 "parameters": [LAST, AFTER],
                 "responses": streams,
             },
         },
-        f"{ROOT}/account": {
-            "get": known
-            | {"summary": "whose token this is", "responses": {"200": {"description": "Whose."}}}
-        },
-        f"{ROOT}/server": {
-            "get": known
-            | {
-                "summary": "`plays`: matches of each pair that it plays by itself; 0 for none",
-                "responses": {"200": {"description": "How it was started."}},
-            }
-        },
-        "/health": {
-            "get": {"summary": "whether it works", "responses": {"200": {"description": "Yes."}}}
-        },
-        "/metrics": {
-            "get": known
-            | {"summary": "for Prometheus", "responses": {"200": {"description": "Counters."}}}
-        },
+    }
+
+
+def _of_the_server() -> dict[str, Json]:
+    """Paths of the server itself, and of whoever asks."""
+
+    def told(summary: str, answer: str) -> dict[str, Json]:
+        return {"summary": summary, "responses": {"200": {"description": answer}}}
+
+    plays = "`plays`: matches of each pair that it plays by itself; 0 for none"
+    return {
+        f"{ROOT}/account": {"get": _KNOWN | told("whose token this is", "Whose.")},
+        f"{ROOT}/server": {"get": _KNOWN | told(plays, "How it was started.")},
+        "/health": {"get": told("whether it works", "Yes.")},
+        "/metrics": {"get": _KNOWN | told("for Prometheus", "Counters.")},
+    }
+
+
+def openapi() -> Json:
+    """The OpenAPI document (3.1)."""
+    of_calls = {
+        f"{ROOT}/{name}": {
+            method: _operation(call, method)
+            for method in (("get", "post") if call.how is How.READ else ("post",))
+        }
+        for name, call in calls().items()
     }
     return {
         "openapi": "3.1.0",
@@ -204,37 +207,16 @@ def openapi() -> Json:
             "words NaN, Infinity and -Infinity; one of several types says which, as "
             '{"Rejection": {...}}.',
         },
-        "paths": paths,
+        "paths": of_calls | _of_jobs() | _of_the_server(),
         "components": {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
     }
 
 
 def page() -> str:
     """The same for people."""
-    rows = []
-    for name, call in calls().items():
-        how = "GET" if call.how is How.READ else "POST"
-        given = ", ".join(
-            f"<b>{html.escape(one)}</b>" if one in call.needed else html.escape(one)
-            for one in call.parameters
-        )
-        rows.append(
-            f"<tr><td>{how} {ROOT}/{name}</td><td>{call.how.value}</td>"
-            f"<td>{call.may.value}</td><td>{given}</td></tr>"
-        )
-    about = "".join(
-        f"<dt>{how.value}</dt><dd>{html.escape(said)}</dd>" for how, said in SAID.items()
-    )
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width"><title>Policy Arena: API</title>'
-        "</head><body><h1>Policy Arena: API</h1>"
-        "<p>Every request but /health and redeem shows a token: "
-        "<code>Authorization: Bearer TOKEN</code>. "
-        f'Programs read <a href="{ROOT}/openapi.json">{ROOT}/openapi.json</a>. '
-        "Parameters in bold are needed; a GET has them in its address (text as it is, the rest as "
-        "JSON), a POST as one JSON object.</p>"
-        f"<dl>{about}</dl><table><thead><tr><th>request</th><th>what it does</th>"
-        "<th>for whom</th><th>parameters</th></tr></thead><tbody>"
-        f"{''.join(rows)}</tbody></table></body></html>"
+    return fill_page(
+        "arena/server/description.j2",
+        root=ROOT,
+        explained=[(how.value, said) for how, said in SAID.items()],
+        calls=[("GET" if one.how is How.READ else "POST", one) for one in calls().values()],
     )

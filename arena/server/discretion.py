@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.wire import faults
-from arena.wire.codec import Json
+from arena.wire.plain import Json
 
 _log = logging.getLogger("arena.server")
 FOLDER, REGISTRY = "HOME", "REGISTRY"

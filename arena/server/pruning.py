@@ -7,7 +7,7 @@ import sqlite3
 import threading
 
 from arena.server.ledger import Ledger
-from arena.server.news import News
+from arena.server.notifications import Notifications
 
 _log = logging.getLogger("arena.server")
 LOOK_SECONDS = 600.0
@@ -15,21 +15,21 @@ LOOK_SECONDS = 600.0
 SOON_SECONDS = 1.0
 """Between two where there is."""
 MOST = 200
-"""Of jobs, and of news, at once: whoever else wants the file waits for milliseconds."""
+"""Of jobs, and of notifications, at once: whoever else wants the file waits for milliseconds."""
 
 
 class Pruning:
-    """A thread of its own that looks for jobs and news that are older than they are kept.
+    """A thread of its own that looks for jobs and notifications that are older than they are kept.
 
-    It is no part of the player's work, which may be one job for hours.
+    It is no part of the job runner's work, which may be one job for hours.
 
     Args:
       ledger: has the jobs.
-      news: has the news.
+      notifications: has the notifications.
     """
 
-    def __init__(self, ledger: Ledger, news: News) -> None:
-        self._parts = (ledger, news)
+    def __init__(self, ledger: Ledger, notifications: Notifications) -> None:
+        self._parts = (ledger, notifications)
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._work, name="pruning", daemon=True)
 

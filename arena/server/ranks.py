@@ -13,7 +13,7 @@ from arena.games.protocol import Game
 from arena.home import Home
 from arena.record import Record
 from arena.server.bell import of_account
-from arena.server.news import News, Rank
+from arena.server.notifications import Notifications, Rank
 from arena.server.state import StateOfHome
 from registry.naming import RESERVED_AUTHORS, author_of
 from registry.values import Status
@@ -22,25 +22,28 @@ _log = logging.getLogger("arena.server")
 LOOK_SECONDS = 5.0
 """Between two looks, of which each may compute a leaderboard."""
 _SHARE = 20.0
-"""Looks take at most one such part of the player's time, however large a leaderboard is."""
+"""Looks take at most one such part of the job runner's time, however large a leaderboard is."""
 
 
 class Ranks:
     """Looks at leaderboards now and then, while somebody waits for a rank.
 
-    For one thread.  Who has a rank already when a home is served for the first time is no news.
+    For one thread.  Who has a rank already when a home is served for the first time
+    is not told of.
 
     Args:
       home: whose leaderboards.
-      news: tells.
+      notifications: tells.
       ring: called with a key of the bell when somebody is told something.
     """
 
-    def __init__(self, home: Home, news: News, ring: Callable[[str], None]) -> None:
-        self._home, self._news, self._ring = home, news, ring
+    def __init__(
+        self, home: Home, notifications: Notifications, ring: Callable[[str], None]
+    ) -> None:
+        self._home, self._notifications, self._ring = home, notifications, ring
         self._state, self._seen = StateOfHome(home), ""
         self._not_before = 0.0
-        self._first = news.none_ranked()
+        self._first = notifications.none_ranked()
 
     def look(self) -> None:
         """Looks where that is due, and tells whose policies have a rank now."""
@@ -59,7 +62,7 @@ class Ranks:
 
     def _look_at(self, game: Game) -> None:
         entrants = self._home.registry.find(game.name, status=Status.QUALIFIED)
-        waiting = self._news.unranked(
+        waiting = self._notifications.unranked(
             game.name,
             (
                 one.ref
@@ -79,7 +82,7 @@ class Ranks:
             for ref in (row.ref, *row.also)
             if ref in waiting
         ]
-        self._news.ranked(found, tell=not self._first)
+        self._notifications.ranked(found, tell=not self._first)
         for name in {"", *(one.author for one in found)}:
             self._ring(of_account(name))
 

@@ -16,15 +16,15 @@ from arena.home import Home
 from arena.office import Office
 from arena.registrar import Registrar
 from arena.server.admission import check_data
+from arena.server.job_runner import JobRunner
 from arena.server.ledger import Job, Ledger, State
-from arena.server.player import Player
 from arena.server.rights import check, handed_in, veiled, veiled_certificate, view_of
 from arena.server.state import StateOfHome
 from arena.server.veil import as_seen_by
 from arena.visibility import hidden_digests
 from arena.wire import faults
 from arena.wire.calls import API, TELLS_A_SECRET, WITHOUT_ACCOUNT, Call, rules
-from arena.wire.codec import Json
+from arena.wire.plain import Json
 from registry.rights import Account, Role
 
 KEPT_ANSWERS = 512
@@ -56,15 +56,17 @@ class Service:
     Args:
       home: what is read and changed.
       ledger: keeps what was asked for.
-      player: does what takes long.
-      wall: says the name of the wall that the player plays behind, or raises `SandboxRefused`.
+      job_runner: does what takes long.
+      wall: says the name of the wall that matches are played behind, or raises `SandboxRefused`.
     """
 
-    def __init__(self, home: Home, ledger: Ledger, player: Player, wall: Callable[[], str]) -> None:
-        self.ledger, self.player = ledger, player
+    def __init__(
+        self, home: Home, ledger: Ledger, job_runner: JobRunner, wall: Callable[[], str]
+    ) -> None:
+        self.ledger, self.job_runner = ledger, job_runner
         self._home, self._wall = home, wall
         self._state = StateOfHome(home)
-        self.discretion = player.discretion
+        self.discretion = job_runner.discretion
         self._changing = threading.Lock()
         self._lock = threading.Lock()
         self._answers: OrderedDict[tuple[str, str, str], Answer] = OrderedDict()
@@ -240,7 +242,7 @@ class Service:
         check(call, account, arguments, registrar)
         if call.name == "register":
             check_data(arguments["submission"], registrar)
-            self.player.check_quota(account, 1)
+            self.job_runner.check_quota(account, 1)
         at = Office(registrar.home) if call.of_office else registrar
         found = getattr(at, call.name)(**arguments)
         if call.name == "register" and account.role is not Role.OPERATOR:
@@ -255,11 +257,11 @@ class Service:
         check(call, account, arguments, self._registrar(account))
         told = json.dumps(document, sort_keys=True)
         if key is None or not self.ledger.known(account.name, key):
-            self.player.check_quota(account, handed_in(call, arguments))
+            self.job_runner.check_quota(account, handed_in(call, arguments))
             self._refuse_a_queue(account, len(told))
         job, new = self.ledger.add(account.name, key, call.name, told, State.WAITING)
         if new:
-            self.player.wake()
+            self.job_runner.wake()
         return job
 
     def _refuse_a_queue(self, account: Account, size: int) -> None:
@@ -294,7 +296,7 @@ class Service:
         """A job as JSON."""
         told: dict[str, Json] = {"job": job.id, "method": job.method, "state": job.state.value}
         if job.state is State.RUNNING:
-            progress = self.player.progress(job.id)
+            progress = self.job_runner.progress(job.id)
             told["progress"] = [progress.done, progress.wanted]
             told["changes"] = progress.changes
         if job.state is State.WAITING:
@@ -314,7 +316,7 @@ class Service:
         """
         self._state.word()
         self._home.registry.current_season()
-        good = self.player.alive
+        good = self.job_runner.alive
         return {"status": "ok" if good else "the player has ended", "api": API, "rules": rules()}
 
     def close(self) -> None:

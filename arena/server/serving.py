@@ -1,4 +1,4 @@
-"""Opens a home, starts the player, and answers requests until the process is told to stop."""
+"""Opens a home, starts the job runner, and answers requests until the process is told to stop."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from arena.local import Arena
 from arena.server.app import Api
 from arena.server.bell import Bell
 from arena.server.connection import PromptConnection
+from arena.server.job_runner import DAY, JobRunner
 from arena.server.ledger import FILE, Ledger
 from arena.server.limits import A_SECOND, Application, Limited, Message, Receive, Send
 from arena.server.listening import listener
-from arena.server.news import News
-from arena.server.player import DAY, Player
+from arena.server.notifications import Notifications
 from arena.server.pruning import Pruning
 from arena.server.public import Public
 from arena.server.ranks import Ranks
@@ -104,11 +104,11 @@ class Server:
         self._held.__enter__()
         self._ledger = Ledger(home.path / FILE)
         self.bell = bell = Bell()
-        self._news = News(home.path / FILE)
-        self._ledger.reopen()  # which may end jobs, and that is news
-        self._ranks = Ranks(home, self._news, bell.ring)
-        self._pruning = Pruning(self._ledger, self._news)
-        self.player = Player(
+        self._notifications = Notifications(home.path / FILE)
+        self._ledger.reopen()  # which may end jobs, and whoever asked is told
+        self._ranks = Ranks(home, self._notifications, bell.ring)
+        self._pruning = Pruning(self._ledger, self._notifications)
+        self.job_runner = JobRunner(
             self._arena,
             self._ledger,
             bell.ring,
@@ -118,16 +118,16 @@ class Server:
         )
         wall = _Wall(self._arena)
         wall.look()
-        self._service = Service(home, self._ledger, self.player, wall)
+        self._service = Service(home, self._ledger, self.job_runner, wall)
         self._public = Public(home) if serving.pages else None
-        streams = Streams(self._service, bell, self._news)
+        streams = Streams(self._service, bell, self._notifications)
         served = Api(self._service, bell, streams, self._public).app()
         api = Limited(served, a_second=serving.rate)
         self.app: Application = _beside(api, serving) if serving.pages else api
 
     def start(self) -> None:
         """Begins to play, and to forget what is old."""
-        self.player.start()
+        self.job_runner.start()
         self._pruning.start()
 
     def run(self, address: str, port: int, announce: Callable[[str], None]) -> None:
@@ -153,14 +153,14 @@ class Server:
             self.close()
 
     def close(self) -> None:
-        """Stops the player and closes everything."""
-        self.player.stop()
+        """Stops the job runner and closes everything."""
+        self.job_runner.stop()
         self._pruning.stop()
         self._service.close()
         if self._public is not None:
             self._public.close()
         self._ranks.close()
-        self._news.close()
+        self._notifications.close()
         self._ledger.close()
         self._held.__exit__(None, None, None)
 
@@ -197,7 +197,7 @@ class InThread:
 
 
 class _Listening(uvicorn.Server):
-    """Answers for a server; once that stops, nobody is kept waiting for news.
+    """Answers for a server; once that stops, nobody is kept waiting for notifications.
 
     What uvicorn cuts off it answers with 500, which tells a client to give up.
     """

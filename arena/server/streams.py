@@ -16,7 +16,7 @@ from arena.errors import KNOWN, QuotaSpent
 from arena.server.bell import Bell, aside, of_account
 from arena.server.ledger import Job, State
 from arena.server.limits import Message, Receive, Send
-from arena.server.news import News
+from arena.server.notifications import Notifications
 from arena.server.service import Service
 from registry.rights import Account, Role
 
@@ -36,15 +36,15 @@ class Streams:
     Args:
       service: knows accounts and jobs.
       bell: rung when something has changed.
-      news: what accounts are told.
+      notifications: what accounts are told.
     """
 
-    def __init__(self, service: Service, bell: Bell, news: News) -> None:
-        self._service, self._bell, self._news = service, bell, news
+    def __init__(self, service: Service, bell: Bell, notifications: Notifications) -> None:
+        self._service, self._bell, self._notifications = service, bell, notifications
         self._open: Counter[str] = Counter()
         self._lock = threading.Lock()
 
-    async def of_news(self, account: Account, token: str, after: int | None) -> Stream:
+    async def of_notifications(self, account: Account, token: str, after: int | None) -> Stream:
         """Everything that an account is told after some number, without end.
 
         Args:
@@ -55,8 +55,8 @@ class Streams:
         Raises:
           QuotaSpent: too many streams are open.
         """
-        known = await aside(self._news.latest) if after is None else after
-        return self._stream(account, self._news_after(account, token, known))
+        known = await aside(self._notifications.latest) if after is None else after
+        return self._stream(account, self._notifications_after(account, token, known))
 
     async def of_job(self, account: Account, token: str, job: Job, seen: str) -> Stream:
         """A job each time that it has gone on, until it is over.
@@ -90,10 +90,12 @@ class Streams:
 
         return Stream(told, left)
 
-    async def _news_after(self, account: Account, token: str, number: int) -> AsyncIterator[str]:
+    async def _notifications_after(
+        self, account: Account, token: str, number: int
+    ) -> AsyncIterator[str]:
         yield _BEGINNING
         yield f"id: {number}\n\n"  # who is cut off before anything happens knows where that was
-        found = await aside(self._news.since, account, number)
+        found = await aside(self._notifications.since, account, number)
         # Operators are told of everybody's ranks: every author's rings for them too.
         key = of_account("" if account.role is Role.OPERATOR else account.name)
         while await self._still_good(account, token):
@@ -103,10 +105,10 @@ class Streams:
             if not found:
                 yield _BEAT
             await self._bell.heard(key, self._anything_after(account, number), BEAT_SECONDS)
-            found = await aside(self._news.since, account, number)
+            found = await aside(self._notifications.since, account, number)
 
     def _anything_after(self, account: Account, number: int) -> Callable[[], bool]:
-        return lambda: bool(self._news.since(account, number))
+        return lambda: bool(self._notifications.since(account, number))
 
     async def _job_after(
         self, account: Account, token: str, job: Job, seen: str
@@ -132,7 +134,7 @@ class Streams:
         """A state of a job: another one has another name."""
         if job.state is not State.RUNNING:
             return job.state.value
-        return f"{job.state.value}-{self._service.player.progress(job.id).changes}"
+        return f"{job.state.value}-{self._service.job_runner.progress(job.id).changes}"
 
     async def _still_good(self, account: Account, token: str) -> bool:
         """Whether to go on: an account that is shut, or has another role now, is told no more.

@@ -124,9 +124,9 @@ class MatchStore:
         with self._database.reading() as connection:
             return queries.find(connection, prefix.lower(), limit)
 
-    def find_ids(self, prefix: str, limit: int = 20) -> list[str]:
+    def find_ids(self, prefix: str) -> list[str]:
         """The ids of `find`."""
-        return [match.id for match in self.find(prefix, limit)]
+        return [match.id for match in self.find(prefix)]
 
     def matches(
         self,

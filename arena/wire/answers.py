@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from arena.wire.codec import Codec, Json, Malformed, documented
+from arena.wire.plain import Codec, Json, Malformed, documented
 from registry.rights import Role
 
 STATES = frozenset({"waiting", "running", "done", "failed", "cancelled"})

@@ -17,7 +17,8 @@ from typing import Any, get_args
 from arena.errors import BadRequest
 from arena.games import GAMES
 from arena.seam import AnyArena, Operations
-from arena.wire.codec import Codec, Json, Malformed, codec, documented, hints_of
+from arena.wire.codec import codec, hints_of
+from arena.wire.plain import Codec, Json, Malformed, documented
 from registry.rights import Role
 
 API = 1

@@ -12,69 +12,28 @@ and the words of its errors are for programmers.
 from __future__ import annotations
 
 import enum
-import math
 import types
 import typing
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from datetime import datetime
 from functools import cache
-from typing import Any, NoReturn, Union, get_args, get_origin, get_type_hints
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
-Json = Any
-"""None, bool, int, float (finite), str, list of these, or dict of these by str."""
-_NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+from arena.wire.plain import (
+    NOT_FINITE,
+    Codec,
+    Json,
+    Malformed,
+    decode_float,
+    decode_text,
+    documented,
+    encode_float,
+    refuse,
+)
+from arena.wire.values import SPECIAL
+
 _SEQUENCES = (Sequence, Iterable, Collection)
-DEEPEST = 64
-"""Levels of an open value; deeper ones are refused before Python's own limit is near."""
-
-
-class Malformed(Exception):
-    """A document does not fit its type; the message says where and what is wanted."""
-
-    def __init__(self, wanted: str, *place: str) -> None:
-        super().__init__(wanted, *place)
-        self.wanted, self.place = wanted, place
-
-    def inside(self, step: str) -> Malformed:
-        """The same, seen from one level further out."""
-        return Malformed(self.wanted, step, *self.place)
-
-    def __str__(self) -> str:
-        where = ".".join(self.place)
-        return f"{where}: {self.wanted}" if where else self.wanted
-
-
-@dataclass(frozen=True, slots=True)
-class Codec:
-    """How values of one type cross the wire.
-
-    Attributes:
-      encode: a value as JSON.
-      decode: the inverse; raises `Malformed`.
-      schema: a JSON schema of what `encode` returns.
-      textual: whether what is encoded is text or nothing, so that it can stand in an address as it
-        is.
-    """
-
-    encode: Callable[[Any], Json]
-    decode: Callable[[Json], Any]
-    schema: Mapping[str, Json]
-    textual: bool = False
-
-
-Special = Callable[[Any], "Codec | None"]
-_SPECIAL: list[Special] = []
-
-
-def special(make: Special) -> Special:
-    """Registers a maker of codecs for types that annotations do not describe."""
-    _SPECIAL.append(make)
-    return make
-
-
-def _refuse(wanted: str) -> NoReturn:
-    raise Malformed(wanted)
 
 
 @cache
@@ -84,10 +43,8 @@ def codec(of: Any) -> Codec:
     Raises:
       TypeError: no value of that type crosses the wire.
     """
-    import arena.wire.values  # noqa: F401 - the special ones register themselves
-
-    for make in _SPECIAL:
-        found = make(of)
+    for make in SPECIAL:
+        found = make(of, codec)
         if found is not None:
             return found
     origin = get_origin(of)
@@ -111,60 +68,29 @@ def codec(of: Any) -> Codec:
 # Plain values.
 
 
-def decode_text(value: Json) -> str:
-    """Text that can be written as UTF-8: no half of a pair of surrogates."""
-    if not isinstance(value, str):
-        _refuse("text is wanted")
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        _refuse("text is wanted that is Unicode")
-    return value
-
-
 def _truth(value: Json) -> bool:
-    return value if isinstance(value, bool) else _refuse("true or false is wanted")
+    return value if isinstance(value, bool) else refuse("true or false is wanted")
 
 
 def _whole(value: Json) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
-        _refuse("a whole number is wanted")
+        refuse("a whole number is wanted")
     return value
-
-
-def encode_float(value: float) -> Json:
-    """A float; what JSON has no number for is a word."""
-    value = float(value)
-    if math.isfinite(value):
-        return value
-    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-
-
-def decode_float(value: Json) -> float:
-    """The inverse of `encode_float`."""
-    if isinstance(value, str) and value in _NOT_FINITE:
-        return _NOT_FINITE[value]
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        _refuse("a number is wanted")
-    try:
-        return float(value)
-    except OverflowError:
-        _refuse("a number is wanted that a float can hold")
 
 
 def _moment(value: Json) -> datetime:
     try:
         return datetime.fromisoformat(decode_text(value))
     except ValueError:
-        _refuse("a time is wanted, such as 2026-01-31T12:00:00+00:00")
+        refuse("a time is wanted, such as 2026-01-31T12:00:00+00:00")
 
 
 def _nothing(value: Json) -> None:
     if value is not None:
-        _refuse("nothing (null) is wanted")
+        refuse("nothing (null) is wanted")
 
 
-_NUMBER = {"anyOf": [{"type": "number"}, {"enum": list(_NOT_FINITE)}]}
+_NUMBER = {"anyOf": [{"type": "number"}, {"enum": list(NOT_FINITE)}]}
 _PLAIN: dict[Any, Codec] = {
     str: Codec(decode_text, decode_text, {"type": "string"}, textual=True),
     bool: Codec(bool, _truth, {"type": "boolean"}),
@@ -181,7 +107,7 @@ def _enum(of: type[enum.Enum]) -> Codec:
 
     def decode(value: Json) -> enum.Enum:
         found = known.get(value) if isinstance(value, str) else None
-        return found if found is not None else _refuse(f"one of {', '.join(known)} is wanted")
+        return found if found is not None else refuse(f"one of {', '.join(known)} is wanted")
 
     schema = {"type": "string", "enum": list(known)}
     return Codec(lambda value: str(of(value).value), decode, schema, textual=True)
@@ -191,12 +117,7 @@ def _enum(of: type[enum.Enum]) -> Codec:
 
 
 def _listed(value: Json) -> list[Json]:
-    return value if isinstance(value, list) else _refuse("a list is wanted")
-
-
-def documented(value: Json) -> dict[str, Json]:
-    """A JSON object, or a `Malformed`."""
-    return value if isinstance(value, dict) else _refuse("an object is wanted")
+    return value if isinstance(value, list) else refuse("a list is wanted")
 
 
 def _each(of: Codec, values: list[Json]) -> Iterable[Any]:
@@ -227,7 +148,7 @@ def _tuple(items: tuple[Any, ...]) -> Codec:
     def decode(value: Json) -> tuple[Any, ...]:
         found = _listed(value)
         if len(found) != len(parts):
-            _refuse(f"a list of {len(parts)} is wanted")
+            refuse(f"a list of {len(parts)} is wanted")
         return tuple(next(iter(_each(of, [one]))) for of, one in zip(parts, found, strict=True))
 
     size = {"minItems": len(parts), "maxItems": len(parts)}
@@ -295,7 +216,7 @@ def _union(members: tuple[Any, ...]) -> Codec:
     def decode(value: Json) -> Any:
         found = documented(value)
         if len(found) != 1 or not found.keys() <= by_name.keys():
-            _refuse(f"an object with one of {', '.join(by_name)} is wanted")
+            refuse(f"an object with one of {', '.join(by_name)} is wanted")
         ((name, told),) = found.items()
         try:
             return by_name[name].decode(told)
@@ -348,7 +269,7 @@ def _record(of: type[Any]) -> Codec:
         found = documented(value)
         strange = [*(found.keys() - parts.keys()), *(needed - found.keys())]
         if strange:
-            _refuse(f"an object with {', '.join(parts)} is wanted (see {min(strange)!r:.80})")
+            refuse(f"an object with {', '.join(parts)} is wanted (see {min(strange)!r:.80})")
         made = {}
         for name, told in found.items():
             try:
@@ -358,7 +279,7 @@ def _record(of: type[Any]) -> Codec:
         try:
             return of(**made)
         except ValueError as error:
-            _refuse(f"it is no {of.__name__}: {error}")
+            refuse(f"it is no {of.__name__}: {error}")
 
     schema = {
         "title": of.__name__,

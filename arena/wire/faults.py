@@ -15,7 +15,7 @@ from arena.errors import (
     ServerFault,
     UsageFault,
 )
-from arena.wire.codec import Json
+from arena.wire.plain import Json
 from registry.display import shown
 from registry.errors import MalformedName, RegistryUnavailable, UnknownPolicy
 

@@ -5,22 +5,22 @@ from __future__ import annotations
 import base64
 import binascii
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, get_args, get_origin
 
-from arena.wire.codec import (
+from arena.wire.plain import (
     DEEPEST,
     Codec,
     Json,
     Malformed,
-    codec,
     decode_float,
     decode_text,
     documented,
     encode_float,
-    special,
 )
 
+Maker = Callable[[Any], Codec]
+"""The codec of a type, for the parts of a special one."""
 MARK = "~"
 """Key of an object that stands for what JSON has not: ["tuple", [...]], ["float", "NaN"], ..."""
 LARGEST_ARRAY = 1 << 28
@@ -103,15 +103,13 @@ _BYTES = Codec(_encode_bytes, _decode_bytes, {"type": "string", "contentEncoding
 _OPEN = Codec(encode_open, decode_open, {})
 
 
-@special
-def _bytes_and_open_values(of: Any) -> Codec | None:
+def _bytes_and_open_values(of: Any, codec: Maker) -> Codec | None:
     if of is bytes:
         return _BYTES
     return _OPEN if of is Any or of is object else None
 
 
-@special
-def _game(of: Any) -> Codec | None:
+def _game(of: Any, codec: Maker) -> Codec | None:
     """A game crosses by its name; both sides have its rules."""
     from arena.errors import UnknownGame
     from arena.games import game
@@ -131,8 +129,7 @@ def _game(of: Any) -> Codec | None:
     return Codec(lambda one: one if isinstance(one, str) else one.name, decode, name, textual=True)
 
 
-@special
-def _array(of: Any) -> Codec | None:
+def _array(of: Any, codec: Maker) -> Codec | None:
     """An array: its shape, and its numbers as little-endian bytes, row by row."""
     import numpy as np
 
@@ -176,8 +173,7 @@ def _array(of: Any) -> Codec | None:
     return Codec(encode, decode, schema)
 
 
-@special
-def _named_lists(of: Any) -> Codec | None:
+def _named_lists(of: Any, codec: Maker) -> Codec | None:
     """Lists that are shown as tables, and what belongs to them."""
     from arena.listings import Matches, Policies
 
@@ -204,3 +200,12 @@ def _named_lists(of: Any) -> Codec | None:
         decode,
         {"type": "object", "properties": parts, "required": sorted(parts)},
     )
+
+
+SPECIAL: tuple[Callable[[Any, Maker], Codec | None], ...] = (
+    _bytes_and_open_values,
+    _game,
+    _array,
+    _named_lists,
+)
+"""Each makes the codec of a type that annotations do not describe; None where it is another's."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import streamlit as st
@@ -223,6 +223,45 @@ def _player(stored: Stored) -> None:
     follow()
 
 
+@dataclass(frozen=True, slots=True)
+class _Position:
+    """Which step of a match is shown; it stands in the session.
+
+    Attributes:
+      key: of the session, of the step.
+      playing: key of the session under which it stands whether the replay moves by itself.
+      last: step of the match.
+    """
+
+    key: str
+    playing: str
+    last: int
+
+    @property
+    def at(self) -> int:
+        """The step."""
+        return int(st.session_state[self.key])
+
+    def go(self, to: int) -> None:
+        """To a step, or the nearest there is."""
+        st.session_state[self.key] = min(max(to, 1), self.last)
+
+    def move(self, by: int) -> None:
+        """Some steps on, or back."""
+        self.go(self.at + by)
+
+    def pick(self, _: int, column: int) -> None:
+        """To the step that was clicked in a chart."""
+        self.go(column)
+
+    def play(self) -> None:
+        """Begins to move, or stops; at the end it begins anew."""
+        st.session_state[self.playing] = not st.session_state.get(self.playing)
+        st.session_state.pop(f"{self.playing}_since", None)
+        if self.at >= self.last:
+            self.go(1)
+
+
 def _moves(stored: Stored, playing: str) -> None:
     """The score, and what happened at one point of the match.
 
@@ -235,50 +274,17 @@ def _moves(stored: Stored, playing: str) -> None:
     if not events:
         st.info("The match was forfeited before anything was played.")
     last = max(len(events), forfeit.step if forfeit else 1)
-    key = f"at_{stored.result.match.id}"
-    _led_to(key, forfeit.step if forfeit else 1, last)
-
-    def go(to: int) -> None:
-        st.session_state[key] = min(max(to, 1), last)
-
-    def move(by: int) -> None:
-        go(st.session_state[key] + by)
-
-    def jump(_: int, column: int) -> None:
-        go(column)
-
-    def play() -> None:
-        st.session_state[playing] = not st.session_state.get(playing)
-        st.session_state.pop(f"{playing}_since", None)
-        if st.session_state[key] >= last:
-            go(1)
-
-    width = stored.game.telling.window
-    _advance(playing, lambda: move(width))
-    at = int(st.session_state[key])
-    st.session_state[f"{key}_drawn"] = str(at)
+    position = _Position(f"at_{stored.result.match.id}", playing, last)
+    _led_to(position.key, forfeit.step if forfeit else 1, last)
+    telling = stored.game.telling
+    _advance(playing, lambda: position.move(telling.window))
+    at = position.at
+    st.session_state[f"{position.key}_drawn"] = str(at)
     if at >= last:
         st.session_state[playing] = False
     if last > 1:
-        moving = bool(st.session_state.get(playing))
-        with st.container(horizontal=True, vertical_alignment="bottom"):
-            earlier, later = ":material/chevron_left:", ":material/chevron_right:"
-            icon = ":material/pause:" if moving else ":material/play_arrow:"
-            st.button("Pause" if moving else "Play", icon=icon, on_click=play, shortcut="K")
-            st.button("Earlier", icon=earlier, on_click=move, args=(-width,), shortcut="J")
-            st.slider(f"{step.capitalize()}", 1, last, key=key, width="stretch")
-            st.button("Later", icon=later, on_click=move, args=(width,), shortcut="L")
-            st.selectbox("Speed", list(SPEEDS), key="replay_speed", width=110)
-            if forfeit:
-                icon = ":material/error:"
-                st.button("To the fault", icon=icon, on_click=go, args=(forfeit.step,))
-        link = navigate.address(
-            "replay", game=stored.game.name, match=stored.result.match.id, at=str(at)
-        )
-        st.markdown(f"[Link to {step} {at:,}]({link})", width="content")
-    names = stored.seats
-    telling = stored.game.telling
-    st.html(telling.picture(events, at, names, forfeit))
+        _controls(stored, position)
+    st.html(telling.picture(events, at, stored.seats, forfeit))
     pointed(
         running_score(
             stored.account.totals,
@@ -289,16 +295,38 @@ def _moves(stored: Stored, playing: str) -> None:
             forfeit=forfeit,
         ),
         key=f"score_{stored.result.match.id}",
-        on_pick=jump,
+        on_pick=position.pick,
         address={"at": str(at)} if last > 1 else None,
     )
     if events:
-        _habits(telling, events, names)
+        _habits(telling, events, stored.seats)
         if telling.window == 1:
             with st.expander(f"All {step}s", icon=":material/list:"):
                 rows = [telling.row(event) for event in events]
                 st.dataframe(pa.Table.from_pylist(rows), hide_index=True)
                 st.caption(telling.legend)
+
+
+def _controls(stored: Stored, position: _Position) -> None:
+    """What moves through a match, and a link to where it stands."""
+    step, width, forfeit = stored.game.step, stored.game.telling.window, stored.forfeit
+    moving = bool(st.session_state.get(position.playing))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        earlier, later = ":material/chevron_left:", ":material/chevron_right:"
+        icon = ":material/pause:" if moving else ":material/play_arrow:"
+        st.button("Pause" if moving else "Play", icon=icon, on_click=position.play, shortcut="K")
+        st.button("Earlier", icon=earlier, on_click=position.move, args=(-width,), shortcut="J")
+        st.slider(f"{step.capitalize()}", 1, position.last, key=position.key, width="stretch")
+        st.button("Later", icon=later, on_click=position.move, args=(width,), shortcut="L")
+        st.selectbox("Speed", list(SPEEDS), key="replay_speed", width=110)
+        if forfeit:
+            icon = ":material/error:"
+            st.button("To the fault", icon=icon, on_click=position.go, args=(forfeit.step,))
+    at = position.at
+    link = navigate.address(
+        "replay", game=stored.game.name, match=stored.result.match.id, at=str(at)
+    )
+    st.markdown(f"[Link to {step} {at:,}]({link})", width="content")
 
 
 def _led_to(key: str, usual: int, last: int) -> None:

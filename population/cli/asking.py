@@ -53,7 +53,7 @@ _WORDS = (
 )
 _PACE_NAMES = ("timeout_seconds", "parallel", "context_tokens")
 _WORD_NAMES = ("temperature", "max_output_tokens", "thinking")
-_SPENDING = ("max_cost", "max_calls", "max_tokens", "price")
+SPENDING = ("max_cost", "max_calls", "max_tokens", "price")
 """Parameters of the options that limit what a run spends."""
 _ONE_BY_ONE = ("zero-shot", "linear")
 """Oracles that need an answer before they ask again: of them no two calls are under way at once."""
@@ -120,12 +120,15 @@ def refuse_given(where: str, *names: str) -> None:
         raise UsageFault(f"{where}, {_nothing(given)}")
 
 
-def refuse_idle(oracle: OracleChoice, *, shaping: Collection[str] = ()) -> None:
+def refuse_idle(
+    oracle: OracleChoice, *, shaping: Collection[str] = (), chosen: bool = True
+) -> None:
     """Refuses options that were given and do nothing for the oracle or the model that was chosen.
 
     Args:
       oracle: that was chosen.
       shaping: parameters that do something for this command all the same.
+      chosen: whether this command chooses them; else they are those of a stored run.
 
     Raises:
       UsageFault: there are some.
@@ -136,9 +139,11 @@ def refuse_idle(oracle: OracleChoice, *, shaping: Collection[str] = ()) -> None:
     reasons = []
     if by_oracle:
         told = _nothing(by_oracle)
-        reasons.append(f"with the oracle {oracle.name}, {told}, or choose another with --oracle")
+        other = ", or choose another with --oracle" if chosen else ""
+        reasons.append(f"with the oracle {oracle.name}, {told}{other}")
     if by_model:
-        reasons.append(f"{why}, so {_nothing(by_model)}, or choose another with --model")
+        other = ", or choose another with --model" if chosen else ""
+        reasons.append(f"{why}, so {_nothing(by_model)}{other}")
     if reasons:
         raise UsageFault("; ".join(reasons))
 
@@ -147,7 +152,7 @@ def _idle_for_oracle(oracle: OracleChoice) -> set[str]:
     """Parameters that do nothing for the oracle, whoever writes its programs."""
     idle = {*oracle.idle_options()}
     if oracle.trains:
-        return idle | {*_WORD_NAMES, *_PACE_NAMES, *_SPENDING}
+        return idle | {*_WORD_NAMES, *_PACE_NAMES, *SPENDING}
     one_by_one = {"parallel"} if oracle.name in _ONE_BY_ONE else set()
     return (idle & {"drafts", "refinements"}) | one_by_one
 
@@ -159,7 +164,7 @@ def _idle_for_model(oracle: OracleChoice) -> tuple[str, set[str]]:
     if oracle.trains:
         return "", set()
     if not oracle.writes_with_a_model:
-        idle = {"opponents", "shown", *_WORD_NAMES, *_PACE_NAMES, *_SPENDING}
+        idle = {"opponents", "shown", *_WORD_NAMES, *_PACE_NAMES, *SPENDING}
         return f"{oracle.model} asks no model", idle
     recorded = [one for one in names_of(oracle.model) if one.startswith("recorded:")]
     if len(recorded) == len(names_of(oracle.model)):  # it costs nothing; its calls are counted

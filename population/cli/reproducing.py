@@ -12,6 +12,7 @@ from arena.cli.walls import sandbox_options
 from arena.cli.workers import workers_options
 from arena.errors import UsageFault
 from arena.games import GAMES
+from population.cli.asking import SPENDING, refuse_given
 from population.cli.running import spending_options
 
 if TYPE_CHECKING:
@@ -92,6 +93,8 @@ def reproduce(
         raise UsageFault(f"--model is for language models; CSRO by {model} needs no option")
     if model and without_runs:
         raise UsageFault("--model runs CSRO, and --no-runs does not: give one of them")
+    if not model:
+        refuse_given("without --model nobody is asked", *SPENDING)
     seeds = seeds or (QUICK_SEEDS if quick else SEEDS)
     wanted = Wanted(
         game,

@@ -29,6 +29,45 @@ if TYPE_CHECKING:
 # What the commands do is imported where they do it: their help would take four times as long.
 
 
+def _shown_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds --opponents and --filter, as `opponents` and `shown`."""
+    opponents = click.option(
+        "--opponents",
+        default="code",
+        show_default=True,
+        type=click.Choice(["none", "code", "description"]),
+        help="What of the opponents the model is shown.",
+    )
+    shown = click.option(
+        "--filter",
+        "shown",
+        default="top-k:5",
+        show_default=True,
+        metavar="all|top-k:N|min-support:P",
+        help="Which opponents it is shown.",
+    )
+    return opponents(shown(function))
+
+
+def _search_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds --refinements and --drafts: how long is searched."""
+    refinements = click.option(
+        "--refinements",
+        default=10,
+        show_default=True,
+        type=click.IntRange(0),
+        help="M: most refinements of a candidate (alpha-evolve: generations).",
+    )
+    drafts = click.option(
+        "--drafts",
+        default=10,
+        show_default=True,
+        type=click.IntRange(1),
+        help="N: candidates of best-of-n.",
+    )
+    return refinements(drafts(function))
+
+
 def oracle_options(function: Callable[..., Any], usual: str = "linear") -> Callable[..., Any]:
     """Adds the options that choose the oracle, the usual one by default, as `oracle`."""
 
@@ -46,35 +85,8 @@ def oracle_options(function: Callable[..., Any], usual: str = "linear") -> Calla
         help="What writes the programs [default: gemini where a key is set, else grammar]; several "
         "models with commas between them take turns.",
     )
-    @click.option(
-        "--opponents",
-        default="code",
-        show_default=True,
-        type=click.Choice(["none", "code", "description"]),
-        help="What of the opponents the model is shown.",
-    )
-    @click.option(
-        "--filter",
-        "shown",
-        default="top-k:5",
-        show_default=True,
-        metavar="all|top-k:N|min-support:P",
-        help="Which opponents it is shown.",
-    )
-    @click.option(
-        "--refinements",
-        default=10,
-        show_default=True,
-        type=click.IntRange(0),
-        help="M: most refinements of a candidate (alpha-evolve: generations).",
-    )
-    @click.option(
-        "--drafts",
-        default=10,
-        show_default=True,
-        type=click.IntRange(1),
-        help="N: candidates of best-of-n.",
-    )
+    @_shown_options
+    @_search_options
     @training_options
     @asking_options
     @wraps(function)
@@ -243,7 +255,9 @@ def resume(
 
     with session.arena(wall, workers) as arena:
         runs = runs_of(session)
-        record = at_pace(runs.get(run_name), pace)
+        record = runs.get(run_name)
+        refuse_idle(record.config.oracle, chosen=False)
+        record = at_pace(record, pace)
         if record.state is RunState.FINISHED:
             answer(session, record, told_again(arena, runs, run_name), {})
         else:

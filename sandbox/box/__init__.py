@@ -8,5 +8,5 @@ outside it, numpy excepted (and only for policies).
                         +-----------------socket-----------------+
 
 The referee holds the game's table and everything secret.  The zygote is forked from it before
-the first job arrives, so what is forked from the zygote has nothing to leak.
+the first order arrives, so what is forked from the zygote has nothing to leak.
 """

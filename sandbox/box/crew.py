@@ -67,7 +67,7 @@ class Crew:
         self._watch.guard(self.workers, limits, charged=self._charged)
         return hired
 
-    def give_job(self, worker: Worker, header: dict[str, Any], body: bytes) -> None:
+    def give_order(self, worker: Worker, header: dict[str, Any], body: bytes) -> None:
         """Sends a worker its program; it is sealed, and has run nothing of the policy yet.
 
         Raises:
@@ -81,7 +81,7 @@ class Crew:
             while sealed and rest:
                 rest = rest[os.write(worker.down, rest) :]
         except (OSError, WorkerFault) as error:
-            raise BoxBroken(f"a worker took no job: {error}") from error
+            raise BoxBroken(f"a worker took no order: {error}") from error
         if not sealed:
             raise BoxBroken(f"a worker could not be sealed: {said.decode('utf-8', 'replace')}")
         os.set_blocking(worker.down, False)  # a policy that stops reading must not stop us

@@ -30,8 +30,8 @@ class Worker:
       waited: seconds that the referee has waited for it.
       cpu_total: processor seconds in all, once it is buried.
       cpu_before, starved_before, crowd_before: clocks when its matches began.
-      given: where its processor clock stood when it got its job; None before, once it has answered,
-        and where the clock cannot be trusted (`clocks.steady_seconds`).
+      given: where its processor clock stood when it got its order; None before, once it has
+        answered, and where the clock cannot be trusted (`clocks.steady_seconds`).
       asked: the step of the watch in which that clock was read last while another worker was
         waited for, and where it stood; None where nobody looked.
     """

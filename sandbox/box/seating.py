@@ -158,7 +158,7 @@ class Seating:
             some = missing[start : start + self._block.at_once]
             workers = self._crew.hire([(self._zygote(number), ()) for number in some])
             for worker, number in zip(workers, some, strict=True):
-                self._crew.give_job(worker, self._header("compile", 0), sources[number])
+                self._crew.give_order(worker, self._header("compile", 0), sources[number])
             for worker, number in zip(workers, some, strict=True):
                 compiled[number] = self._compiled(worker)
                 self._programs.keep(sources[number], compiled[number])
@@ -183,7 +183,7 @@ class Seating:
         source = self._block.programs[program]
         body = struct.pack(f"<{len(seeds)}Q", *seeds) + LENGTH.pack(len(source)) + source + code
         try:
-            self._crew.give_job(worker, self._header("play", len(seeds)), body)
+            self._crew.give_order(worker, self._header("play", len(seeds)), body)
         except WorkerFault as fault:
             raise BoxBroken(f"a worker did not get as far as its seal: {fault.text}") from fault
 

@@ -38,7 +38,7 @@ from .unrest import SALT_BYTES, unrest
 from .world import World
 
 SEALED = b"sealed"
-"""Said before any job is read: from here on, whatever happens is the policy's doing."""
+"""Said before any order is read: from here on, whatever happens is the policy's doing."""
 ASK_TEXT = 0
 LENGTH = struct.Struct("<I")
 TEXT_HEADER = struct.Struct("<BI")
@@ -62,7 +62,7 @@ def _read_exactly(incoming: int, size: int) -> bytes:
     return b"".join(parts)
 
 
-def _receive_job(incoming: int) -> tuple[dict[str, Any], bytes]:
+def _receive_order(incoming: int) -> tuple[dict[str, Any], bytes]:
     (length,) = LENGTH.unpack(_read_exactly(incoming, LENGTH.size))
     header = json.loads(_read_exactly(incoming, length))
     return header, _read_exactly(incoming, header["bytes"])
@@ -73,7 +73,7 @@ def _load_code(error: BaseException) -> int:
 
 
 def compile_program(source: bytes, message_chars: int) -> bytes:
-    """The answer to a job that asks to compile; runs nothing of the program."""
+    """The answer to an order to compile; runs nothing of the program."""
     try:
         text = source.decode("utf-8", "surrogatepass")
         code, body = 0, marshal.dumps(compile(text, FILE_NAME, "exec", dont_inherit=True))
@@ -213,8 +213,8 @@ def serve(table: Any, world: World, stir: Callable[[], None], sealed: bool) -> N
 
 
 def work(table: Any, world: World, stir: Callable[[], None], incoming: int, outgoing: int) -> None:
-    """Does one job; returns once the pipe to read from is closed."""
-    header, body = _receive_job(incoming)
+    """Carries out one order; returns once the pipe to read from is closed."""
+    header, body = _receive_order(incoming)
     sys.path.clear()
     if header["task"] == "compile":
         _write_all(outgoing, compile_program(body, header["message_chars"]))

@@ -46,9 +46,9 @@ def live(cradle: Cradle, seal: Seal) -> NoReturn:
     try:
         kernel.die_with_parent()
         preload(PRELOADED)
-        job = _until_sealed(cradle, seal)
+        order = _until_sealed(cradle, seal)
         del cradle, seal  # a policy may look at this frame
-        worker.serve(*job)
+        worker.serve(*order)
     except BaseException:  # noqa: BLE001 - the referee sees the end; people see this
         traceback.print_exc()
     finally:

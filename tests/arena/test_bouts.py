@@ -1,4 +1,4 @@
-"""A job becomes a block with no more processes than its deals need."""
+"""A chunk becomes a block with no more processes than its deals need."""
 
 from contextlib import closing
 from dataclasses import replace
@@ -7,7 +7,7 @@ import pytest
 
 from arena.bouts import block_of, play_in_box
 from arena.games import game
-from arena.plan import Player, bout_of, box_job
+from arena.plan import Player, bout_of, box_chunk
 from arena.values import Match
 from sandbox.box.occupants import seating_plan
 from sandbox.process import ProcessWall
@@ -31,12 +31,12 @@ def duplicates(name, deals):
         bout_of(Match(name, 1, *pair, number), SEEDS, as_they_are)
         for number, pair in enumerate(seats)
     ]
-    return box_job(name, bouts, players, shared=True)
+    return box_chunk(name, bouts, players, shared=True)
 
 
-def workers(job):
+def workers(chunk):
     """How many processes play each program."""
-    block = block_of(game(job.game), job, Limits())
+    block = block_of(game(chunk.game), chunk, Limits())
     matches = [
         (match.deal_seed, *((seat.program, seat.seed) for seat in match.seats))
         for match in block.matches
@@ -50,16 +50,16 @@ def test_halves_of_a_duplicate_share_a_process_where_nothing_is_dealt(name, each
 
 
 def test_a_match_against_oneself_has_two_processes_all_the_same():
-    job = duplicates("rrps", 2)
-    alone = replace(job, bouts=tuple(replace(bout, players=("aa", "aa")) for bout in job.bouts))
+    chunk = duplicates("rrps", 2)
+    alone = replace(chunk, bouts=tuple(replace(bout, players=("aa", "aa")) for bout in chunk.bouts))
     assert workers(alone) == [0, 0]
 
 
 def test_matches_come_out_the_same_as_by_themselves():
-    job, rrps = duplicates("rrps", 3), game("rrps")
+    chunk, rrps = duplicates("rrps", 3), game("rrps")
     with closing(ProcessWall()) as wall:
         shared, alone = (
-            play_in_box(rrps, one, wall, Limits()) for one in (job, replace(job, shared=False))
+            play_in_box(rrps, one, wall, Limits()) for one in (chunk, replace(chunk, shared=False))
         )
     assert [one.moves for one in shared.results] == [one.moves for one in alone.results]
     assert len({one.moves for one in shared.results}) == 6

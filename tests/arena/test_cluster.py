@@ -30,13 +30,13 @@ ROOT = Path(__file__).resolve().parents[2]
 class WhereItMay:
     """Plays on machines that have a wall which holds."""
 
-    def run(self, job):
+    def run(self, chunk):
         if "BOXES_BREAK_HERE" in os.environ:
             raise SandboxUnavailable("the box broke")
         if "NO_WALL_HERE" in os.environ:
             raise SandboxRefused("no wall passed its self-check")
         time.sleep(0.05)
-        return job
+        return chunk
 
     def close(self):
         pass
@@ -71,7 +71,7 @@ def test_a_node_that_dies_costs_nothing(cluster, new_arena, caplog):
 
     report = there.play("rrps", 24, only=names, progress=progress)
     assert killed.is_set()
-    assert "was lost; its job is played again" in caplog.text
+    assert "was lost; its chunk is played again" in caplog.text
     assert (report.played, report.left) == (144, 0)
     assert table_of(there) == table_of(here)
     assert len(list(there.matches("rrps", limit=None))) == 144
@@ -93,7 +93,7 @@ def test_a_machine_without_a_wall_plays_nothing_that_needs_one(cluster, caplog):
         deadline = time.monotonic() + 60
         while "plays nothing more" not in caplog.text:
             assert sorted(executor.run(iter(range(20)))) == list(range(20))
-            assert time.monotonic() < deadline, "the machine without a wall never came to a job"
+            assert time.monotonic() < deadline, "the machine without a wall never came to a chunk"
         assert sorted(executor.run(iter(range(20)))) == list(range(20))
         executor.close()
     finally:
@@ -118,14 +118,16 @@ def test_a_machine_whose_boxes_break_ends_nothing(cluster, caplog):
         deadline = time.monotonic() + 120
         while caplog.text.count("a box broke on") < 3:
             assert sorted(executor.run(iter(range(20)))) == list(range(20))
-            assert time.monotonic() < deadline, "the machine whose boxes break never came to a job"
+            assert time.monotonic() < deadline, (
+                "the machine whose boxes break never came to a chunk"
+            )
         assert executor.size == 3, "it may be well again, and is not left aside"
         executor.close()
     finally:
         cluster.remove_node(broken)
 
 
-def test_a_job_whose_box_broke_waits_for_a_machine_that_may_still_come(monkeypatch):
+def test_a_chunk_whose_box_broke_waits_for_a_machine_that_may_still_come(monkeypatch):
     with ray_cluster(nodes=1) as cluster:
         executor = open_executor(Workers(0, cluster.address), WhereItMay)
         holder = open_executor(Workers(1, cluster.address), WhereItMay)
@@ -134,12 +136,12 @@ def test_a_job_whose_box_broke_waits_for_a_machine_that_may_still_come(monkeypat
         cluster.add_node(num_cpus=1, env_vars={"BOXES_BREAK_HERE": "1"})
         executor.grow(2)
 
-        def jobs():  # the first is asked for when the worker whose boxes break is there
+        def chunks():  # the first is asked for when the worker whose boxes break is there
             monkeypatch.setattr(cluster_module, "NO_WORKER_SECONDS", 2.0)
             yield from range(4)
 
         with pytest.raises(WorkerDied, match=r"its box broke 3 times(.|\n)* on .*: the box broke"):
-            list(executor.run(jobs()))
+            list(executor.run(chunks()))
         monkeypatch.setattr(cluster_module, "NO_WORKER_SECONDS", 600.0)
         late = threading.Timer(3.0, holder.close)
         late.start()

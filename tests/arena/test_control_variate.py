@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from arena.analysis.exact import match_value
 from arena.control_variate import PlayedHands, corrected, variance_saved, without_luck
 from arena.errors import UsageFault
 from arena.games import game as game_named
@@ -15,6 +14,7 @@ from arena.kinds.tabular import states_of
 from arena.submission import prepare
 from arena.values import Match, Result, Termination
 from registry.values import Submission
+from tests.arena.exact_returns import match_value
 
 LEDUC = game_named("leduc")
 HOUSE = ("house/CFR+", "house/AlwaysCall", "house/AlwaysFold")

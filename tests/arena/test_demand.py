@@ -11,7 +11,7 @@ from arena.bouts import BoutHandler, demands_of, play_in_box
 from arena.demand import UNKNOWN, Demand, Demands, mean_demands
 from arena.executors.local import LocalExecutor
 from arena.games import game
-from arena.plan import Job, Player, Route, bout_of
+from arena.plan import Chunk, Player, Route, bout_of
 from arena.values import Match
 from sandbox.choose import WallChoice, open_wall
 from sandbox.errors import SandboxRefused, SandboxUnavailable
@@ -51,14 +51,14 @@ def test_policies_of_a_block_took_no_more_than_its_time():
         bout_of(Match("rrps", 1, "aa", "bb", repetition), SEEDS, as_they_are)
         for repetition in range(2)
     ]
-    job = Job(Route.BOX, "rrps", tuple(bouts), players, shared=True)
+    chunk = Chunk(Route.BOX, "rrps", tuple(bouts), players, shared=True)
     outcomes = [Outcome(b"", None, (3.0, 1.0)), Outcome(b"", None, (1.0, 3.0))]
-    right = demands_of(job, outcomes, 100.0)
+    right = demands_of(chunk, outcomes, 100.0)
     assert right == {"aa": Demand(3.0, 0.0), "bb": Demand(1.0, 0.0)}
-    inflated = demands_of(job, outcomes, 4.0)
+    inflated = demands_of(chunk, outcomes, 4.0)
     assert inflated == {"aa": Demand(1.5, 0.0), "bb": Demand(0.5, 0.0)}
     idle = [Outcome(b"", None, (0.0, 0.0))] * 2
-    assert demands_of(job, idle, 4.0)["bb"] == Demand(0.0, 0.0)
+    assert demands_of(chunk, idle, 4.0)["bb"] == Demand(0.0, 0.0)
 
 
 @pytest.mark.parametrize("shared", [True, False])
@@ -72,8 +72,8 @@ def test_a_shared_block_tells_what_each_policy_took(shared):
     )
     handler = BoutHandler()
     try:
-        job = Job(Route.BOX, "rrps", bouts, players, shared, wall=WallChoice("process"))
-        demands = handler.run(job).demands
+        chunk = Chunk(Route.BOX, "rrps", bouts, players, shared, wall=WallChoice("process"))
+        demands = handler.run(chunk).demands
     finally:
         handler.close()
     if not shared:
@@ -87,12 +87,12 @@ def test_a_shared_block_tells_what_each_policy_took(shared):
 def a_boxed_match():
     players = {name: Player(name, "python", PLAIN) for name in ("aa", "bb")}
     bouts = (bout_of(Match("rrps", 1, "aa", "bb", 0), SEEDS, as_they_are),)
-    return Job(Route.BOX, "rrps", bouts, players, wall=WallChoice("process"))
+    return Chunk(Route.BOX, "rrps", bouts, players, wall=WallChoice("process"))
 
 
 def test_only_a_machine_without_any_box_is_refused(monkeypatch):
-    """A second box that does not open says nothing of the machine: the job is tried again."""
-    job, handler, opened = a_boxed_match(), BoutHandler(), []
+    """A second box that does not open says nothing of the machine: the chunk is tried again."""
+    chunk, handler, opened = a_boxed_match(), BoutHandler(), []
 
     def breaks(*asked):
         if len(opened) in (0, 2):
@@ -104,11 +104,11 @@ def test_only_a_machine_without_any_box_is_refused(monkeypatch):
     monkeypatch.setattr("arena.bouts.open_wall", breaks)
     try:
         with pytest.raises(SandboxRefused, match="did not start"):
-            handler.run(job)
-        assert len(handler.run(job).results) == 1
+            handler.run(chunk)
+        assert len(handler.run(chunk).results) == 1
         with pytest.raises(SandboxUnavailable, match="did not start"):
-            handler.run(replace(job, audit=True))
-        assert len(handler.run(replace(job, audit=True)).results) == 1
+            handler.run(replace(chunk, audit=True))
+        assert len(handler.run(replace(chunk, audit=True)).results) == 1
     finally:
         handler.close()
 
@@ -144,7 +144,7 @@ def test_a_box_that_broke_and_does_not_open_at_once_is_tried_again(error, caplog
         executor.grow(1)
         (played,) = executor.run(iter([a_boxed_match()]))
     assert len(played.results) == 1
-    assert caplog.text.count("its job is played again") == 2
+    assert caplog.text.count("its chunk is played again") == 2
     assert "cannot fork now" in caplog.text
 
 
@@ -158,7 +158,7 @@ def test_who_was_ended_for_its_memory_is_known_to_need_it():
     wall = ProcessWall(memory_mib=400)
     try:
         played = play_in_box(
-            game("rrps"), Job(Route.BOX, "rrps", bouts, players, shared=True), wall, Limits()
+            game("rrps"), Chunk(Route.BOX, "rrps", bouts, players, shared=True), wall, Limits()
         )
     finally:
         wall.close()

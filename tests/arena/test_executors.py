@@ -1,4 +1,4 @@
-"""Executors: every job is answered once, whoever dies, and nothing outlives its parent."""
+"""Executors: every chunk is answered once, whoever dies, and nothing outlives its parent."""
 
 import os
 import signal
@@ -21,8 +21,8 @@ from sandbox.errors import SandboxUnavailable
 class Squares:
     """Squares numbers; told to, it misbehaves."""
 
-    def run(self, job):
-        match job:
+    def run(self, chunk):
+        match chunk:
             case "raise":
                 raise ValueError("no such number")
             case "die":
@@ -44,7 +44,7 @@ class Squares:
             case ("sleep", seconds):
                 time.sleep(seconds)
                 return seconds
-        return job * job
+        return chunk * chunk
 
     def close(self):
         pass
@@ -57,7 +57,7 @@ def executor(request):
     if request.param == "ray":
         cluster = request.getfixturevalue("cluster").address
     ahead = request.param == "local, given ahead"
-    made = open_executor(Workers(2, cluster), Squares, brief=lambda job: ahead)
+    made = open_executor(Workers(2, cluster), Squares, brief=lambda chunk: ahead)
     started(made)
     yield made
     made.close()
@@ -71,7 +71,7 @@ def started(executor):
         pids |= set(executor.run(iter(["pid"] * 4)))
 
 
-def test_every_job_is_answered_once(executor):
+def test_every_chunk_is_answered_once(executor):
     assert sorted(executor.run(iter(range(1, 40)))) == [n * n for n in range(1, 40)]
 
 
@@ -82,7 +82,7 @@ def test_it_never_has_more_workers_than_it_may(executor):
     assert len(set(executor.run(iter(["pid"] * 20)))) == 2
 
 
-def test_extra_jobs_go_first(executor):
+def test_extra_chunks_go_first(executor):
     extra = [7, 8]
     answers = executor.run(iter([1, 2]), lambda: extra.pop() if extra else None)
     assert sorted(answers) == [1, 4, 49, 64]
@@ -92,9 +92,9 @@ def test_extra_jobs_go_first(executor):
 
 
 @pytest.mark.parametrize(("brief", "taken"), [(True, 4), (False, 2)])
-def test_only_behind_brief_jobs_is_another_given_ahead(brief, taken):
+def test_only_behind_brief_chunks_is_another_given_ahead(brief, taken):
     seen = []
-    with closing(LocalExecutor(Squares, most=2, brief=lambda job: brief)) as executor:
+    with closing(LocalExecutor(Squares, most=2, brief=lambda chunk: brief)) as executor:
         executor.grow(2)
         answers = executor.run(seen.append(number) or number for number in range(9))
         assert next(answers) in (0, 1)
@@ -102,23 +102,23 @@ def test_only_behind_brief_jobs_is_another_given_ahead(brief, taken):
         assert len(list(answers)) == 8
 
 
-def test_nothing_waits_behind_a_job_that_may_be_long():
-    jobs = [("sleep", 2.0), *["pid"] * 6, ("sleep", 2.0)]
-    with closing(LocalExecutor(Squares, most=2, brief=lambda job: job == "pid")) as executor:
+def test_nothing_waits_behind_a_chunk_that_may_be_long():
+    chunks = [("sleep", 2.0), *["pid"] * 6, ("sleep", 2.0)]
+    with closing(LocalExecutor(Squares, most=2, brief=lambda chunk: chunk == "pid")) as executor:
         started(executor)
         begun = time.monotonic()
-        pids = [one for one in executor.run(iter(jobs)) if one != 2.0]
+        pids = [one for one in executor.run(iter(chunks)) if one != 2.0]
         assert len(pids) == 6
         assert len(set(pids)) == 1
         assert time.monotonic() - begun < 3.9
 
 
-def test_an_exception_in_a_job_is_raised_here(executor):
+def test_an_exception_in_a_chunk_is_raised_here(executor):
     with pytest.raises(ValueError, match="no such number"):
         list(executor.run(iter(["raise"])))
 
 
-def test_whoever_watches_ends_it_in_the_middle_of_a_job(executor):
+def test_whoever_watches_ends_it_in_the_middle_of_a_chunk(executor):
     class NotWanted(Exception):
         pass
 
@@ -161,41 +161,41 @@ def test_who_neither_listens_nor_closes_leaves_no_answers_for_the_next(executor)
     assert sorted(executor.run(iter([3, 4, 6]))) == [9, 16, 36]
 
 
-def test_a_box_that_breaks_costs_its_job_another_try(executor, tmp_path, caplog):
+def test_a_box_that_breaks_costs_its_chunk_another_try(executor, tmp_path, caplog):
     executor.grow(2)
-    jobs = [("break once", str(tmp_path / "marker")), *range(20)]
-    assert len(list(executor.run(iter(jobs)))) == 21
+    chunks = [("break once", str(tmp_path / "marker")), *range(20)]
+    assert len(list(executor.run(iter(chunks)))) == 21
     assert executor.size == 2
-    assert caplog.text.count("its job is played again: the box broke") == 1
+    assert caplog.text.count("its chunk is played again: the box broke") == 1
 
 
-def test_a_job_that_breaks_every_box_ends_with_what_broke_them(executor):
+def test_a_chunk_that_breaks_every_box_ends_with_what_broke_them(executor):
     with pytest.raises(WorkerDied, match=r"its box broke 3 times(.|\n)*: the box broke$"):
         list(executor.run(iter([("break once", "/no/such/folder/marker"), 2])))
 
 
 def test_where_it_is_not_played_again_a_box_that_broke_is_told(tmp_path):
-    job = ("break once", str(tmp_path / "marker"))
+    chunk = ("break once", str(tmp_path / "marker"))
     with closing(LocalExecutor(Squares, most=1, again=False)) as executor:
         executor.grow(1)
         (pid,) = executor.run(iter(["pid"]))
         with pytest.raises(SandboxUnavailable, match="the box broke"):
-            list(executor.run(iter([job])))
-        assert list(executor.run(iter([job, "pid"]))) == ["done", pid], "its worker is well"
+            list(executor.run(iter([chunk])))
+        assert list(executor.run(iter([chunk, "pid"]))) == ["done", pid], "its worker is well"
 
 
-def test_a_job_outlives_its_worker(executor, tmp_path):
-    jobs = [("die once", str(tmp_path / f"marker{n}")) for n in range(3)]
-    found = list(executor.run(iter([*jobs, 2, 3])))
+def test_a_chunk_outlives_its_worker(executor, tmp_path):
+    chunks = [("die once", str(tmp_path / f"marker{n}")) for n in range(3)]
+    found = list(executor.run(iter([*chunks, 2, 3])))
     assert sorted(map(str, found)) == ["4", "9", "done", "done", "done"]
 
 
-def test_a_job_that_kills_whoever_has_it_is_our_fault_and_says_so(executor):
-    with pytest.raises(WorkerDied, match="3 workers ended in the middle of one job"):
+def test_a_chunk_that_kills_whoever_has_it_is_our_fault_and_says_so(executor):
+    with pytest.raises(WorkerDied, match="3 workers ended in the middle of one chunk"):
         list(executor.run(iter(["die"])))
 
 
-def test_a_worker_that_died_between_jobs_costs_nothing():
+def test_a_worker_that_died_between_chunks_costs_nothing():
     with closing(LocalExecutor(Squares, most=1)) as executor:
         executor.grow(1)
         (pid,) = executor.run(iter(["pid"]))

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.analysis.exact import best_response, match_value
+from arena.analysis.exact import best_response
 from arena.games import GAMES, Game
 from arena.kinds.tabular import payload_of, states_of, tabular_policy
 from tests.arena.at_the_table import (
@@ -29,6 +29,7 @@ from tests.arena.at_the_table import (
     replies_of,
     scripted,
 )
+from tests.arena.exact_returns import match_value
 
 SEEDS = st.integers(0, 2**63 - 1)
 LUCK = st.integers(0, 2**32)

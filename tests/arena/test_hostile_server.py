@@ -15,7 +15,7 @@ from arena.errors import ArenaError, ServerError, ServerUnreachable
 from arena.remote import RemoteArena
 from arena.wire import faults
 from arena.wire.answers import job_in
-from arena.wire.codec import Malformed
+from arena.wire.plain import Malformed
 from registry.errors import UnknownPolicy
 from tests.arena.serving import listening
 

@@ -17,7 +17,6 @@ from arena.analysis.exact import (
     ceiling,
     hand_best_response,
     hand_value,
-    match_value,
     nash_conv,
 )
 from arena.games.kuhn import table as tables
@@ -27,6 +26,7 @@ from arena.games.kuhn.states import STATES
 from arena.games.kuhn.telling import paid
 from arena.kinds.tabular import states_of
 from tests.arena.at_the_table import record, scripted
+from tests.arena.exact_returns import match_value
 
 ENGINE = pyspiel.load_game("kuhn_poker")
 LINES = ((0, 0), (0, 1, 0), (0, 1, 1), (1, 0), (1, 1))

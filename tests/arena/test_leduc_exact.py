@@ -17,7 +17,6 @@ from arena.analysis.exact import (
     exploitability,
     hand_best_response,
     hand_value,
-    match_value,
     nash_conv,
 )
 from arena.games.leduc.house import leduc_house
@@ -27,6 +26,7 @@ from arena.kinds.tabular import (
     payload_of,
     states_of,
 )
+from tests.arena.exact_returns import match_value
 
 HOUSE = {one.name.removeprefix("house/"): one.payload for one in leduc_house()}
 CALL, FOLD, CFR = (states_of(STATES, HOUSE[name]) for name in ("AlwaysCall", "AlwaysFold", "CFR+"))

@@ -14,7 +14,7 @@ from arena.games.leduc.table import FOLD, IDLE, ILLEGAL, MALFORMED, NONE, RAISE,
 CALLED = tables.ACTIONS.index("CALL")
 
 
-class Player:
+class FunctionPolicy:
     """Plays by a function of the observation."""
 
     def __init__(self, choose: Callable[[dict[str, Any]], Any]) -> None:
@@ -30,8 +30,8 @@ class Player:
         return self.choose(obs)
 
 
-def always(action: str) -> Player:
-    return Player(lambda obs: action)
+def always(action: str) -> FunctionPolicy:
+    return FunctionPolicy(lambda obs: action)
 
 
 def parts(messages: bytes) -> Iterator[bytes]:
@@ -39,7 +39,7 @@ def parts(messages: bytes) -> Iterator[bytes]:
     return (messages[at : at + size] for at in range(0, len(messages), size))
 
 
-def play(deal_seed: int, players: list[Player]) -> Table:
+def play(deal_seed: int, players: list[FunctionPolicy]) -> Table:
     table, seats = Table([deal_seed]), [Seat(player) for player in players]
     while not table.done:
         messages = parts(table.messages())
@@ -71,7 +71,7 @@ class Loud(str):
     ],
 )
 def test_answers_that_are_no_legal_action(answer: Any, code: int) -> None:
-    bad = Player(lambda obs: answer)
+    bad = FunctionPolicy(lambda obs: answer)
     first, _ = tables.dealt(1)
     table = Table([1])
     seats = [Seat(bad if seat == first else always("CALL")) for seat in (0, 1)]
@@ -107,7 +107,7 @@ def test_a_fault_code_counts_from_either_seat(code: int, asked: bool) -> None:
 
 
 def test_a_fault_in_the_last_outcome_has_nothing_left_to_forfeit() -> None:
-    class Sulky(Player):
+    class Sulky(FunctionPolicy):
         def receive_outcome(self, obs: dict[str, Any]) -> None:
             super().receive_outcome(obs)
             if self.outcomes == 100:

@@ -24,7 +24,7 @@ from arena.kinds.neural import (
     network_of,
     tensors_of,
 )
-from arena.plan import Bout, Job, Player, Route
+from arena.plan import Bout, Chunk, Player, Route
 from arena.values import Match, Termination
 from registry.values import Submission
 from sandbox.choose import WallChoice, open_wall
@@ -152,15 +152,15 @@ def test_a_crew_plays_as_the_author_contract_does(game: Game) -> None:
     moves = [
         [
             result.moves
-            for result in BoutHandler().run(Job(route, game.name, bouts, players)).results
+            for result in BoutHandler().run(Chunk(route, game.name, bouts, players)).results
         ]
         for route in (Route.LOCKSTEP, Route.INLINE)
     ]
     assert moves[0] == moves[1] and len(set(moves[0])) == 5
 
 
-def six_matches(route: Route, one: Player, two: Player) -> Job:
-    """A job of rock-paper-scissors; seats change from match to match."""
+def six_matches(route: Route, one: Player, two: Player) -> Chunk:
+    """A chunk of rock-paper-scissors; seats change from match to match."""
     bouts = tuple(
         Bout(
             Match(RRPS.name, RRPS.version, one.digest, two.digest, number),
@@ -171,7 +171,7 @@ def six_matches(route: Route, one: Player, two: Player) -> Job:
         )
         for number in range(6)
     )
-    return Job(route, RRPS.name, bouts, {one.digest: one, two.digest: two})
+    return Chunk(route, RRPS.name, bouts, {one.digest: one, two.digest: two})
 
 
 def test_a_network_is_on_the_clock_and_its_opponent_is_not() -> None:
@@ -192,8 +192,8 @@ def test_a_network_is_on_the_clock_and_its_opponent_is_not() -> None:
     wall = open_wall(WallChoice("process"))
     try:
         started, before = time.perf_counter(), time.thread_time()
-        job = six_matches(Route.BOX, network, Player("3" * 32, "python", program))
-        boxed = play_in_box(RRPS, job, wall, Limits())
+        chunk = six_matches(Route.BOX, network, Player("3" * 32, "python", program))
+        boxed = play_in_box(RRPS, chunk, wall, Limits())
         lasted, used = time.perf_counter() - started, time.thread_time() - before
     finally:
         wall.close()

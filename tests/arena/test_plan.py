@@ -1,4 +1,4 @@
-"""Jobs hold every match once, by the route that its players need, within the block's bounds."""
+"""Chunks hold every match once, by the route that its players need, within the block's bounds."""
 
 from collections import Counter
 from datetime import UTC, datetime
@@ -15,13 +15,13 @@ from arena.plan import (
     BLOCK_MATCHES,
     BLOCKS_A_WORKER,
     INSTANCES_PER_WORKER,
-    ISOLATED_BATCH,
+    ISOLATED_CHUNK,
     SMALLEST_BLOCK,
     Player,
     Route,
     block_share,
     bout_of,
-    jobs,
+    chunks,
     route_of,
 )
 from arena.seeds import Seeds
@@ -53,29 +53,29 @@ def round_robin(players, repetitions):
     st.integers(1, 4),
     st.booleans(),
 )
-def test_every_match_is_in_one_job_by_the_right_route(kinds, repetitions, shared):
+def test_every_match_is_in_one_chunk_by_the_right_route(kinds, repetitions, shared):
     players = players_of(kinds)
     bouts = round_robin(players, repetitions)
-    cut = list(jobs("rrps", iter(bouts), players, shared=shared))
-    assert Counter(bout for job in cut for bout in job.bouts) == Counter(bouts)
-    for job in cut:
-        assert job.bouts
-        assert set(job.players) == {d for bout in job.bouts for d in bout.players}
-        for bout in job.bouts:
+    cut = list(chunks("rrps", iter(bouts), players, shared=shared))
+    assert Counter(bout for chunk in cut for bout in chunk.bouts) == Counter(bouts)
+    for chunk in cut:
+        assert chunk.bouts
+        assert set(chunk.players) == {d for bout in chunk.bouts for d in bout.players}
+        for bout in chunk.bouts:
             assert bout.players == bout.match.seats
             one, other = (players[d].kind for d in bout.players)
-            assert job.route is route_of((one, other))
-        if job.route is Route.BOX:
-            assert len(job.bouts) <= (BLOCK_MATCHES if shared else ISOLATED_BATCH)
-            load = Counter(d for bout in job.bouts for d in bout.players)
+            assert chunk.route is route_of((one, other))
+        if chunk.route is Route.BOX:
+            assert len(chunk.bouts) <= (BLOCK_MATCHES if shared else ISOLATED_CHUNK)
+            load = Counter(d for bout in chunk.bouts for d in bout.players)
             assert max(load.values()) <= INSTANCES_PER_WORKER + 1
-            assert job.shared is shared
+            assert chunk.shared is shared
 
 
 def test_who_is_asked_is_asked_for_so_many_matches_at_once():
     players = players_of(["llm", "llm", "native", "tabular", "native"])
-    cut = list(jobs("rrps", round_robin(players, 2), players, share=6))
-    asked = [len(job.bouts) for job in cut if job.route is Route.ASKED]
+    cut = list(chunks("rrps", round_robin(players, 2), players, share=6))
+    asked = [len(chunk.bouts) for chunk in cut if chunk.route is Route.ASKED]
     assert sum(asked) == 2 * 7 and max(asked) == 6
     assert route_of(("python", "llm")) is Route.BOX and route_of(("llm", "llm")) is Route.ASKED
 
@@ -90,10 +90,10 @@ def test_a_mixture_plays_as_the_member_it_drew():
         return "0002" if digest == "0000" else digest
 
     bout = bout_of(match, SEEDS, resolve)
-    (job,) = jobs("rrps", [bout], players)
-    assert job.route is Route.NATIVE
-    assert job.bouts[0].players == ("0002", "0001")
-    assert job.bouts[0].match == match
+    (chunk,) = chunks("rrps", [bout], players)
+    assert chunk.route is Route.NATIVE
+    assert chunk.bouts[0].players == ("0002", "0001")
+    assert chunk.bouts[0].match == match
     assert not set(asked) & set(bout.seat_seeds), "a member's stream does not tell the draw"
 
 
@@ -108,25 +108,25 @@ def cut_by(demand, players, repetitions):
     known = Demands()
     known.learn(dict.fromkeys(players, demand))
     return list(
-        jobs("rrps", round_robin(players, repetitions), players, shared=True, demands=known)
+        chunks("rrps", round_robin(players, repetitions), players, shared=True, demands=known)
     )
 
 
 @given(st.floats(0.0, 30.0), st.floats(0.0, 700.0), st.integers(2, 40))
 def test_a_block_takes_no_more_than_it_may(seconds, mebibytes, count):
     demand = Demand(seconds, mebibytes)
-    for job in cut_by(demand, players_of(["python"] * count), 2):
-        several = demand.times(2.0 * len(job.bouts))
-        assert len(job.bouts) == 1 or several.seconds <= BLOCK_DEMAND.seconds * (1 + 1e-9)
-        assert len(job.bouts) == 1 or several.mebibytes <= BLOCK_DEMAND.mebibytes * (1 + 1e-9)
+    for chunk in cut_by(demand, players_of(["python"] * count), 2):
+        several = demand.times(2.0 * len(chunk.bouts))
+        assert len(chunk.bouts) == 1 or several.seconds <= BLOCK_DEMAND.seconds * (1 + 1e-9)
+        assert len(chunk.bouts) == 1 or several.mebibytes <= BLOCK_DEMAND.mebibytes * (1 + 1e-9)
 
 
 def test_light_policies_play_in_wider_blocks_than_heavy_and_unknown_ones():
     players = players_of(["python"] * 16)
     light = cut_by(Demand(0.001, 0.1), players, 20)
-    unknown = list(jobs("rrps", round_robin(players, 20), players, shared=True))
+    unknown = list(chunks("rrps", round_robin(players, 20), players, shared=True))
     heavy = cut_by(Demand(0.5, 4.0), players, 20)
-    widths = [max(len(job.bouts) for job in cut) for cut in (light, unknown, heavy)]
+    widths = [max(len(chunk.bouts) for chunk in cut) for cut in (light, unknown, heavy)]
     assert widths == sorted(widths, reverse=True) and len(set(widths)) == 3
     assert widths[0] > 400 and widths[2] == 40
 
@@ -134,7 +134,7 @@ def test_light_policies_play_in_wider_blocks_than_heavy_and_unknown_ones():
 def test_a_block_that_waits_for_more_is_weighed_anew_when_its_policies_are_known():
     players = players_of(["python"] * 16)
     known = Demands()
-    cut = jobs("rrps", round_robin(players, 20), players, shared=True, demands=known)
+    cut = chunks("rrps", round_robin(players, 20), players, shared=True, demands=known)
     first = next(cut)
     known.learn(dict.fromkeys(players, Demand(0.001, 0.1)))
     second = next(cut)
@@ -153,8 +153,8 @@ def test_a_short_schedule_of_long_matches_gives_every_worker_several_blocks(shar
             known = Demands()
             known.learn(dict.fromkeys(players, Demand(seconds, 1.0)))
             bouts = round_robin(players, missing)
-            cut = jobs("rrps", bouts, players, shared=shared, share=share, demands=known)
-            return [len(job.bouts) for job in cut]
+            cut = chunks("rrps", bouts, players, shared=shared, share=share, demands=known)
+            return [len(chunk.bouts) for chunk in cut]
 
         slow, quick = widths(0.7), widths(0.001)
         assert sum(slow) == sum(quick) == missing
@@ -166,7 +166,9 @@ def test_a_short_schedule_of_long_matches_gives_every_worker_several_blocks(shar
 def test_what_the_engine_plays_itself_takes_no_room_in_a_block():
     players = players_of(["python", *["native"] * 15])
     demand = Demand(1.0, 1.0)
-    widest = max(len(job.bouts) for job in cut_by(demand, players, 2) if job.route is Route.BOX)
+    widest = max(
+        len(chunk.bouts) for chunk in cut_by(demand, players, 2) if chunk.route is Route.BOX
+    )
     assert widest == 30
 
 
@@ -183,8 +185,8 @@ def test_blocks_that_are_not_full_do_not_pile_up(monkeypatch):
             yield bout
 
     given_out = 0
-    for job in jobs("rrps", stream(), players, shared=True):
+    for chunk in chunks("rrps", stream(), players, shared=True):
         waiting = taken - given_out
-        given_out += len(job.bouts)
+        given_out += len(chunk.bouts)
         assert waiting <= 51 + 1
     assert given_out == len(bouts)

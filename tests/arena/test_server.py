@@ -270,7 +270,7 @@ def test_while_nobody_waits_round_robins_are_played(new_home):
         began = time.monotonic()
         assert boss.submit(ROCK, "rrps", "bob/first").created
         assert time.monotonic() - began < 30, "who comes is served before what nobody asked for"
-        assert there.thread.server.player.in_background > 0
+        assert there.thread.server.job_runner.in_background > 0
 
 
 def test_one_server_at_a_time_has_a_home(there):

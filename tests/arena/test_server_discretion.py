@@ -53,7 +53,7 @@ def test_errors_of_reads_changes_and_jobs_name_no_folder(there, monkeypatch):
     really = Registry.account
 
     def account(self, name):
-        if threading.current_thread().name == "player":
+        if threading.current_thread().name == "job runner":
             self.set_quota("nobody", Quota())
         return really(self, name)
 

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 import sqlalchemy as sa
 
-import arena.server.player as player_module
+import arena.server.job_runner as job_runner_module
 from arena.contest.verification import verify
 from arena.errors import NotAllowed
 from arena.home import open_home
@@ -93,7 +93,7 @@ def test_submissions_reads_rights_and_a_final_are_the_same(url, tmp_path):
 def test_what_is_asked_while_the_database_is_away_is_done_once_when_it_is_back(
     url, postgres_server, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(player_module, "PAUSE_SECONDS", 0.1)
+    monkeypatch.setattr(job_runner_module, "PAUSE_SECONDS", 0.1)
     with (
         served(tmp_path / "home", registry_url=url) as there,
         RemoteArena(there.address, there.tokens["ada"], timeout=60) as ada,

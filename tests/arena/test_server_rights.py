@@ -179,7 +179,7 @@ def test_a_job_of_an_account_that_was_shut_meanwhile_is_not_done(there, as_):
 
 
 def jobs_of(there, account):
-    return there.thread.server.player._ledger.unfinished(account)
+    return there.thread.server.job_runner._ledger.unfinished(account)
 
 
 def test_what_one_request_may_take_is_bounded(there, as_):

@@ -24,7 +24,8 @@ from arena.store.errors import StoreBusy, StoreError
 from arena.store.values import MatchRow
 from arena.wire import faults
 from arena.wire.calls import bound, calls
-from arena.wire.codec import Malformed, codec
+from arena.wire.codec import codec
+from arena.wire.plain import Malformed
 from arena.wire.values import decode_open, encode_open
 from registry.errors import AmbiguousRef, TokenExpired, UnknownPolicy
 from registry.values import PolicyVersion

@@ -191,7 +191,7 @@ def test_a_lock_tells_who_works(tmp_path: Path) -> None:
         pass
 
 
-def test_news_is_the_latest_thing_stored(runs_home: Path) -> None:
+def test_last_is_when_anything_was_stored_last(runs_home: Path) -> None:
     home = open_home(runs_home)
     record = Runs(home.path).get("asked")
     (call,) = journal_of(Runs(home.path), "asked").calls()

@@ -26,6 +26,7 @@ from tests.dashboards.queues import (
     until_over,
     wait,
 )
+from tests.registry.tokens import token_fits
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 
@@ -170,7 +171,7 @@ def test_accounts_their_rights_and_invitations(home: Path) -> None:
             queue.submit(entry(name), token)
     assert registry.account("bob") is None
     token = queue.submit(entry("bob/x"), code).token
-    assert registry.token_fits("bob", token)
+    assert token_fits(registry, "bob", token)
     assert queue.submit(entry("ada/x"), made["prof"]).token == ""
     with pytest.raises(Refused, match="was used already"):
         queue.submit(entry("cy/x"), code)

@@ -221,7 +221,7 @@ def test_failures_are_states_that_never_win():
     assert any(d.failure is not None and d.failure.kind is Rejected.FAULTY for d in writer.asked)
 
 
-def test_programs_that_play_exactly_alike_are_no_news():
+def test_programs_that_play_exactly_alike_are_duplicates():
     def answer(draft):
         return program(-7.0 if draft.score else -8.0 - int(draft.key[1]), draft.key)
 

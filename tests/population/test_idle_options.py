@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from click.testing import CliRunner, Result
 from arena.cli.session import Session
 from arena.errors import UsageFault
 from population.cli import main
+from population.config import RunConfig
+from population.runs import Runs
 from tests.documentation.pages import PAGES, README, shell_commands
 
 COMMANDS = {
@@ -114,6 +117,29 @@ def test_what_is_idle_for_two_reasons_is_refused_for_both() -> None:
 )
 def test_those_that_do_something_are_taken(words: str) -> None:
     assert not refused(csro(*words.split()))
+
+
+@pytest.mark.parametrize("option", [*SPENDING, "--parallel", "--timeout"])
+def test_a_stored_run_of_the_grammar_asks_nobody_either(
+    house: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str
+) -> None:
+    home = shutil.copytree(house, tmp_path / "home")
+    Runs(home).start("g", RunConfig("rrps", iterations=1))
+    monkeypatch.undo()  # it has to be read
+    value = "1/1" if option == "--price" else "2"
+    done = csro("resume", "g", option, value, "--home", str(home))
+    told = " ".join(refused(done).split())
+    assert option in told
+    assert ("with the oracle linear" if option == "--parallel" else "asks no model") in told
+    assert "choose another" not in told
+    assert not Runs(home).iterations("g")
+
+
+@pytest.mark.parametrize("option", SPENDING)
+def test_tables_without_a_model_cost_nothing(option: str) -> None:
+    value = "1/1" if option == "--price" else "2"
+    done = csro("reproduce", "rrps", option, value)
+    assert option in refused(done) and "without --model" in done.output
 
 
 def test_what_was_not_typed_is_not_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from registry.copying import copy
 from registry.errors import RegistryNotEmpty
 from registry.schema import TABLES
 from registry.values import Parent, Status, Submission
+from tests.registry.tokens import token_fits
 
 
 def submission(number, author="ada", parents=()):
@@ -56,7 +57,7 @@ def test_a_copy_is_the_same_and_goes_on_by_itself(registry, other):
     copied = copy(registry, other)
     assert rows(other) == rows(registry)
     assert copied == sum(map(len, rows(registry).values()))
-    assert other.token_fits("eve", token)
+    assert token_fits(other, "eve", token)
     assert other.current_season().key == registry.current_season().key
     added = [one.submit(submission(3)).version for one in (registry, other)]
     assert [one.ref for one in added] == ["ada/p3@1"] * 2

@@ -29,6 +29,7 @@ from registry import (
 from registry.migrate import VERSION_TABLE, _config, current_revision
 from registry.schema import HEAD, TABLES
 from tests.registry.at_once import at_once
+from tests.registry.tokens import token_fits
 
 BY_HAND = Origin.OPERATOR
 
@@ -184,7 +185,7 @@ def test_tokens_of_before_there_were_accounts_are_those_of_authors(target: str) 
         account = registry.account_of(token)
         assert account is not None
         assert (account.name, account.role, account.expires) == ("Ada", Role.AUTHOR, None)
-        assert not account.disabled and registry.token_fits("Ada", token)
+        assert not account.disabled and token_fits(registry, "Ada", token)
         assert registry.invites() == registry.events() == registry.tournaments() == ()
 
 

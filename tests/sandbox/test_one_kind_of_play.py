@@ -50,7 +50,7 @@ def frames():
         names = sorted(frame.f_locals.items())
         if frame.f_code.co_filename != "<policy>":
             # What shifts a worker's memory is random: it tells nothing.
-            random = ("stir", "job")
+            random = ("stir", "order")
             names = [(name, plain(value)) for name, value in names if name not in random]
             seen.append([frame.f_code.co_name, frame.f_lineno, names])
         frame = frame.f_back

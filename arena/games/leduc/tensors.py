@@ -151,11 +151,11 @@ class Author:
     def __init__(self, reply: Callable[[bytes], int]) -> None:
         self._reply = reply
         self._before = bytes(3)
-        self._news = 0
+        self._carries = 0
 
     def restart(self, player_id: int) -> None:
         """A new hand begins."""
-        self._news |= t.RESTART
+        self._carries |= t.RESTART
 
     def receive_outcome(self, obs: Mapping[str, Any]) -> None:
         """A hand is over; the next decision sees it."""
@@ -163,13 +163,13 @@ class Author:
         other = 1 - obs["player_view"]["player_id"]
         shown = [_NODE[one["hand"]] for one in hands if one["player_id"] == other]
         self._before = bytes((_node(obs), _view(obs), shown[0] if shown else t.HIDDEN))
-        self._news |= t.OUTCOME
+        self._carries |= t.OUTCOME
 
     def act(self, obs: Mapping[str, Any]) -> str:
         """The next action."""
-        before = self._before if self._news else bytes(3)
-        message = bytes((t.ACT | self._news, _node(obs), _view(obs))) + before
-        self._news = 0
+        before = self._before if self._carries else bytes(3)
+        message = bytes((t.ACT | self._carries, _node(obs), _view(obs))) + before
+        self._carries = 0
         return t.ACTIONS[self._reply(message)]
 
 
@@ -240,14 +240,14 @@ class Hands:
         node = self._node[matches]
         actor, hand = _ACTOR[node], self._hand[matches]
         seat = actor ^ self._flip[matches]
-        news = (node == 0) | _OPENS[node]
+        opens = (node == 0) | _OPENS[node]
         self.messages[matches, 1 - seat, 0] = t.IDLE
         message = np.zeros((len(matches), t.MESSAGE_BYTES), dtype=np.uint8)
-        message[:, 0] = t.ACT | np.where(news, t.RESTART | np.where(hand > 0, t.OUTCOME, 0), 0)
+        message[:, 0] = t.ACT | np.where(opens, t.RESTART | np.where(hand > 0, t.OUTCOME, 0), 0)
         message[:, 1] = node
         cards = _CARDS[self._deals[matches, hand]]
         message[:, 2] = np.where(actor == 0, _views(cards, node, 0), _views(cards, node, 1))
-        message[:, 3:] = np.where(news[:, None], self._ended[matches, seat], 0)
+        message[:, 3:] = np.where(opens[:, None], self._ended[matches, seat], 0)
         self.messages[matches, seat] = message
 
 

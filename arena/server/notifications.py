@@ -1,7 +1,7 @@
-"""What accounts are told without asking: that a job of theirs is over, that a policy is ranked.
+"""Notifications: accounts are told without asking that a job is over, or a policy of theirs ranked.
 
-It is kept in the server's file for as long as jobs are, so that whoever was away gets it by the
-number of the last that was seen.  That a job is over is written down in one step with the job.
+They are kept in the server's file for as long as jobs are, so that whoever was away gets them by
+the number of the last that was seen.  That a job is over is written down in one step with the job.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from arena.errors import HomeUnusable
 from arena.server.ledger import KEPT_SECONDS
 from arena.wire.calls import How, calls
-from arena.wire.codec import Json
+from arena.wire.plain import Json
 from registry.rights import Account, Role
 
 AT_ONCE = 100
@@ -46,8 +46,8 @@ end;
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
-    """One thing that an account is told.
+class Notification:
+    """One thing that an account is told without asking.
 
     Attributes:
       number: they rise; a client that knows one gets those that came later.
@@ -77,7 +77,7 @@ class Rank:
     about: Mapping[str, Json]
 
 
-class News:
+class Notifications:
     """What the accounts of one home are told.  Safe for many threads.
 
     Args:
@@ -98,7 +98,7 @@ class News:
                 error
             )
 
-    def since(self, account: Account, number: int) -> list[Item]:
+    def since(self, account: Account, number: int) -> list[Notification]:
         """What an account is told after some number, at most `AT_ONCE`, the oldest first.
 
         Operators are told of everybody's ranks.
@@ -110,7 +110,7 @@ class News:
                 "order by number limit ?",
                 [number, account.name, AT_ONCE],
             ).fetchall()
-        return [Item(*row) for row in rows]
+        return [Notification(*row) for row in rows]
 
     def latest(self) -> int:
         """The number of what was told last; 0 where nothing was."""

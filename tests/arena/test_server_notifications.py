@@ -22,9 +22,9 @@ from arena.games import GAMES
 from arena.home import open_home
 from arena.remote import RemoteArena
 from arena.server.ledger import FILE, KEPT_SECONDS, Ledger, State
-from arena.server.news import News, Rank
+from arena.server.notifications import Notifications, Rank
 from arena.server.pruning import Pruning
-from arena.wire.codec import Malformed
+from arena.wire.plain import Malformed
 from registry.rights import Account, Role
 from tests.arena.serving import served
 from tests.arena.test_hostile_server import answering
@@ -140,7 +140,7 @@ def test_streams_of_one_account_are_bounded_and_given_back(there, monkeypatch):
             RemoteArena(there.address, there.tokens["ada"]) as ada,
             pytest.raises(QuotaSpent, match="2 streams of yours are open"),
         ):
-            next(ada.news())
+            next(ada.notifications())
     deadline = time.monotonic() + 10
     status = 429
     while status == 429 and time.monotonic() < deadline:
@@ -165,7 +165,7 @@ def test_an_operator_who_is_none_any_more_is_told_no_more_of_others(there):
         registry.set_role("boss", Role.AUTHOR)
         registry.close()
         time.sleep(0.3)  # for which a token is known without asking again
-        there.thread.server._news.ranked([Rank("rrps", "ada", "ada/rock@1", {})])
+        there.thread.server._notifications.ranked([Rank("rrps", "ada", "ada/rock@1", {})])
         assert "ada/rock" not in heard(answer)
     with stream(there, "boss", "/api/v1/news?after=0") as again:
         assert "ada/rock" not in heard(again)
@@ -209,20 +209,20 @@ def test_submit_waits_for_a_rank(new_home, tmp_path, monkeypatch):
 def test_what_is_over_is_written_down_with_the_job_and_once(tmp_path):
     ada = Account("ada", Role.AUTHOR, None)
     ledger = Ledger(tmp_path / FILE)
-    news = News(tmp_path / FILE)
+    notifications = Notifications(tmp_path / FILE)
     job, _ = ledger.add("ada", None, "check", "{}", State.WAITING)
     change, _ = ledger.add("ada", "k", "withdraw", "{}", State.RUNNING)
     ledger.begin(job)
-    assert not news.since(ada, 0)
+    assert not notifications.since(ada, 0)
     ledger.end(change, State.DONE, result="null")
     ledger.end(job, State.DONE, result="null")
-    (item,) = news.since(ada, 0)
+    (item,) = notifications.since(ada, 0)
     assert json.loads(item.about) == {"job": job.id, "method": "check", "state": "done"}
     rank = Rank("rrps", "ada", "ada/x@1", {"rank": 1})
-    news.ranked([rank])
-    news.ranked([rank])
-    news.close()
-    again = News(tmp_path / FILE)
+    notifications.ranked([rank])
+    notifications.ranked([rank])
+    notifications.close()
+    again = Notifications(tmp_path / FILE)
     assert [one.kind for one in again.since(ada, 0)] == ["job", "ranked"]
     assert again.unranked("rrps", ["ada/x@1", "ada/y@1"]) == {"ada/y@1"}
     assert again.since(ada, again.latest()) == []
@@ -239,17 +239,17 @@ def test_what_is_old_is_forgotten_while_the_server_runs(there, monkeypatch):
     jobs = [server._ledger.add("ada", f"k{n}", "check", "{}", State.WAITING)[0] for n in range(7)]
     for job in jobs[:6]:
         server._ledger.end(job, State.DONE, result="null")
-    assert len(server._news.since(ada, 0)) == 6 and server._pruning.look() is False
+    assert len(server._notifications.since(ada, 0)) == 6 and server._pruning.look() is False
     long_ago = time.time() - KEPT_SECONDS - 60
     with closing(sqlite3.connect(there.home / FILE)) as file, file:
         file.execute("update job set ended = ? where number <= ?", [long_ago, jobs[4].number])
         file.execute("update news set created = ?", [long_ago])
-    pruning = Pruning(server._ledger, server._news)
+    pruning = Pruning(server._ledger, server._notifications)
     assert pruning.look(), "two at once, and there is more"
     assert sum(server._ledger.get(job.id) is not None for job in jobs) == 5
     pruning.start()
     deadline = time.monotonic() + 20
-    while server._news.since(ada, 0) or server._ledger.get(jobs[4].id):
+    while server._notifications.since(ada, 0) or server._ledger.get(jobs[4].id):
         assert time.monotonic() < deadline
         time.sleep(0.02)
     pruning.stop()
@@ -260,7 +260,7 @@ def test_what_is_old_is_forgotten_while_the_server_runs(there, monkeypatch):
     server._ledger.cancel(jobs[6].id)
 
 
-def test_who_was_ranked_before_a_home_was_served_is_no_news(new_home):
+def test_who_was_ranked_before_a_home_was_served_is_not_told_of(new_home):
     from arena import Arena
 
     home = new_home()
@@ -268,13 +268,13 @@ def test_who_was_ranked_before_a_home_was_served_is_no_news(new_home):
         arena.submit(PASS, "kuhn", "zoe/pass")
         arena.play("kuhn", 2, only=["zoe/pass"])
     with served(home) as there, RemoteArena(there.address, there.tokens["boss"]) as boss:
-        news = there.thread.server._news
+        notifications = there.thread.server._notifications
         deadline = time.monotonic() + 20
-        while news.none_ranked() and time.monotonic() < deadline:
+        while notifications.none_ranked() and time.monotonic() < deadline:
             time.sleep(0.05)
-        assert news.unranked("kuhn", ["zoe/pass@1"]) == set()
+        assert notifications.unranked("kuhn", ["zoe/pass@1"]) == set()
         assert boss.check(ROCK, "rrps") is None
-        told = news.since(Account("boss", Role.OPERATOR, None), 0)
+        told = notifications.since(Account("boss", Role.OPERATOR, None), 0)
         assert [one.kind for one in told] == ["job"]
 
 
@@ -311,7 +311,7 @@ def test_events_that_are_none_are_refused(text):
         RemoteArena(address, timeout=0.5) as arena,
         pytest.raises(ServerError),
     ):
-        next(arena.news())
+        next(arena.notifications())
 
 
 def test_a_stream_that_is_packed_is_refused():
@@ -321,7 +321,7 @@ def test_a_stream_that_is_packed_is_refused():
         RemoteArena(address, timeout=0.5) as arena,
         pytest.raises(ServerError, match="not packed"),
     ):
-        next(arena.news())
+        next(arena.notifications())
     assert asked[0][2]["Accept-Encoding"] == "identity"
 
 
@@ -329,7 +329,7 @@ def test_a_stream_that_breaks_goes_on_where_it_was():
     first = (200, {}, b'id: 7\nevent: job\ndata: {"n": 1}\n\nid: 8\neve')
     second = (200, {}, b'id: 8\nevent: job\ndata: {"n": 2}\n\n')
     with answering(first, (503, {}, {}), second) as (address, asked), RemoteArena(address) as arena:
-        told = arena.news()
+        told = arena.notifications()
         assert [next(told).about["n"] for _ in range(2)] == [1, 2]
         assert "Last-Event-ID" not in asked[0][2]
         assert [headers["Last-Event-ID"] for _, _, headers in asked[1:]] == ["7", "7"]
@@ -338,9 +338,9 @@ def test_a_stream_that_breaks_goes_on_where_it_was():
         RemoteArena(address) as arena,
         pytest.raises(BadRequest, match="none"),
     ):
-        next(arena.news())
+        next(arena.notifications())
     with (
         RemoteArena("http://127.0.0.1:9", "x", timeout=0.3) as nobody,
         pytest.raises(ServerUnreachable),
     ):
-        next(nobody.news())
+        next(nobody.notifications())

@@ -60,13 +60,13 @@ class Progress:
 
 @dataclass(slots=True)
 class Counts:
-    """What the player has done since the server was started."""
+    """What the job runner has done since the server was started."""
 
     matches: int = 0
     jobs: Counter[tuple[str, str]] = field(default_factory=Counter)
 
 
-class Player:
+class JobRunner:
     """Works on a ledger's jobs with an arena.
 
     Args:
@@ -98,7 +98,7 @@ class Player:
         self._away_since: dict[str, float] = {}
         self._background = Background(arena, matches)
         self._stopping, self._wake = threading.Event(), threading.Event()
-        self._thread = threading.Thread(target=self._work, name="player", daemon=True)
+        self._thread = threading.Thread(target=self._work, name="job runner", daemon=True)
         self.counts = Counts()
 
     def start(self) -> None:
@@ -179,7 +179,7 @@ class Player:
                     self._between()
                 except Exception as error:  # noqa: BLE001 - nothing may end it but `stop`
                     if not faults.passes(error):
-                        _log.exception("the player failed, and goes on")
+                        _log.exception("the job runner failed, and goes on")
                     self._stopping.wait(PAUSE_SECONDS)
         finally:
             self._arena.close()

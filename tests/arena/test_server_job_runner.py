@@ -7,7 +7,7 @@ import httpx2
 import pytest
 
 import arena.runner
-import arena.server.player as player_module
+import arena.server.job_runner as job_runner_module
 import arena.server.serving as serving_module
 from arena.games.rrps.game import RRPS
 from arena.remote import RemoteArena
@@ -74,8 +74,8 @@ def test_a_wall_that_was_missing_is_looked_for_again_now_and_then(
 
 
 def test_a_long_job_gives_way_to_others_and_comes_to_the_same(server, monkeypatch):
-    monkeypatch.setattr(player_module, "SLICE_SECONDS", 0.2)
-    monkeypatch.setattr(player_module, "PAUSE_SECONDS", 0.05)
+    monkeypatch.setattr(job_runner_module, "SLICE_SECONDS", 0.2)
+    monkeypatch.setattr(job_runner_module, "PAUSE_SECONDS", 0.05)
     with (
         RemoteArena(server.address, server.tokens["ada"]) as ada,
         RemoteArena(server.address, server.tokens["bob"]) as bob,
@@ -102,19 +102,19 @@ def test_a_long_job_gives_way_to_others_and_comes_to_the_same(server, monkeypatc
         stored = list(ada.matches("rrps", limit=None))
         assert len(stored) == sum(wanted.values())
         opened = Registry.open(server.home / "registry.sqlite")
-        today = player_module._today()
+        today = job_runner_module._today()
         spent = opened.spent("ada", today).seconds
         opened.close()
         assert spent > 0  # of every slice, and not of the last alone
 
 
 def test_what_fails_because_the_registry_is_away_is_done_when_it_is_back(server, monkeypatch):
-    monkeypatch.setattr(player_module, "PAUSE_SECONDS", 0.05)
+    monkeypatch.setattr(job_runner_module, "PAUSE_SECONDS", 0.05)
     away = iter(["gone", "gone", "gone"])
     really = Registry.account
 
     def account(self, name):
-        if threading.current_thread().name == "player" and next(away, None):
+        if threading.current_thread().name == "job runner" and next(away, None):
             raise RegistryUnavailable("the database is away")
         return really(self, name)
 
@@ -124,13 +124,13 @@ def test_what_fails_because_the_registry_is_away_is_done_when_it_is_back(server,
     assert next(away, None) is None
 
 
-def test_what_stays_away_is_given_up_and_the_player_goes_on(server, monkeypatch):
-    monkeypatch.setattr(player_module, "PAUSE_SECONDS", 0.05)
-    monkeypatch.setattr(player_module, "AWAY_SECONDS", 0.3)
+def test_what_stays_away_is_given_up_and_the_job_runner_goes_on(server, monkeypatch):
+    monkeypatch.setattr(job_runner_module, "PAUSE_SECONDS", 0.05)
+    monkeypatch.setattr(job_runner_module, "AWAY_SECONDS", 0.3)
     really = Registry.account
 
     def account(self, name):
-        if threading.current_thread().name == "player" and name == "ada":
+        if threading.current_thread().name == "job runner" and name == "ada":
             raise RegistryUnavailable("the database is away")
         return really(self, name)
 
@@ -170,7 +170,7 @@ def test_one_job_is_ended_in_the_middle_and_leaves_nothing(server, method):
         assert not bob.policies("rrps", author="ada")
         assert not list(bob.matches("rrps", limit=None))
     opened = Registry.open(server.home / "registry.sqlite")
-    spent = opened.spent("ada", player_module._today()).seconds
+    spent = opened.spent("ada", job_runner_module._today()).seconds
     opened.close()
     assert spent >= 1.0, "what was used is used"
 
@@ -211,7 +211,7 @@ def test_a_server_stops_in_the_middle_of_a_job_and_does_it_again(new_home):
         port = int(first.address.rpartition(":")[2])
         thread = threading.Thread(target=submit, args=(first.address, first.tokens["ada"]))
         thread.start()
-        ledger = first.thread.server.player._ledger
+        ledger = first.thread.server.job_runner._ledger
         while not any(job.state is State.RUNNING for job in ledger.unfinished()):
             time.sleep(0.02)
         time.sleep(0.5)
@@ -222,6 +222,6 @@ def test_a_server_stops_in_the_middle_of_a_job_and_does_it_again(new_home):
         thread.join(60)
     assert [one.version.ref for one in done] == ["ada/slow@1"], "the day's quota is one"
     opened = Registry.open(home / "registry.sqlite")
-    spent = opened.spent("ada", player_module._today())
+    spent = opened.spent("ada", job_runner_module._today())
     opened.close()
     assert spent.submissions == 1 and spent.seconds > 0
