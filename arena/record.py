@@ -53,7 +53,7 @@ class Record(Roster):
           game: which game.
           digests: the policies, in the order of the table.
           wanted: numbers of matches of the pairs that count.
-          first: repetition that they are counted from: 0, or `arena.values.SELECTING`.
+          first: repetition that they are counted from: 0, or one from `arena.values.SELECTING` on.
 
         Raises:
           UsageFault: a number is negative, or beyond what a store can hold.

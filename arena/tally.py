@@ -50,7 +50,7 @@ class Request:
     Attributes:
       game: what is played.
       wanted: pairs of registered policies, of any status, to numbers of matches.
-      first: repetition that they are counted from: 0, or `SELECTING`.
+      first: repetition that they are counted from: 0, or one from `SELECTING` on.
       shared: the caller vouches for the Python policies: matches of one may share a worker.
       processor_seconds: how long its matches in a sandbox, and those of networks, may hold a
         processor (`held_seconds`); what is under way then is played to its end.  None is no limit.

@@ -28,7 +28,9 @@ COMMON = 1 << 24
 Candidates that meet a policy on its cards are told apart by a fraction of the matches.  These lie
 above `SELECTING`: whoever chooses needs them, and no public statistic counts them.
 """
-_SERIES, _SERIES_MATCHES = 1 << 16, 1 << 12
+MOST_COMMON = 1 << 12
+"""Matches of a pair in one series of these."""
+_SERIES = 1 << 16
 LOCKSTEP = "+lockstep"
 """Ending of a wall's name where the match shared its workers with other matches."""
 TRUSTED = ("native", "inline")
@@ -64,11 +66,11 @@ def common(series: int, one: str, host: str) -> int:
     """The repetition with which one policy's matches on another's cards begin.
 
     Args:
-      series: each of 65,536 has other cards, for up to 4,096 matches of a pair.
+      series: each of 65,536 has other cards, for up to `MOST_COMMON` matches of a pair.
       one: digest of a policy.
       host: digest of the one whose cards they are: all who meet it in this series have the same.
     """
-    return COMMON + (2 * (series % _SERIES) + (one < host)) * _SERIES_MATCHES
+    return COMMON + (2 * (series % _SERIES) + (one < host)) * MOST_COMMON
 
 
 def _digest(*parts: object, size: int = 16) -> bytes:
@@ -136,7 +138,7 @@ class Match(Handed):
         """What the cards follow from: both policies or one (see `COMMON`), and numbers."""
         if self.repetition < COMMON:
             return (self.low, self.high, self.deal)
-        block, number = divmod(self.repetition - COMMON, _SERIES_MATCHES)
+        block, number = divmod(self.repetition - COMMON, MOST_COMMON)
         series, host_is_high = divmod(block, 2)
         return (self.high if host_is_high else self.low, series, number // 2)
 

@@ -74,7 +74,11 @@ def score(rows: np.ndarray, paired: bool) -> Score:
     errors = rows.std(axis=1, ddof=1) / math.sqrt(deals)
     against = tuple(
         Against(
-            str(place), float(row.mean()), float(error), 2 * deals, tuple(row) if paired else ()
+            str(place),
+            float(row.mean()),
+            float(error),
+            2 * deals,
+            {(1, number): float(one) for number, one in enumerate(row)} if paired else {},
         )
         for place, (row, error) in enumerate(zip(rows, errors, strict=True))
     )

@@ -17,6 +17,13 @@ from dataclasses import dataclass
 from oracle.attempts import Measure, Outcome
 from oracle.values import Against, Evaluate, Failure, Score, Task
 
+LEAST_ERROR = 0.25
+"""Least error of a difference on the same cards, as a share of what it is on one's own.
+
+Programs that nearly always do the same differ by much in rare hands, of which few deals may show
+none; without this they would be told apart for sure by trifles.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Difference:
@@ -73,14 +80,13 @@ Parts = tuple[float, tuple[tuple[float, float], ...]]
 
 def _paired(mine: Against, theirs: Against) -> Parts | None:
     """From the deals that both had; None where these are too few for an error."""
-    deals = min(len(mine.deals), len(theirs.deals))
-    if deals < 2:
+    both = sorted(mine.deals.keys() & theirs.deals.keys())
+    if len(both) < 2:
         return None
-    gains = [one - other for one, other in zip(mine.deals, theirs.deals, strict=False)]
-    gain, error = statistics.fmean(gains), statistics.stdev(gains) / math.sqrt(deals)
-    if gain and not error:  # the same few times by chance, which is no certainty
-        return None
-    return gain, ((error, deals - 1.0),)
+    gains = [mine.deals[deal] - theirs.deals[deal] for deal in both]
+    spread = [statistics.stdev(one.deals[deal] for deal in both) for one in (mine, theirs)]
+    error = max(statistics.stdev(gains), LEAST_ERROR * math.hypot(*spread))
+    return statistics.fmean(gains), ((error / math.sqrt(len(both)), len(both) - 1.0),)
 
 
 def _apart(mine: Against, theirs: Against) -> Parts:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -60,6 +60,10 @@ class Opponent:
     kind: str = KIND
 
 
+Deal = tuple[int, int]
+"""The season that it was dealt in, and its number among those of an opponent."""
+
+
 @dataclass(frozen=True, slots=True)
 class Against:
     """What a candidate returned against one opponent.
@@ -69,15 +73,15 @@ class Against:
       mean: return of a match.
       stderr: of that.
       matches: that it comes from.
-      deals: mean return of the matches of each deal, in the order of deals, where the candidates of
-        a task meet this opponent on the same cards; else empty.  Not kept with a run.
+      deals: mean return of the matches of each deal, where the candidates of a task meet this
+        opponent on the same cards; else empty.  Not kept with a run.
     """
 
     digest: str
     mean: float
     stderr: float
     matches: int
-    deals: tuple[float, ...] = field(default=(), compare=False, repr=False)
+    deals: Mapping[Deal, float] = field(default_factory=dict, compare=False, repr=False)
 
     def kept(self) -> dict[str, Any]:
         """What is kept with a run: the matches are stored, so each deal can be looked up."""

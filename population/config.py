@@ -12,10 +12,11 @@ from typing import Any
 from arena.analysis.meta_strategy import DEFAULT_SOLVER, SOLVERS
 from arena.errors import UnknownGame, UsageFault
 from arena.games import game as game_named
-from arena.values import SELECTING, common
+from arena.values import MOST_COMMON, SELECTING, common
 from oracle.grammar.starts import STARTS
 from oracle.impala.training import Training, usual_training
 from oracle.models.options import Asking
+from population.seeds import seed_of
 
 ORACLES = ("zero-shot", "best-of-n", "linear", "alpha-evolve")
 TRAINER = "impala"
@@ -193,6 +194,8 @@ class RunConfig:
             raise UsageFault(f"hidden_share is {self.hidden_share}; it must be in [0, 1)")
         if self.hidden_share and self.oracle.trains:
             raise UsageFault("hidden opponents are altered programs: networks are not trained so")
+        if self.compares_on_common_cards and self.matches.evaluation > MOST_COMMON:
+            raise UsageFault(f"a candidate plays at most {MOST_COMMON:,} matches of {self.game}")
 
     def to_document(self) -> dict[str, Any]:
         """As plain JSON values."""
@@ -238,11 +241,11 @@ class RunConfig:
     def selecting(self, k: int) -> First:
         """Where the matches begin which choose among the candidates of iteration k.
 
-        On common cards each iteration has its own: a model that was told of some cannot write a
-        program of the next iteration for them.
+        On common cards each iteration of each run has its own: what a model was told of some is of
+        no use in the next iteration, and runs are independent.
         """
         if self.compares_on_common_cards:
-            return partial(common, k)
+            return partial(common, seed_of(self.seed, self.game, "cards") + k)
         first = SELECTING if self.afresh else 0
         return lambda candidate, opponent: first
 

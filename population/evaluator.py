@@ -15,7 +15,9 @@ which the payoff table is made as well.
 
 from __future__ import annotations
 
+import builtins
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -26,6 +28,7 @@ from arena.kinds.neural import KIND as NEURAL
 from arena.kinds.neural import file_of
 from arena.payoffs import PayoffTable
 from arena.rejection import Rejection, RejectionKind
+from arena.store.values import MatchRow
 from arena.submission import prepare
 from arena.tally import Pair
 from arena.values import COMMON, SELECTING, short
@@ -39,6 +42,8 @@ from registry.values import Parent, Status, Submission
 LEAST_MATCHES = 4
 """Against each opponent, so that an error can be estimated from two deals."""
 _LONGEST_REASON = 1_500
+_RAISED = re.compile(r"^(\w+)(?::|$)", re.MULTILINE)
+_LINE = re.compile(r"\bline (\d{1,4})\b")
 _STATIC = frozenset(RejectionKind) - {RejectionKind.DOES_NOT_REPEAT}
 """Kinds of rejection for which nothing had to be played."""
 
@@ -234,7 +239,7 @@ class Evaluator:
         others = [opponent for opponent in support if opponent != digest]
         begun = {opponent: first(digest, opponent) for opponent in others}
         spans = {one: (begin, begin + number[one]) for one, begin in begun.items()}
-        if any(table.forfeits[table.index()[digest]].any() for table in tables.values()):
+        if any(_forfeits(tables[begun[other]], digest, other) for other in others):
             return self._forfeit(digest, spans)
         dealt = {one: span for one, span in spans.items() if begun[one] >= COMMON}
         deals = self._matches.deals(digest, dealt) if dealt else {}
@@ -245,7 +250,7 @@ class Evaluator:
             table = tables[begun[opponent]]
             at = table.index()[digest], table.index()[opponent]
             mean, error = float(table.mean[at]), float(table.stderr[at])
-            return Against(opponent, mean, error, int(table.count[at]), deals.get(opponent, ()))
+            return Against(opponent, mean, error, int(table.count[at]), deals.get(opponent, {}))
 
         met = tuple(map(against, support))
         weights = np.array(list(support.values()))
@@ -271,8 +276,27 @@ class Evaluator:
         return Failure(
             Rejected.FAULTY,
             f"{earliest.termination.value} in {len(own)} of its matches, the first against "
-            f"{labels.get(opponent, short(opponent))}: {earliest.fault_message[:_LONGEST_REASON]}",
+            f"{labels.get(opponent, short(opponent))}: {_why(earliest)}",
         )
+
+
+def _forfeits(table: PayoffTable, digest: str, other: str) -> int:
+    """How often a policy forfeited against another; it may have met it as its opponent too."""
+    return int(table.forfeits[table.index()[digest], table.index()[other]])
+
+
+def _why(row: MatchRow) -> str:
+    """What went wrong in a match, in the program's own words unless others have its cards.
+
+    Those words could be all cards of the match.
+    """
+    if row.match.repetition < COMMON:
+        return row.fault_message[:_LONGEST_REASON]
+    raised, line = (found.search(row.fault_message) for found in (_RAISED, _LINE))
+    kind = getattr(builtins, raised[1], None) if raised else None
+    told = kind.__name__ if isinstance(kind, type) and issubclass(kind, BaseException) else ""
+    place = f" in line {line[1]}" if line else ""
+    return f"{told}{place} (no more is told: others meet the same cards)".lstrip()
 
 
 def _digest(submission: Submission) -> str:

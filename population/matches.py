@@ -13,6 +13,7 @@ from arena.payoffs import PayoffTable
 from arena.rejection import Rejection
 from arena.seam import AnyArena
 from arena.tally import Pair, Progress, silent
+from oracle.values import Deal
 from population.archive import Behaviour
 from registry.values import Submission
 
@@ -82,25 +83,23 @@ class Matches:
 
     def deals(
         self, digest: str, wanted: Mapping[str, tuple[int, int]]
-    ) -> dict[str, tuple[float, ...]]:
-        """A policy's mean return in each deal with some others, in the order of deals.
+    ) -> dict[str, dict[Deal, float]]:
+        """A policy's mean return in each deal with some others.
 
         Args:
           digest: of the policy.
           wanted: digest of each other to the first of the repetitions, and the one after the last.
         """
-        found: dict[str, dict[int, list[float]]] = {other: {} for other in wanted}
-        for row in self.arena.matches(self.game, digest, limit=None):
-            match = row.match
-            mine, other = (0, match.high) if match.low == digest else (1, match.low)
-            first, end = wanted.get(other, (0, 0))
-            if first <= match.repetition < end:
-                sign = 1.0 - 2.0 * mine
-                found[other].setdefault(match.deal, []).append(sign * row.return_low)
-        return {
-            other: tuple(sum(deals[deal]) / len(deals[deal]) for deal in sorted(deals))
-            for other, deals in found.items()
-        }
+        return {other: self._deals(digest, other, *span) for other, span in wanted.items()}
+
+    def _deals(self, digest: str, other: str, first: int, end: int) -> dict[Deal, float]:
+        found: dict[Deal, list[float]] = {}
+        for row in self.arena.matches(self.game, digest, against=other, limit=None):
+            if first <= row.match.repetition < end:
+                mine = row.return_low if row.match.low == digest else -row.return_low
+                deal = (row.season, (row.match.repetition - first) // 2)
+                found.setdefault(deal, []).append(mine)
+        return {deal: sum(halves) / len(halves) for deal, halves in sorted(found.items())}
 
     def enter(
         self, candidates: Sequence[Submission], opponents: Iterable[str]

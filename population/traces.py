@@ -3,7 +3,7 @@
 It comes from the very matches that a score was made of, which are stored, so nothing more is
 played; and from no others, so that a run that is resumed tells the same.  A model sees the cards of
 a few hands that are over.  Other candidates of the iteration may meet these again, so it is not
-told which hands of a match they were: no program can tell when one of them comes.
+told which hands of a match they were: a program cannot tell when one of them comes.
 """
 
 from __future__ import annotations

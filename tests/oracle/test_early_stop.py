@@ -30,42 +30,67 @@ def test_differences_are_paired_by_opponent():
     assert not difference(score(5.0, 505.0), score(0.0, 500.0), WEIGHTS).surely_negative(0.01)
 
 
-def dealt(*returns, digest="a"):
+def dealt(*returns):
     """A score against one opponent, from the mean return in each deal."""
     error = statistics.stdev(returns) / math.sqrt(len(returns))
-    mean = statistics.fmean(returns)
-    return Score(mean, error, (Against(digest, mean, error, 2 * len(returns), returns),))
+    mean, deals = statistics.fmean(returns), {(1, n): one for n, one in enumerate(returns)}
+    return Score(mean, error, (Against("a", mean, error, 2 * len(returns), deals),))
+
+
+CARDS = (100.0, -80.0, 40.0, -60.0, 20.0, -20.0)
 
 
 def test_on_the_same_cards_they_are_paired_by_deal():
     """What the cards give to both is no uncertainty about which is better."""
-    cards = (100.0, -80.0, 40.0, -60.0)
-    one, other = (
-        dealt(*cards),
-        dealt(*(x + 5.0 + shift for x, shift in zip(cards, (0, 1, 1, 0), strict=True))),
-    )
+    more = (10.0, 60.0, 50.0, 30.0, 90.0, 60.0)
+    one, other = dealt(*CARDS), dealt(*(x + y for x, y in zip(CARDS, more, strict=True)))
     found = difference(one, other, {"a": 1.0})
-    assert (found.mean, found.freedom) == (pytest.approx(-5.5), pytest.approx(3.0))
-    assert found.stderr == pytest.approx(statistics.stdev((0, 1, 1, 0)) / 2)
+    assert (found.mean, found.freedom) == (pytest.approx(-50.0), pytest.approx(5.0))
+    assert found.stderr == pytest.approx(statistics.stdev(more) / math.sqrt(6))
     assert found.surely_negative(0.01)
     assert not difference(other, one, {"a": 1.0}).surely_negative(0.5)
-    own = [replace(one, against=(replace(one.against[0], deals=()),)) for one in (one, other)]
+    own = [replace(one, against=(replace(one.against[0], deals={}),)) for one in (one, other)]
     assert not difference(*own, {"a": 1.0}).surely_negative(0.01)
 
 
 def test_a_program_that_has_played_less_is_compared_by_the_deals_that_both_had():
-    rival = dealt(10.0, 20.0, 900.0, -900.0)
-    found = difference(dealt(8.0, 19.0), rival, {"a": 1.0})
-    assert (found.mean, found.stderr) == (pytest.approx(-1.5), pytest.approx(0.5))
-    alone = Score(8.0, math.nan, (Against("a", 8.0, math.nan, 2, (8.0,)),))
+    rival = dealt(10.0, 30.0, 900.0, -900.0)
+    found = difference(dealt(0.0, 29.0), rival, {"a": 1.0})
+    assert (found.mean, found.freedom) == (pytest.approx(-5.5), pytest.approx(1.0))
+    assert found.stderr < 10.0
+    alone = Score(8.0, math.nan, (Against("a", 8.0, math.nan, 2, {(1, 0): 8.0}),))
     assert math.isinf(difference(alone, rival, {"a": 1.0}).stderr)
+    later = {(2, number): 8.0 for number in range(4)}  # the season was revealed in between
+    other = Score(8.0, 1.0, (Against("a", 8.0, 1.0, 8, later),))
+    assert difference(other, rival, {"a": 1.0}).mean == pytest.approx(8.0 - rival.u)
 
 
-def test_the_same_gap_in_two_deals_is_no_certainty():
-    found = difference(dealt(-1.0, 39.0), dealt(0.0, 40.0), {"a": 1.0})
-    assert found.stderr > 20.0
-    same = difference(dealt(1.0, 39.0), dealt(1.0, 39.0), {"a": 1.0})
-    assert (same.mean, same.stderr) == (0.0, 0.0)
+def test_trifles_in_most_deals_are_no_certainty():
+    """The few in which one wins them back may be still to come."""
+    found = difference(dealt(*(x - 1.0 for x in CARDS)), dealt(*CARDS), {"a": 1.0})
+    assert found.mean == pytest.approx(-1.0)
+    assert found.stderr > statistics.stdev(CARDS) / math.sqrt(6) / 4
+    assert not found.surely_negative(0.05)
+    same = difference(dealt(*CARDS), dealt(*CARDS), {"a": 1.0})
+    assert same.mean == 0.0 and same.stderr > 0.0
+
+
+def test_equal_programs_are_told_apart_seldom_however_rarely_one_wins_it_back():
+    rng, surely, trials = random.Random(3), 0, 400
+    for _ in range(trials):
+        mine, theirs = [], []
+        for name in "abcd":
+            cards = [rng.gauss(0.0, 45.0) for _ in range(6)]
+            gains = [98.0 if rng.random() < 0.02 else -2.0 for _ in cards]
+            for whose, returns in (
+                (theirs, cards),
+                (mine, map(sum, zip(cards, gains, strict=True))),
+            ):
+                (against,) = dealt(*returns).against
+                whose.append(replace(against, digest=name))
+        one, other = Score(0.0, 1.0, tuple(mine)), Score(0.0, 1.0, tuple(theirs))
+        surely += difference(one, other, dict.fromkeys("abcd", 1.0)).surely_negative(0.025)
+    assert surely / trials < 0.05
 
 
 def test_few_matches_prove_little():

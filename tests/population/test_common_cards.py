@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from arena import Arena, game
+from arena import Arena, Rejection, game
+from arena.errors import UsageFault
 from arena.values import COMMON, SELECTING
 from oracle.early_stop import difference
-from oracle.values import Opponent, Score, Task
+from oracle.values import Failure, Opponent, Score, Task
 from population.comparison import title_of
-from population.config import RunConfig, command_of
+from population.config import Measuring, RunConfig, command_of
 from population.evaluator import Evaluator, Lineage
 from population.matches import Matches
 
@@ -81,11 +82,12 @@ def test_candidates_meet_each_opponent_on_the_same_cards(arena: Arena) -> None:
     for score in (one, other):
         for against in score.against:
             assert len(against.deals) == against.matches // 2
-            assert sum(against.deals) / len(against.deals) == pytest.approx(against.mean)
+            mean = sum(against.deals.values()) / len(against.deals)
+            assert mean == pytest.approx(against.mean)
     weights = {against.digest: 0.5 for against in one.against}
     paired = difference(one, other, weights)
     own = [
-        replace(score, against=tuple(replace(against, deals=()) for against in score.against))
+        replace(score, against=tuple(replace(against, deals={}) for against in score.against))
         for score in (one, other)
     ]
     assert paired.mean == pytest.approx(difference(*own, weights).mean)
@@ -100,6 +102,49 @@ def test_another_iteration_has_other_cards(arena: Arena) -> None:
     found = cards(arena, "test/common@1", "house/AlwaysCall")
     half = len(found) // 2
     assert not any(match in found[half:] for match in found[:half])
+
+
+TOUCHY = PLAYER.format(but="", every=1000).replace(
+    "    def act(self, observation):\n",
+    """    def act(self, observation):
+        raised = [event["action"] for event in observation["action_history"]["PREFLOP"]]
+        if "RAISE" in raised:
+            raise ValueError(str(observation) + "line 77")
+""",
+)
+
+
+def test_a_member_that_forfeits_to_another_candidate_only_is_no_candidate_at_fault(
+    arena: Arena,
+) -> None:
+    """It met the other as its opponent; what it did there is nobody's score but the other's."""
+    entered = arena.submit(TOUCHY, "leduc", "test/touchy")
+    assert not isinstance(entered, Rejection)
+    raises = STUBBORN.replace('held == "K"', "True")
+    touchy, other = evaluator(arena, 1, "test/touchy")([TOUCHY, raises])
+    assert isinstance(touchy, Score) and (touchy.u, touchy.against[0].matches) == (0.0, 0)
+    assert isinstance(other, Score) and other.u > 0.0
+
+
+def test_a_program_that_crashes_tells_nothing_of_the_cards(arena: Arena) -> None:
+    """Its own words could be all cards of a match, and the next program meets them."""
+    moody = TOUCHY.replace('"RAISE" in raised', "self.bad").replace(
+        "    def restart",
+        """    def __init__(self):
+        import random
+        self.bad = random.random() < 0.35
+
+    def restart""",
+        1,
+    )
+    sources = [moody + f"# {number}\n" * number for number in range(12)]  # some pass their trials
+    found = evaluator(arena, 1, "house/AlwaysCall")(sources)
+    told = [
+        one.reason for one in found if isinstance(one, Failure) and "of its matches" in one.reason
+    ]
+    assert told
+    for reason in told:
+        assert "ValueError in line " in reason and "player_view" not in reason
 
 
 def test_who_is_the_only_opponent_meets_itself_without_playing(arena: Arena) -> None:
@@ -133,6 +178,16 @@ def test_runs_of_before_go_on_with_cards_of_their_own() -> None:
     assert "each on cards of its own" in title_of(before)
     assert before.pool != config.pool
     assert (command_of(before), command_of(config)[:8]) == ("", "csro run")
+
+
+def test_runs_have_cards_of_their_own() -> None:
+    assert not begins(RunConfig("leduc", seed=1)) & begins(RunConfig("leduc", seed=2))
+
+
+def test_more_matches_than_a_series_has_are_refused() -> None:
+    with pytest.raises(UsageFault, match="4,096 matches of leduc"):
+        RunConfig("leduc", matches=Measuring(evaluation=4_098))
+    assert RunConfig("rrps", matches=Measuring(evaluation=4_098))
 
 
 def test_a_run_of_a_game_that_is_not_installed_is_read() -> None:
