@@ -27,7 +27,9 @@ PAPER = ROCK.replace("ROCK", "PAPER")
 @pytest.fixture
 def secret(arena):
     """Digest of a program that the operator took in for a tournament."""
-    (digest,) = take_in(arena, game_named("rrps"), "spring", [], [("secret", ROCK)])
+    (digest,) = take_in(
+        arena.home, arena.check, game_named("rrps"), "spring", [], [("secret", ROCK)]
+    )
     return digest
 
 

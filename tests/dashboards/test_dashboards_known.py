@@ -61,7 +61,9 @@ def announced_home(played_home: Path, made_once: MadeOnce) -> Path:
     def make(path: Path) -> None:
         shutil.copytree(played_home, path)
         with Arena(path, sandbox="process", workers=1) as arena:
-            hidden = take_in(arena, game_named("rrps"), "spring", [], [("secret1", SECRET)])
+            hidden = take_in(
+                arena.home, arena.check, game_named("rrps"), "spring", [], [("secret1", SECRET)]
+            )
             opens = CLOSED - timedelta(days=7)
             arena.home.registry.announce("spring", "rrps", opens, CLOSED, hidden=hidden)
             arena.play_pairs("rrps", {(hidden[0], arena.policy("house/rockbot", "rrps").digest): 2})
