@@ -23,7 +23,7 @@ Check = Callable[[str | bytes, Game], Rejection | None]
 """What an arena would object to in a source or in weights, None where nothing; stores nothing."""
 
 
-def hidden_digests(
+def take_in(
     home: Home,
     check: Check,
     game: Game,
@@ -31,7 +31,7 @@ def hidden_digests(
     named: Sequence[str],
     contents: Sequence[tuple[str, str | bytes]] = (),
 ) -> tuple[str, ...]:
-    """The digests of a hidden population.
+    """Takes a hidden population in, and returns its digests.
 
     What is handed over is checked like any policy and registered as a candidate, which no list of
     entrants and no leaderboard shows; its trial is not stored.  What is named must be able to play

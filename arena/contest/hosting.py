@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from arena.contest.final import begun
-from arena.contest.hidden import Check, hidden_digests
+from arena.contest.hidden import Check, take_in
 from arena.contest.issuing import issue
 from arena.games.protocol import Game
 from arena.office import Office, zoned
@@ -76,7 +76,7 @@ class Hosting(Office):
         opens = begins or now
         # Before secrets are registered, which nothing takes back.
         registry.check_announcement(name, opens, closes, entries=entries, matches=matches)
-        found = hidden_digests(self.home, self._check, played, name, hidden, secret)
+        found = take_in(self.home, self._check, played, name, hidden, secret)
         return registry.announce(
             name, played.name, opens, closes, entries=entries, matches=matches, hidden=found
         )

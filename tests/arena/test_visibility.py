@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from arena.contest.hidden import hidden_digests as take_in
+from arena.contest.hidden import take_in
 from arena.games import game as game_named
 from arena.submission import prepare
 from arena.visibility import (

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from arena import Arena
 from arena.analysis.estimates import Estimate
-from arena.contest.hidden import hidden_digests as take_in
+from arena.contest.hidden import take_in
 from arena.games import game as game_named
 from arena.home import open_home
 from arena.submission import prepare
