@@ -195,7 +195,10 @@ class RunConfig:
         if self.hidden_share and self.oracle.trains:
             raise UsageFault("hidden opponents are altered programs: networks are not trained so")
         if self.compares_on_common_cards and self.matches.evaluation > MOST_COMMON:
-            raise UsageFault(f"a candidate plays at most {MOST_COMMON:,} matches of {self.game}")
+            asked = f"{self.matches.evaluation:,} matches of a candidate"
+            raise UsageFault(
+                f"{asked}: at most {MOST_COMMON:,} matches of {self.game}; ask for fewer"
+            )
 
     def to_document(self) -> dict[str, Any]:
         """As plain JSON values."""
