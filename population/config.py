@@ -10,7 +10,8 @@ from shlex import quote
 from typing import Any
 
 from arena.analysis.meta_strategy import DEFAULT_SOLVER, SOLVERS
-from arena.errors import UnknownGame, UsageFault
+from arena.errors import UsageFault
+from arena.games import GAMES
 from arena.games import game as game_named
 from arena.values import MOST_COMMON, SELECTING, common
 from oracle.grammar.starts import STARTS
@@ -142,10 +143,7 @@ def measuring_for(
 
 def _deals(name: str) -> bool:
     """Whether cards are dealt in a game; of one that is not installed here, nobody can tell."""
-    try:
-        return game_named(name).has_deals
-    except UnknownGame:
-        return False
+    return name in GAMES and GAMES[name].has_deals
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,10 +192,10 @@ class RunConfig:
             raise UsageFault(f"hidden_share is {self.hidden_share}; it must be in [0, 1)")
         if self.hidden_share and self.oracle.trains:
             raise UsageFault("hidden opponents are altered programs: networks are not trained so")
-        if self.compares_on_common_cards and self.matches.evaluation > MOST_COMMON:
-            asked = f"{self.matches.evaluation:,} matches of a candidate"
+        asked = self.matches.evaluation
+        if asked > MOST_COMMON and self.compares_on_common_cards:
             raise UsageFault(
-                f"{asked}: at most {MOST_COMMON:,} matches of {self.game}; ask for fewer"
+                f"{asked:,} matches: ask for at most {MOST_COMMON:,} matches of {self.game}"
             )
 
     def to_document(self) -> dict[str, Any]:
