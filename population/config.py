@@ -242,8 +242,7 @@ class RunConfig:
     def selecting(self, k: int) -> First:
         """Where the matches begin which choose among the candidates of iteration k.
 
-        On common cards each iteration of each run has its own: what a model was told of some is of
-        no use in the next iteration, and runs are independent.
+        Common cards are each iteration's own: what was told of some is of no use in the next.
         """
         if self.compares_on_common_cards:
             return partial(common, seed_of(self.seed, self.game, "cards") + k)
