@@ -30,9 +30,10 @@ from arena.values import SELECTING
 from oracle.asking import ask
 from oracle.attempts import digest_in
 from oracle.best_of_n import BestOfN
+from oracle.drafts import Draft
 from oracle.early_stop import EarlyStop
 from oracle.linear_refinement import LinearRefinement
-from oracle.values import Against, Draft, Failure, Opponent, Oracle, Score, Task
+from oracle.values import Against, Failure, Opponent, Oracle, Score, Task
 from population.confirmation import confirmed
 from population.evaluator import shares
 
@@ -62,7 +63,7 @@ class Family:
     name: str = "family"
 
     def write(self, task: Task, draft: Draft) -> Draft:
-        """See `oracle.values.Writer`."""
+        """See `oracle.drafts.Writer`."""
         rng = np.random.default_rng([task.seed, zlib.crc32(draft.key.encode())])
         centre = mean_of(draft.source) if draft.source else self.start
         mean = round(float(rng.normal(centre, self.spread)), 3)

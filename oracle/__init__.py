@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from oracle.alpha_evolve import AlphaEvolve, Evolution
     from oracle.asking import best_program
     from oracle.best_of_n import BestOfN
+    from oracle.drafts import Draft, Writer
     from oracle.grammar_writer import GrammarWriter
     from oracle.linear_refinement import LinearRefinement
     from oracle.values import (
         Against,
         Attempt,
         Candidate,
-        Draft,
         Evaluate,
         Failure,
         Opponent,
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
         Response,
         Score,
         Task,
-        Writer,
     )
     from oracle.zero_shot import ZeroShot
 
@@ -45,7 +44,7 @@ _HOMES = {
     "Attempt": "oracle.values",
     "BestOfN": "oracle.best_of_n",
     "Candidate": "oracle.values",
-    "Draft": "oracle.values",
+    "Draft": "oracle.drafts",
     "Evaluate": "oracle.values",
     "Evolution": "oracle.alpha_evolve",
     "Failure": "oracle.values",
@@ -58,7 +57,7 @@ _HOMES = {
     "Response": "oracle.values",
     "Score": "oracle.values",
     "Task": "oracle.values",
-    "Writer": "oracle.values",
+    "Writer": "oracle.drafts",
     "ZeroShot": "oracle.zero_shot",
     "best_program": "oracle.asking",
 }

@@ -13,21 +13,13 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from oracle.attempts import Attempts, Measure, Outcome, best_of, digest_in, rng_of
+from oracle.drafts import Draft, Writer
 from oracle.early_stop import EarlyStop, matches_of
 from oracle.ending import Ending
 from oracle.insight import INCUMBENT
 from oracle.islands import Island, behaviour
 from oracle.reflection import called
-from oracle.values import (
-    Draft,
-    Evaluate,
-    Failure,
-    Rejected,
-    Response,
-    Score,
-    Task,
-    Writer,
-)
+from oracle.values import Evaluate, Failure, Rejected, Response, Score, Task
 from oracle.waves import Wave, first_written
 
 _BEFORE_ALL = -1

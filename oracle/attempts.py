@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 from arena.cancellation import wanted_until
 from arena.source_check import normalised_digest
 from arena.submission import KIND, Source, as_source
-from oracle.insight import insight_of, told_about
+from oracle.drafts import Draft, Writer
+from oracle.insight import Insight, Told, Tried, insight_of
 from oracle.models.errors import BudgetSpent
 from oracle.values import (
     Attempt,
     Candidate,
-    Draft,
     Evaluate,
     Failure,
     OracleExhausted,
@@ -28,7 +28,6 @@ from oracle.values import (
     Response,
     Score,
     Task,
-    Writer,
 )
 from oracle.waves import Wave
 from registry import digest_of
@@ -91,6 +90,25 @@ def best_of(outcomes: Sequence[Outcome]) -> Outcome | None:
     """The scored one with the highest u, the earliest of equals; None where all failed."""
     scored = [outcome for outcome in outcomes if outcome.score is not None]
     return max(scored, key=lambda outcome: (outcome.u, -outcome.number)) if scored else None
+
+
+def told_about(insight: Insight, draft: Draft, outcomes: Sequence[Outcome]) -> Told:
+    """What a draft is told; depends on nothing but the attempts before it."""
+    scored = [(one.source, one.score) for one in outcomes if one.score is not None]
+    traced = insight.traces(draft.source, draft.score) if draft.source and draft.score else ()
+    tried = tuple(_tried(insight, one) for one in outcomes)
+    return Told(traced, insight.ceiling(scored), tried)
+
+
+def _tried(insight: Insight, outcome: Outcome) -> Tried:
+    failure = outcome.failure
+    return Tried(
+        outcome.draft.key,
+        outcome.source,
+        outcome.score,
+        insight.idea(outcome.source) if outcome.source else "",
+        f"{failure.kind.value}: {failure.reason}" if failure else "",
+    )
 
 
 class Attempts:

@@ -8,8 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from oracle.attempts import Attempts, best_of, revision
+from oracle.drafts import Draft, Writer
 from oracle.early_stop import EarlyStop, played_out
-from oracle.values import Draft, Evaluate, Response, Task, Writer
+from oracle.values import Evaluate, Response, Task
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from arena.errors import UsageFault
 from oracle.values import Opponent
@@ -59,6 +59,28 @@ class Shown:
     number: int
     opponent: Opponent
     share: float
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a prompt tells of the opponents.
+
+    Attributes:
+      form: of what `texts` holds.
+      shown: who is shown, heaviest first.
+      texts: digest to program or description; nothing where `form` is none.
+    """
+
+    form: OpponentInput
+    shown: tuple[Shown, ...] = ()
+    texts: Mapping[str, str] | None = None
+
+    def only(self, number: int) -> View:
+        """With fewer opponents, the heaviest; shares add up to 1 again."""
+        kept = self.shown[:number]
+        total = math.fsum(one.opponent.weight for one in kept) or 1.0
+        shares = tuple(replace(one, share=one.opponent.weight / total) for one in kept)
+        return View(self.form, shares, self.texts)
 
 
 @dataclass(frozen=True, slots=True)

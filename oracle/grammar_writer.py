@@ -5,8 +5,9 @@ from __future__ import annotations
 import zlib
 from dataclasses import dataclass, field
 
+from oracle.drafts import Draft
 from oracle.grammar.search import GrammarOracle, Question, Scored
-from oracle.values import Draft, Score, Task
+from oracle.values import Score, Task
 
 
 @dataclass(frozen=True, slots=True)

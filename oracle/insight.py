@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from oracle.values import Score
+
 if TYPE_CHECKING:
     from arena.analysis.stationary import Ceiling
-    from oracle.attempts import Outcome
-    from oracle.values import Draft, Score
 
 
 MOST_TRACED = 5
@@ -128,22 +128,3 @@ def insight_of(evaluate: object) -> Insight | None:
     """What whoever scores programs can tell beside their scores; None for nothing."""
     found: Insight | None = getattr(evaluate, "insight", None)
     return found
-
-
-def told_about(insight: Insight, draft: Draft, outcomes: Sequence[Outcome]) -> Told:
-    """What a draft is told; depends on nothing but the attempts before it."""
-    scored = [(one.source, one.score) for one in outcomes if one.score is not None]
-    traced = insight.traces(draft.source, draft.score) if draft.source and draft.score else ()
-    tried = tuple(_tried(insight, one) for one in outcomes)
-    return Told(traced, insight.ceiling(scored), tried)
-
-
-def _tried(insight: Insight, outcome: Outcome) -> Tried:
-    failure = outcome.failure
-    return Tried(
-        outcome.draft.key,
-        outcome.source,
-        outcome.score,
-        insight.idea(outcome.source) if outcome.source else "",
-        f"{failure.kind.value}: {failure.reason}" if failure else "",
-    )

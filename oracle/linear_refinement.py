@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from oracle.attempts import Attempts, Measure, Outcome, best_of, renamed, revision
+from oracle.drafts import Draft, Writer
 from oracle.early_stop import EarlyStop, played_out
 from oracle.ending import Ending
-from oracle.values import Draft, Evaluate, Response, Task, Writer
+from oracle.values import Evaluate, Response, Task
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,16 +17,17 @@ import hashlib
 import math
 import random
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from oracle.context import OpponentInput, Shown
+from oracle.context import OpponentInput, View
+from oracle.drafts import Draft
 from oracle.insight import Told
 from oracle.prompts import VERSION, fill, lines_of
 from oracle.prompts.situation import in_its_words, opponents
 from oracle.reflection import aim, error, generality, hidden_row, numbers_of, traces, tried, twin
 from oracle.relatives import Shelf, fenced
-from oracle.values import Draft, Failure, Rejected, Score, Task
+from oracle.values import Failure, Rejected, Score, Task
 from sandbox.box.allowed import ALLOWED_MODULES
 from sandbox.values import Limits
 
@@ -76,28 +77,6 @@ class Prompt:
         """32 hex digits over both texts and the version of the templates."""
         whole = f"{VERSION}\x1f{self.system}\x1f{self.text}"
         return hashlib.blake2b(whole.encode(errors="replace"), digest_size=16).hexdigest()
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """What a prompt tells of the opponents.
-
-    Attributes:
-      form: of what `texts` holds.
-      shown: who is shown, heaviest first.
-      texts: digest to program or description; nothing where `form` is none.
-    """
-
-    form: OpponentInput
-    shown: tuple[Shown, ...] = ()
-    texts: Mapping[str, str] | None = None
-
-    def only(self, number: int) -> View:
-        """With fewer opponents, the heaviest; shares add up to 1 again."""
-        kept = self.shown[:number]
-        total = math.fsum(one.opponent.weight for one in kept) or 1.0
-        shares = tuple(replace(one, share=one.opponent.weight / total) for one in kept)
-        return View(self.form, shares, self.texts)
 
 
 def compose(

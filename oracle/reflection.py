@@ -6,10 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from oracle.drafts import Draft
 from oracle.insight import INCUMBENT, Gain, Told, Trace, Tried
 from oracle.prompts import fill
 from oracle.relatives import Shelf
-from oracle.values import Draft, Rejected, Score, Task
+from oracle.values import Rejected, Score, Task
 
 if TYPE_CHECKING:
     from arena.analysis.stationary import Ceiling

@@ -11,7 +11,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from types import TracebackType
 
 from arena.cancellation import LOOK_SECONDS
-from oracle.values import Draft
+from oracle.drafts import Draft
 
 Write = Callable[[Draft], Draft]
 """Writes the program that a draft asks for; may be called from several threads at once."""

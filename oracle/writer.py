@@ -6,14 +6,15 @@ import zlib
 from dataclasses import dataclass, field
 
 from arena.source_check import check_source
-from oracle.context import TOP_5, Filter, OpponentInput
+from oracle.context import TOP_5, Filter, OpponentInput, View
 from oracle.describe import describe
+from oracle.drafts import Draft
 from oracle.edits import apply_edits, parse_edits
 from oracle.extract import MAX_REPLY_CHARS, extract_program
 from oracle.models.errors import PromptRefused
 from oracle.models.protocol import Finish, Model, Reply, Request
-from oracle.prompt import Prompt, View, compose, repair, reworded, wants_edits
-from oracle.values import Draft, Failure, Opponent, Rejected, Task
+from oracle.prompt import Prompt, compose, repair, reworded, wants_edits
+from oracle.values import Failure, Opponent, Rejected, Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ class ModelWriter:
         return self.model.name
 
     def write(self, task: Task, draft: Draft) -> Draft:
-        """Writes the program that a draft asks for; see `oracle.values.Writer`.
+        """Writes the program that a draft asks for; see `oracle.drafts.Writer`.
 
         A reply without a valid program is sent back with the reason, `options.repairs` times.  A
         question that was refused, or answered by nothing, is asked again in other words and then

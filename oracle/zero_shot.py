@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from oracle.attempts import Attempts, Outcome, revision
-from oracle.values import Draft, Evaluate, Response, Task, Writer
+from oracle.drafts import Draft, Writer
+from oracle.values import Evaluate, Response, Task
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from oracle.alpha_evolve import AlphaEvolve, Evolution
 from oracle.attempts import digest_in
 from oracle.best_of_n import BestOfN
 from oracle.context import OpponentInput, parse_filter, parse_input
+from oracle.drafts import Draft, Writer
 from oracle.early_stop import EarlyStop
 from oracle.ending import Ending
 from oracle.grammar.genome import GRAMMARS
@@ -40,7 +41,7 @@ from oracle.models.prices import parse_price
 from oracle.models.protocol import Model
 from oracle.models.team import Team
 from oracle.prompt import Prompt
-from oracle.values import Draft, Oracle, Task, Writer
+from oracle.values import Oracle, Task
 from oracle.writer import ModelWriter, WriterOptions, preview
 from oracle.zero_shot import ZeroShot
 from population.config import OracleChoice, RunConfig
@@ -118,7 +119,7 @@ class Authorship:
         return self._writer.name
 
     def write(self, task: Task, draft: Draft) -> Draft:
-        """See `oracle.values.Writer`."""
+        """See `oracle.drafts.Writer`."""
         written = self._writer.write(task, draft)
         if written.source:
             parent = digest_in(task, draft.source) if draft.source and draft.score else ""

@@ -156,13 +156,13 @@ def rows_to_run(game: Game) -> tuple[PaperRow, ...]:
     return tuple(row for row in table if choice_of(row.method, "") is not None)
 
 
-def calls_at_most(choice: OracleChoice, iterations: int = ITERATIONS) -> int:
-    """Drafts that a run asks for at most; repairs and descriptions of opponents come on top."""
+def calls_at_most(choice: OracleChoice) -> int:
+    """Drafts that a run asks for at most; repairs and descriptions are not counted."""
     if choice.name == "linear":
-        return iterations * (1 + choice.refinements)
+        return ITERATIONS * (1 + choice.refinements)
     if choice.name == "alpha-evolve":
-        return iterations * Evolution(generations=choice.refinements).attempts
-    return iterations
+        return ITERATIONS * Evolution(generations=choice.refinements).attempts
+    return ITERATIONS
 
 
 def run_of(game: Game, choice: OracleChoice, seed: int, iterations: int = ITERATIONS) -> RunConfig:

@@ -34,35 +34,24 @@ def named(module):
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def run_at_import(body):
-    """The imports among statements that run when they are loaded."""
-    for node in body:
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            yield node
-        elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            yield from run_at_import(node.orelse)
-        elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield from run_at_import(ast.iter_child_nodes(node))
-
-
-def loaded_first(module, known):
-    """The modules of ours that are loaded before a module can be."""
+def used_by(module, known):
+    """The modules of ours that a module imports, be it in a function or for its types alone."""
     package = named(module) if module.stem == "__init__" else named(module).rpartition(".")[0]
-    for node in run_at_import(ast.parse(module.read_text()).body):
+    for node in ast.walk(ast.parse(module.read_text())):
         if isinstance(node, ast.Import):
             yield from {one.name for one in node.names} & known
-        else:
+        elif isinstance(node, ast.ImportFrom):
             source = resolve_name("." * node.level + (node.module or ""), package)
             for one in node.names:
                 inside = f"{source}.{one.name}"
                 yield from {inside if inside in known else source} & known
 
 
-def test_no_module_needs_itself_to_be_loaded():
+def test_no_module_leads_back_to_itself():
     known = {named(module) for module in MODULES}
-    needs = {named(module): set(loaded_first(module, known)) for module in MODULES}
+    uses = {named(module): set(used_by(module, known)) for module in MODULES}
     try:
-        graphlib.TopologicalSorter(needs).prepare()
+        graphlib.TopologicalSorter(uses).prepare()
     except graphlib.CycleError as error:
         pytest.fail(f"a circle of imports: {' <- '.join(error.args[1])}")
 

@@ -198,7 +198,8 @@ def _located(detail: object) -> tuple[str, ...]:
     found: list[str] = []
     for one in detail if isinstance(detail, list) else ():
         place = one.get("loc") if isinstance(one, dict) else None
-        found += [part for part in place[:2] if isinstance(part, str)] if place else []
+        if isinstance(place, list):
+            found += [part for part in place[:2] if isinstance(part, str)]
     return tuple(found)
 
 

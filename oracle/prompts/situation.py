@@ -9,16 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from oracle.context import OpponentInput, Shown
+from oracle.context import OpponentInput, Shown, View
+from oracle.drafts import Draft
 from oracle.prompts import fill
 from oracle.reflection import numbers_of
-from oracle.values import Draft, Opponent, Task
-
-if TYPE_CHECKING:
-    from oracle.prompt import View
-    from oracle.relatives import Shelf
+from oracle.relatives import Shelf
+from oracle.values import Opponent, Task
 
 _NOT_SHOWN = "a member that is not shown"
 _NAMING = "(the program of |the first against )"

@@ -10,7 +10,8 @@ import threading
 
 from arena.games import game
 from arena.submission import KIND
-from oracle.values import Against, Draft, Failure, Opponent, Rejected, Score, Task
+from oracle.drafts import Draft
+from oracle.values import Against, Failure, Opponent, Rejected, Score, Task
 from registry import digest_of
 
 RRPS = game("rrps")

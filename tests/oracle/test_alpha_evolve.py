@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 
 from oracle.alpha_evolve import AlphaEvolve, Evolution
 from oracle.attempts import Outcome, digest_in
+from oracle.drafts import Draft
 from oracle.early_stop import EarlyStop
 from oracle.ending import Ending
 from oracle.grammar_writer import GrammarWriter
 from oracle.islands import Island, signature
 from oracle.models.errors import BudgetSpent, CallRefused
 from oracle.models.retry import Caller, RetryPolicy, Transient
-from oracle.values import Draft, Failure, OracleExhausted, Rejected
+from oracle.values import Failure, OracleExhausted, Rejected
 from tests.oracle.stated_returns import Evaluation, ScriptedWriter, a_task, program, score_of
 
 BAD_EDIT = Failure(Rejected.BAD_EDIT, "block 1: its SEARCH part is not in the program")

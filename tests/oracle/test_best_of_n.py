@@ -6,11 +6,12 @@ import time
 import pytest
 
 from oracle.best_of_n import BestOfN
+from oracle.drafts import Draft
 from oracle.early_stop import EarlyStop
 from oracle.grammar_writer import GrammarWriter
 from oracle.models.errors import BudgetSpent, CallRefused
 from oracle.models.retry import Caller, RetryPolicy, Transient
-from oracle.values import Draft, Failure, OracleExhausted, Rejected
+from oracle.values import Failure, OracleExhausted, Rejected
 from tests.oracle.stated_returns import Evaluation, ScriptedWriter, a_task, program, score_of
 
 EMPTY = Failure(Rejected.EMPTY, "the reply was empty")

@@ -7,11 +7,11 @@ import pytest
 from arena.analysis.stationary import Ceiling
 from oracle.alpha_evolve import AlphaEvolve, Evolution
 from oracle.attempts import Outcome
+from oracle.drafts import Draft
 from oracle.early_stop import EarlyStop
 from oracle.ending import Ending
 from oracle.insight import INCUMBENT
 from oracle.linear_refinement import LinearRefinement
-from oracle.values import Draft
 from tests.oracle.stated_returns import Evaluation, ScriptedWriter, a_task, program, score_of
 
 WHOLE = EarlyStop(efforts=(1.0,))

@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 
+from oracle.drafts import Draft
 from oracle.grammar.genome import read_story
 from oracle.grammar.search import GrammarOracle
 from oracle.grammar.starts import Start
 from oracle.grammar_writer import GrammarWriter
-from oracle.values import Against, Draft, Score
+from oracle.values import Against, Score
 from tests.oracle.stated_returns import a_task, opponents
 
 WRITER = GrammarWriter(GrammarOracle(Start.FULL))

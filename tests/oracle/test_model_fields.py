@@ -4,7 +4,7 @@ import logging
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from oracle.models.chat_completions import OPTIONAL, Refusal, read_refusal
@@ -221,6 +221,7 @@ anything = st.recursive(
 )
 
 
+@example(400, {"detail": [{"loc": True}]})
 @given(st.integers(400, 599), anything)
 def test_any_body_of_an_error_can_be_read(status, body):
     refusal = read_refusal(status, body, "what the SDK says")

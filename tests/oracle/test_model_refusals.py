@@ -3,13 +3,14 @@
 import pytest
 
 from oracle.context import OpponentInput
+from oracle.drafts import Draft
 from oracle.linear_refinement import LinearRefinement
 from oracle.models.errors import CallRefused, ModelRefuses, PromptRefused
 from oracle.models.journal import REFUSALS_IN_A_ROW, JournaledModel, SqliteJournal
 from oracle.models.openai_compatible import OpenAIModel
 from oracle.models.options import ServerOptions
 from oracle.models.protocol import Finish, Reply, Request
-from oracle.values import Draft, OracleExhausted, Rejected
+from oracle.values import OracleExhausted, Rejected
 from oracle.writer import ModelWriter, WriterOptions
 from tests.oracle.llm_server import LLMServer, Step, connected
 from tests.oracle.scripted_model import ScriptedModel

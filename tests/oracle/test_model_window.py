@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oracle.drafts import Draft
 from oracle.models.gemini import GeminiModel
 from oracle.models.journal import JournaledModel, SqliteJournal
 from oracle.models.openai_compatible import OpenAIModel
@@ -16,7 +17,7 @@ from oracle.models.prices import Price
 from oracle.models.protocol import Reply, Request
 from oracle.models.told import Told
 from oracle.models.window import PromptTooLong, Window, ask_in_forms
-from oracle.values import Draft, Rejected
+from oracle.values import Rejected
 from oracle.writer import ModelWriter
 from tests.oracle.llm_server import LLMServer, Step, connected
 from tests.oracle.stated_returns import a_task, program, score_of

@@ -18,10 +18,11 @@ import oracle.prompts
 from arena.games import GAMES, game
 from arena.source_check import check_source
 from oracle.context import Filter, OpponentInput
+from oracle.drafts import Draft
 from oracle.edits import apply_edits, parse_edits
 from oracle.prompt import NUMPY, PYTHON
 from oracle.relatives import fenced
-from oracle.values import Against, Draft, Failure, Rejected, Score, Task
+from oracle.values import Against, Failure, Rejected, Score, Task
 from oracle.writer import WriterOptions, preview
 from sandbox.values import Limits
 from tests.oracle.stated_returns import a_task, opponents, program, score_of

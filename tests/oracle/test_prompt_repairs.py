@@ -3,8 +3,9 @@
 import pytest
 
 from oracle.context import Filter
+from oracle.drafts import Draft
 from oracle.prompt import Prompt, repair, reworded
-from oracle.values import Draft, Failure, Rejected
+from oracle.values import Failure, Rejected
 from oracle.writer import WriterOptions, preview
 from tests.oracle.stated_returns import a_task
 

@@ -7,8 +7,9 @@ import pytest
 from arena.games import game
 from oracle.attempts import Attempts, revision
 from oracle.context import Filter, OpponentInput
+from oracle.drafts import Draft
 from oracle.insight import Told, Tried
-from oracle.values import Draft, Failure, Rejected, Task
+from oracle.values import Failure, Rejected, Task
 from oracle.writer import WriterOptions, preview
 from tests.oracle.stated_returns import (
     Evaluation,

@@ -3,11 +3,12 @@
 from arena.games import game
 from oracle.attempts import Attempts
 from oracle.context import Filter
+from oracle.drafts import Draft
 from oracle.insight import Gain, Told, Trace, Tried
 from oracle.prompt import LONGEST
 from oracle.reflection import MOST_TRIED
 from oracle.relatives import Shelf
-from oracle.values import Draft, Failure, Opponent, Rejected, Task
+from oracle.values import Failure, Opponent, Rejected, Task
 from oracle.writer import WriterOptions, preview
 from tests.oracle.stated_returns import Evaluation, ScriptedWriter, a_task, program, score_of
 

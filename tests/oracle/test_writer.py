@@ -7,13 +7,14 @@ import pytest
 from oracle.alpha_evolve import AlphaEvolve, Evolution
 from oracle.context import Filter, OpponentInput
 from oracle.describe import FIELDS
+from oracle.drafts import Draft
 from oracle.extract import MAX_REPLY_CHARS
 from oracle.linear_refinement import LinearRefinement
 from oracle.models.budget import Budget
 from oracle.models.errors import BudgetSpent
 from oracle.models.journal import JournaledModel, SqliteJournal
 from oracle.models.protocol import Finish, Reply
-from oracle.values import Draft, Rejected
+from oracle.values import Rejected
 from oracle.writer import ModelWriter, WriterOptions, call_key, preview
 from tests.oracle.scripted_model import ScriptedModel
 from tests.oracle.stated_returns import Evaluation, a_task, program, score_of

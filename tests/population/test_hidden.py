@@ -21,8 +21,9 @@ from arena.games.parts import Decision
 from arena.replay import Stored
 from arena.submission import Rejection, prepare
 from arena.values import SELECTING
+from oracle.drafts import Draft
 from oracle.grammar.genome import MARK, read_source
-from oracle.values import Draft, Failure, Rejected, Score
+from oracle.values import Failure, Rejected, Score
 from oracle.writer import WriterOptions, preview
 from population.archive import behaviour, elites
 from population.cli import main

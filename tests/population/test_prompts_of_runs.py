@@ -9,7 +9,8 @@ from typing import get_type_hints
 
 from arena import Arena, game
 from oracle.context import OpponentInput
-from oracle.values import Draft, Failure, Opponent
+from oracle.drafts import Draft
+from oracle.values import Failure, Opponent
 from oracle.writer import WriterOptions, preview
 from population import hidden
 from population.config import RunConfig
