@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from arena.standings import Leaderboard
     from arena.tally import PlayReport
     from arena.values import Match, Result, Termination
-    from registry.values import PolicyVersion, Season
+    from registry.errors import RegistryError
+    from registry.values import PolicyVersion, Season, Status
+    from sandbox.errors import SandboxError
 
 _HOMES = {
     "AnyArena": "arena.seam",
@@ -56,10 +58,13 @@ _HOMES = {
     "Policies": "arena.listings",
     "PolicyVersion": "registry.values",
     "PracticeMatch": "arena.practice",
+    "RegistryError": "registry.errors",
     "Rejection": "arena.rejection",
     "RejectionKind": "arena.rejection",
     "Result": "arena.values",
+    "SandboxError": "sandbox.errors",
     "Season": "registry.values",
+    "Status": "registry.values",
     "Stored": "arena.replay",
     "Termination": "arena.values",
     "Workers": "arena.executors",
@@ -86,10 +91,13 @@ __all__ = [
     "Policies",
     "PolicyVersion",
     "PracticeMatch",
+    "RegistryError",
     "Rejection",
     "RejectionKind",
     "Result",
+    "SandboxError",
     "Season",
+    "Status",
     "Stored",
     "Termination",
     "Workers",

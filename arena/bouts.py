@@ -368,7 +368,7 @@ def demands_of(chunk: Chunk, outcomes: Sequence[Outcome], seconds: float) -> dic
     Args:
       chunk: the block.
       outcomes: of its matches.
-      seconds: wall-clock time of all of it.  A box has one core, so its policies had no more of
+      seconds: elapsed time of all of it.  A box has one core, so its policies had no more of
         that: gVisor's clocks tell several times as much where processes wait for each other.
     """
     told = sum(sum(outcome.cpu_seconds) for outcome in outcomes)

@@ -111,6 +111,9 @@ class Arena(Registrar):
         if self.home.writable:
             enrol_starters(self.home)
 
+    def __repr__(self) -> str:
+        return f"Arena({str(self.home.path)!r})"
+
     @property
     def wall(self) -> str:
         """Name of the wall between Python policies and this machine; tries it at first.

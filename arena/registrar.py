@@ -8,7 +8,7 @@ from arena.record import Record
 from arena.roster import game_of
 from arena.submission import KIND as PYTHON
 from registry.credits import is_kept
-from registry.values import Origin, PolicyVersion, Season, Status, Submission
+from registry.values import PolicyVersion, Season, Status, Submission
 
 
 class Registrar(Record):
@@ -63,17 +63,6 @@ class Registrar(Record):
         return self.home.registry.set_status(
             version.digest, Status.QUALIFIED, reason, ref=version.ref
         )
-
-    def author_token(self, name: str) -> str:
-        """Makes a token to submit with on the pages; one that there was fits no longer.
-
-        Raises:
-          MalformedName, NameRefused: it is no name of an author.
-        """
-        registry = self.home.registry
-        if registry.author(name) is None:
-            return registry.claim_author(name, origin=Origin.OPERATOR)
-        return registry.renew_token(name)
 
     def reveal_season(self) -> tuple[Season, Season]:
         """Closes the open season, which opens its key to everybody, and opens another.

@@ -135,15 +135,18 @@ class RemoteArena(AnyArena):
 
     @property
     def home(self) -> NoReturn:
-        """There is none here.
+        """There is none here: a UsageFault for whoever gave the address instead of a folder."""
+        raise self._folder_wanted()
 
-        Raises:
-          UsageFault: always, in words for whoever gave the address where a folder is needed.
-        """
-        raise UsageFault(
+    def _folder_wanted(self) -> UsageFault:
+        return UsageFault(
             f"this needs the folder of a home, and {self.address} is a server: run it there, or "
             "name a folder with --home"
         )
+
+    def export(self, to: object, **_: object) -> NoReturn:
+        """Not from here, as it reads all of the store: the UsageFault of `home`."""
+        raise self._folder_wanted()
 
     @property
     def office(self) -> Operations:
@@ -199,7 +202,7 @@ class RemoteArena(AnyArena):
         headers = {"Accept": "text/event-stream", "Accept-Encoding": "identity"}
         if after is not None:
             headers["Last-Event-ID"] = str(after)
-        with self._client.stream("GET", "/api/v1/news", headers=headers) as answer:
+        with self._client.stream("GET", "/api/v1/notifications", headers=headers) as answer:
             if answer.status_code == 200 and "Arena-Api" in answer.headers:
                 if answer.headers.get("Content-Encoding", "identity") != "identity":
                     raise Malformed("an answer is wanted that is not packed")

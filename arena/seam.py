@@ -95,8 +95,6 @@ class AnyArena(Protocol):
 
     def history(self, ref: str, game: Game | str | None = None) -> tuple[StatusChange, ...]: ...
 
-    def author_token(self, name: str) -> str: ...
-
     def play(
         self,
         game: Game | str,

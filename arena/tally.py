@@ -80,7 +80,7 @@ class PlayReport(Printed):
         of another kind.
       suspicions: what came out differently.
       quarantined: digests of the versions that were quarantined for it.
-      seconds: wall-clock time.
+      seconds: elapsed time.
       processor_seconds: of the policies that a request pays for: those in a sandbox, and networks.
       held_seconds: that their matches held a processor (`held_seconds`).
       walls: kinds of wall that the matches ran behind, with the number of matches.

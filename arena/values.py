@@ -53,7 +53,7 @@ class Termination(enum.StrEnum):
     TIMED_OUT = "timed-out"
     """The policy used up its processor time for one act or for the match."""
     STALLED = "stalled"
-    """The policy used up its wall-clock time without computing (it slept or blocked)."""
+    """Too much time passed without the policy computing (it slept or blocked)."""
     OUT_OF_MEMORY = "out-of-memory"
     """The policy asked for more memory than it may have."""
     DIED = "died"
@@ -165,7 +165,7 @@ class Result(Handed):
       moves: every move, one byte each, in the game's own order (see `Game`).
       wall: what stood between the policies and the host: "native" (engine only), "inline"
         (trusted policies in the arena's process), or the sandbox's wall and its version.
-      seconds: wall-clock time, shared evenly among matches that were played together; in a sandbox
+      seconds: elapsed time, shared evenly among matches that were played together; in a sandbox
         less what networks outside of it computed.
       cpu_seconds: processor time of the policies in seats 0 and 1, 0 where not measured.
       playings: 2 where a shared worker failed and the match was played once more by itself.

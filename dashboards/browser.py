@@ -1,6 +1,6 @@
 """A headless Chromium that looks at the pages: for tests, benchmarks and pictures.
 
-Needs Debian's chromium and chromium-driver, and selenium (of the development dependencies).
+Needs Debian's chromium and chromium-driver, and selenium (the extra `pictures`).
 """
 
 from __future__ import annotations

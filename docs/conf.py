@@ -6,6 +6,7 @@ Everything is served from the site itself: no fonts, scripts or pictures of othe
 
 from __future__ import annotations
 
+import enum
 import importlib
 import inspect
 import os
@@ -52,6 +53,10 @@ _INCLUDED = {
 """Documents beside the code, and the pages that show them."""
 
 
+_LEFT_OUT = "tuple, ABC, Protocol, Generic"
+"""Classes whose own members are nobody's promise here."""
+
+
 def lead_to_pages(text: str, source: Path) -> str:
     """The text of a document beside the code, with links that hold on the site.
 
@@ -76,7 +81,10 @@ def public_names(package: str) -> Iterator[str]:
     for name in module.__all__:
         value = getattr(module, name)
         kind = "class" if inspect.isclass(value) else "function" if callable(value) else "data"
-        yield f".. auto{kind}:: {package}.{name}\n"
+        yield f".. auto{kind}:: {package}.{name}"
+        if kind == "class" and not issubclass(value, (Exception, enum.Enum)):
+            yield f"   :inherited-members: {_LEFT_OUT}"
+        yield ""
     yield "```\n"
 
 

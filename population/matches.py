@@ -25,7 +25,7 @@ class Spent:
     Attributes:
       matches: played, those of trials that are stored included (not those of before).
       trials: programs that were tried.
-      seconds: wall-clock time.
+      seconds: elapsed time.
       walls: what the matches ran behind, with the number of matches.
     """
 

@@ -7,7 +7,7 @@ that iteration 3 scored.  All but the one that joins keep the status candidate.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from arena.errors import ArenaError, UsageFault
 from arena.games.protocol import Game
@@ -44,7 +44,7 @@ class Member:
 
     digest: str
     label: str
-    source: str
+    source: str = field(repr=False)
     kind: str = KIND
 
 

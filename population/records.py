@@ -50,7 +50,7 @@ class Effort:
     """What an iteration took.
 
     Attributes:
-      seconds: wall-clock time of all of it.
+      seconds: elapsed time of all of it.
       match_seconds: of these, playing.
       oracle_seconds: of these, the oracle without its matches.
       matches: played (matches that were stored before cost nothing).

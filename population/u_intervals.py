@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from arena.analysis.estimates import Estimate, around
-from arena.figures.text import interval, signed
+from arena.figures.text import labelled, signed
 from arena.games.protocol import Game
 from oracle.values import Score
 from population.config import RunConfig
@@ -32,7 +32,7 @@ def of_score(score: Score, game: Game) -> Estimate:
 
 def told(estimate: Estimate) -> str:
     """An estimate and its interval in a line."""
-    return f"{signed(estimate.value)}, 95 % {interval(estimate)}"
+    return f"{signed(estimate.value)}, {labelled(estimate)}"
 
 
 def _around(u: float, stderr: float | None, matches: int, game: Game) -> Estimate:

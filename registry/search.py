@@ -23,7 +23,7 @@ class Filters(TypedDict, total=False):
       author: the part of the name before the slash.
       name: author/name, all its numbers.
       kind: as in `Submission`.
-      status: one status, or any of several.
+      status: one status, or any of several; their values will do.
       labels: all of these key-value pairs; a value of None asks only that the key is there.
       text: every one of these words, anywhere in the name or description, in any case.
       code_digest: clones of the same code.
@@ -39,7 +39,15 @@ class Filters(TypedDict, total=False):
 
 
 def conditions(game: str | None, filters: Filters) -> list[ColumnElement[bool]]:
-    """The filter as conditions on `VersionRow`, to be joined by "and"."""
+    """The filter as conditions on `VersionRow`, to be joined by "and".
+
+    Raises:
+      TypeError: there is no such filter.
+      ValueError: there is no such status.
+    """
+    strange = filters.keys() - Filters.__annotations__.keys()
+    if strange:
+        raise TypeError(f"there is no filter {min(strange)!r}; see Filters")
     equal = (
         (VersionRow.game, game),
         (VersionRow.kind, filters.get("kind")),
@@ -84,8 +92,8 @@ def _naming(
     ]
     status = filters.get("status")
     if status is not None:
-        statuses = [status] if isinstance(status, Status) else sorted(status)
-        wanted.append(col(table.status).in_([item.value for item in statuses]))
+        statuses = [status] if isinstance(status, str) else sorted(status)
+        wanted.append(col(table.status).in_([Status(item).value for item in statuses]))
     words = sought_text(filters.get("text") or "").split()
     return wanted + [col(table.sought).contains(word, autoescape=True) for word in words]
 

@@ -70,7 +70,7 @@ class _Numbered:
 
     @property
     def ref(self) -> str:
-        """author/name@number, unique within the game."""
+        """`author/name@number`, unique within the game."""
         return f"{self.name}@{self.number}"
 
     @property
@@ -118,7 +118,7 @@ class PolicyVersion(_Numbered):
     name: str
     number: int
     kind: str
-    payload: str
+    payload: str = field(repr=False)
     status: Status
     status_reason: str
     description: str

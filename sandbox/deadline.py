@@ -23,4 +23,4 @@ def longest_block(block: Block) -> float:
     limits = block.limits
     seats = sum(seat.program != EXTERNAL for match in block.matches for seat in match.seats)
     computing = 2 * limits.load_seconds + limits.match_seconds  # compiling, loading, playing
-    return SPARE_SECONDS + STARVED_FACTOR * seats * (computing + 3 * limits.match_wall_seconds)
+    return SPARE_SECONDS + STARVED_FACTOR * seats * (computing + 3 * limits.match_idle_seconds)

@@ -49,13 +49,13 @@ class ChildLimits:
 
     Attributes:
       cpu_seconds: processor time.
-      wall_seconds: after which a machine that gives it no processor time is called broken.
+      elapsed_seconds: after which a machine that gives it no processor time is called broken.
       memory_mib: address space.
       answer_bytes: of the answer's JSON.
     """
 
     cpu_seconds: float = 2.0
-    wall_seconds: float = 60.0
+    elapsed_seconds: float = 60.0
     memory_mib: int = 256
     answer_bytes: int = 1 << 20
 
@@ -138,7 +138,7 @@ class LimitedCalls:
         if self._child is None:
             self._child = _Child(self._functions, self._limits, self._folder)
         try:
-            reply = self._child.ask(kind, body, self._limits.wall_seconds + _SPARE_SECONDS)
+            reply = self._child.ask(kind, body, self._limits.elapsed_seconds + _SPARE_SECONDS)
         except BaseException:  # Ctrl-C as well: the answer would be taken for the next one's
             self._drop()
             raise
@@ -156,7 +156,7 @@ class LimitedCalls:
         if kind == Reply.STARVED:
             raise SandboxUnavailable(
                 f"{function} got less than {self._limits.cpu_seconds:g} s of processor time in "
-                f"{self._limits.wall_seconds:g} s; the machine is too busy"
+                f"{self._limits.elapsed_seconds:g} s; the machine is too busy"
             )
         raise SandboxUnavailable(f"{function} broke: {_readable(body)}")
 

@@ -135,12 +135,12 @@ class Child:
         """Imports the functions and prepares the seal.
 
         Args:
-          options: "functions" as "module:name"; "cpu_seconds", "wall_seconds", "memory_mib" and
+          options: "functions" as "module:name"; "cpu_seconds", "elapsed_seconds", "memory_mib" and
             "answer_bytes" as in `sandbox.limited.ChildLimits`.
         """
         self._functions = [_imported(name) for name in options["functions"]]
         self._cpu: float = options["cpu_seconds"]
-        self._wall: float = options["wall_seconds"]
+        self._elapsed: float = options["elapsed_seconds"]
         self._memory = options["memory_mib"] * 2**20
         self._largest: int = options["answer_bytes"]
         self._seal = seal.Seal()
@@ -200,7 +200,7 @@ class Child:
             if (cpu_seconds(worker.pid) or 0.0) > self._cpu:
                 self._without(worker, Reply.TOO_LONG)
                 return None
-            if time.monotonic() - started > self._wall:
+            if time.monotonic() - started > self._elapsed:
                 self._without(worker, Reply.STARVED)
                 return None
 

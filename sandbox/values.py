@@ -27,14 +27,14 @@ class FaultKind(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one policy instance may use.  Time is processor time unless a name says wall.
+    """What one policy instance may use.  Time is processor time unless a name says idle.
 
     Attributes:
       source_bytes: size of a policy's source.
       load_seconds: to import and construct the policy.
       act_seconds: for one call.
       match_seconds: for all calls of a match.
-      match_wall_seconds: wall-clock time in which one seat neither answers nor computes, in a
+      match_idle_seconds: elapsed time in which one seat neither answers nor computes, in a
         match.  There is nothing to wait for behind the seal, so honest policies have none;
         time in which the machine is busy elsewhere does not count.
       memory_mib: address space of a worker that plays one match.
@@ -45,7 +45,7 @@ class Limits:
     load_seconds: float = 2.0
     act_seconds: float = 0.5
     match_seconds: float = 20.0
-    match_wall_seconds: float = 10.0
+    match_idle_seconds: float = 10.0
     memory_mib: int = 512
     message_chars: int = 2_000
 

@@ -16,6 +16,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("arena", "dashboards", "oracle", "population", "registry", "sandbox")
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
+OUTSIDE = ("benchmarks", "docs", "examples", "tests")
+"""Folders of ours that are not shipped."""
 MAX_LINES = 400
 """A module has fewer, and a file of tests."""
 NAMED = re.compile(r"(?<![\w/.])(?:\w+/)*\w+(?:\.(?:py|json|js)\b|/)")
@@ -109,11 +111,14 @@ def test_the_box_imports_nothing_but_the_standard_library_and_itself():
                 assert top in sys.stdlib_module_names | {"numpy", "box", ""}, (module, line)
 
 
-def declared():
-    """Distributions that pyproject.toml names, extras included."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    extras = project["optional-dependencies"].values()
-    wanted = [*project["dependencies"], *(one for extra in extras for one in extra)]
+def declared(*, for_tests=False):
+    """Distributions that pyproject.toml names, extras included; for tests, what they need too."""
+    document = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    extras = document["project"]["optional-dependencies"].values()
+    wanted = [*document["project"]["dependencies"], *(one for extra in extras for one in extra)]
+    if for_tests:
+        wanted += [one for one in document["dependency-groups"]["dev"] if isinstance(one, str)]
+        wanted += re.findall(r"^\w[\w.-]*", (ROOT / "requirements-rl.txt").read_text(), re.M)
     return {re.match(r"[\w-]+", one)[0].lower().replace("_", "-") for one in wanted}
 
 
@@ -123,14 +128,15 @@ def imported(module):
         names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom) and node.level == 0:
             names.append(node.module)
-        yield from {name.partition(".")[0] for name in names} - {*PACKAGES, "box"}
+        yield from {name.partition(".")[0] for name in names} - {*PACKAGES, *OUTSIDE, "box"}
 
 
-def test_what_is_imported_is_declared():
+@pytest.mark.parametrize("modules", [MODULES, TESTS], ids=["product", "tests"])
+def test_what_is_imported_is_declared(modules):
     """A library that came along with another one may stay away with the next version of that."""
-    owners, known = packages_distributions(), declared()
+    owners, known = packages_distributions(), declared(for_tests=modules is TESTS)
     missing = set()
-    for module in MODULES:
+    for module in modules:
         for top in set(imported(module)) - sys.stdlib_module_names:
             owned = {one.lower().replace("_", "-") for one in owners.get(top, [top])}
             if not owned & known:

@@ -18,6 +18,9 @@ NAMES = {
     "arena": {
         "Arena",
         "ArenaError",
+        "RegistryError",
+        "SandboxError",
+        "Status",
         "Focus",
         "PolicyVersion",
         "PracticeMatch",
@@ -72,7 +75,6 @@ NAMES = {
 PACKAGES = {name: importlib.import_module(name) for name in NAMES}
 METHODS = {
     "admit",
-    "author_token",
     "authors",
     "call",
     "check",

@@ -26,6 +26,12 @@ def signed(value: float | None, digits: int = 1) -> str:
     return f"+{told}" if rises else told
 
 
+def labelled(estimate: Estimate | None, digits: int = 0) -> str:
+    """The interval with its name, for where no heading has that."""
+    known = estimate is not None and estimate.low == estimate.low
+    return f"95 % {interval(estimate, digits)}" if known else "no 95 % interval yet"
+
+
 def interval(estimate: Estimate | None, digits: int = 0) -> str:
     """The 95 % interval; a dash where it is not known."""
     if estimate is None or estimate.low != estimate.low:

@@ -27,6 +27,9 @@ class _Games(Mapping[str, Game]):
     def __len__(self) -> int:
         return len(self._names)
 
+    def __repr__(self) -> str:
+        return f"<games: {', '.join(self._names)}>"
+
 
 GAMES: Mapping[str, Game] = _Games()
 """Name to game, in the order in which they are shown."""

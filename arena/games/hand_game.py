@@ -69,6 +69,11 @@ class Hand(Generic[P]):
 class HandGame(ABC, Generic[P]):
     """The part of a `arena.games.protocol.Game` that is the same in all games of hands."""
 
+    name: str
+
+    def __repr__(self) -> str:
+        return f"game({self.name!r})"
+
     @property
     @abstractmethod
     def length(self) -> int:

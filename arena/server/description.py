@@ -155,7 +155,7 @@ def _of_jobs() -> dict[str, Json]:
             "delete": _KNOWN
             | {"summary": "ends a job", "parameters": [job_id], "responses": answers},
         },
-        f"{ROOT}/jobs/{{job}}/news": {
+        f"{ROOT}/jobs/{{job}}/events": {
             "get": _KNOWN
             | {
                 "summary": "a job each time that it has gone on, until it is over",
@@ -163,7 +163,7 @@ def _of_jobs() -> dict[str, Json]:
                 "responses": streams,
             },
         },
-        f"{ROOT}/news": {
+        f"{ROOT}/notifications": {
             "get": _KNOWN
             | {
                 "summary": "what you are told: jobs that are over (job), first ranks (ranked)",

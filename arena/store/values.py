@@ -24,7 +24,7 @@ class MatchRow:
       fault_seat: 0 or 1 where a seat forfeited, else None.
       fault_message: what the faulty seat did.
       wall: what stood between the policies and the host.
-      seconds: wall-clock time, to the microsecond.
+      seconds: elapsed time, to the microsecond.
       played_at: when it was stored, in UTC.
       season: whose secret seeds it was played with; 0: its seeds were public.
       playings: how often it was played until it had a result.

@@ -66,7 +66,6 @@ _RULES: Mapping[str, tuple[How, Role]] = {
     "call": (How.CHANGE, Role.AUTHOR),
     "withdraw": (How.CHANGE, Role.AUTHOR),
     "reinstate": (How.CHANGE, Role.AUTHOR),
-    "author_token": (How.CHANGE, Role.OPERATOR),
     "reveal_season": (How.CHANGE, Role.OPERATOR),
     "tournaments": (How.READ, Role.READER),
     "tournament": (How.READ, Role.READER),
@@ -91,7 +90,7 @@ _RULES: Mapping[str, tuple[How, Role]] = {
 }
 WITHOUT_ACCOUNT = frozenset({"redeem"})
 """Calls of those who have no token yet: what they hand over proves enough."""
-TELLS_A_SECRET = frozenset({"author_token", "add_accounts", "invite", "invite_all", "renew_token"})
+TELLS_A_SECRET = frozenset({"add_accounts", "invite", "invite_all", "renew_token"})
 """Changes whose results are told once and kept nowhere."""
 
 

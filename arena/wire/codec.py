@@ -207,7 +207,11 @@ def _union(members: tuple[Any, ...]) -> Codec:
     by_name = {name_of(one): codec(one) for one in some}
     kinds = {name_of(one): get_origin(one) or one for one in some}
 
+    enums = [one for one in some if isinstance(one, type) and issubclass(one, enum.StrEnum)]
+
     def encode(value: Any) -> Json:
+        if type(value) is str and enums:  # its value will do, and is no collection of letters
+            value = enums[0](value)
         for name, kind in kinds.items():
             if isinstance(value, kind):
                 return {name: by_name[name].encode(value)}

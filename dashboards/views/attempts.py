@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 import streamlit as st
 
-from arena.figures.text import interval, signed
+from arena.figures.text import interval, labelled, signed
 from arena.readable import readable
 from dashboards import known, links, navigate, run_data, theme
 from dashboards.charts.pointing import pointed
@@ -62,7 +62,10 @@ def _table(facts: RunFacts, iterations: Sequence[Iteration]) -> None:
             {
                 "k": [one.k for one in iterations],
                 "u": [one.u for one in iterations],
-                "Standard error": [one.stderr for one in iterations],
+                "u 95 %": [
+                    interval(u_intervals.of_iteration(one, facts.record.config, facts.game))
+                    for one in iterations
+                ],
                 "Attempts": [len(one.attempts) for one in iterations],
                 "Rejected": [
                     ", ".join(f"{count} {kind}" for kind, count in step.rejected.items())
@@ -76,7 +79,7 @@ def _table(facts: RunFacts, iterations: Sequence[Iteration]) -> None:
         hide_index=True,
         placeholder="-",
         column_config=dict.fromkeys(
-            ("u", "Standard error", "Exploitability of sigma", "Seconds"),
+            ("u", "Exploitability of sigma", "Seconds"),
             st.column_config.NumberColumn(format="%.1f"),
         ),
     )
@@ -122,7 +125,7 @@ def _attempt(facts: RunFacts, tried: Tried) -> None:
             "Repairs": str(attempt.repairs),
             "Cost": "none" if call is None else "unknown" if cost is None else f"{cost:.4f} USD",
         },
-        {"u": f"95 % {interval(u_intervals.of_score(score, facts.game))}"} if score else {},
+        {"u": labelled(u_intervals.of_score(score, facts.game))} if score else {},
     )
     if attempt.failure:
         st.markdown(f"**Rejected**: {in_markdown(attempt.failure.kind.value)}")

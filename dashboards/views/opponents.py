@@ -10,7 +10,7 @@ import streamlit as st
 
 from arena.analysis.metrics import AgainstOpponent, Evaluation
 from arena.figures.intervals import Line, interval_plot
-from arena.figures.text import number, short_ref, signed
+from arena.figures.text import labelled, short_ref, signed
 from arena.games.protocol import Game
 from arena.mixing import mixtures_of
 from arena.store.values import MatchRow
@@ -138,11 +138,11 @@ def _pair(
     tiles(
         {
             "Mean return": signed(payoff.value if payoff else None),
-            "Standard error": number(payoff.stderr if payoff else None),
             "Won, drawn, lost": f"{one.wins}, {one.draws}, {one.losses}",
             "Matches": f"{one.matches:,}",
             "Forfeits": f"{one.forfeits} : {one.opponent_forfeits}",
-        }
+        },
+        {"Mean return": labelled(payoff)},
     )
     players = _players(game, version)
     found = [

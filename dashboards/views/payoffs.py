@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import streamlit as st
 
+from arena.analysis.estimates import around
 from arena.figures.heatmap import MOST_LABELS, Shades, clustered, payoff_heatmap
-from arena.figures.text import number, signed
+from arena.figures.text import labelled, signed
 from arena.games.protocol import Game
 from arena.payoffs import PayoffTable
 from dashboards import data, known, links, navigate, theme
@@ -183,14 +184,16 @@ def _map_and_pair(
         command = in_code(typed(f"arena play --game {game.name} --only {one}"))
         st.info(f"They never met. Play them:  {command}")
         return
+    freedom = np.maximum(table.deals[[a], b] - 1.0, 1.0)
+    found = around(table.mean[[a], b], table.stderr[[a], b], freedom)[0]
     tiles(
         {
-            "Mean return": signed(float(table.mean[a, b])),
-            "Standard error": number(float(table.stderr[a, b])),
+            "Mean return": signed(found.value),
             "Won, drawn, lost": f"{table.wins[a, b]}, {table.draws[a, b]}, {table.wins[b, a]}",
             "Matches": f"{matches:,}",
             "Forfeits": f"{table.forfeits[a, b]} : {table.forfeits[b, a]}",
-        }
+        },
+        {"Mean return": labelled(found)},
     )
     _matches(game, table.digests[a], table.digests[b], f"{one} {other}")
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import streamlit as st
 
 from arena.analysis.leaderboard import Row
-from arena.figures.text import interval, number
+from arena.figures.text import interval, labelled, number
 from arena.games.protocol import Game
 from arena.kinds.mixture import weights_of
 from arena.kinds.neural import KIND as NEURAL
@@ -153,7 +153,7 @@ def _scores(game: Game, version: PolicyVersion, record: RunRecord | None) -> Non
             **({} if mixed else {costs.label: costs.text}),
         },
         could_be
-        | {name: interval(one) for name, one in scores.items() if one}
+        | {name: labelled(one) for name, one in scores.items() if one}
         | {"Forfeits": f"of {row.matches if row else costs.matches:,} matches"},
     )
     if mixed:
@@ -276,12 +276,11 @@ def _scores_of_both(game: Game, other: PolicyVersion, version: PolicyVersion) ->
             {
                 "Policy": links.policy(game, one.ref),
                 "Rank": row.rank if row else None,
-                **{
-                    title: f"{number(score.value)} {interval(score)}" if score else None
-                    for title, score in zip(METRICS, scores, strict=True)
-                },
             }
         )
+        for title, score in zip(METRICS, scores, strict=True):
+            rows[-1][title] = number(score.value) if score else None
+            rows[-1][f"{title} 95 %"] = interval(score) if score else None
     st.dataframe(
         pa.Table.from_pylist(rows),
         hide_index=True,

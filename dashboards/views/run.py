@@ -10,7 +10,7 @@ import streamlit as st
 
 from arena.analysis.estimates import Estimate
 from arena.figures.heatmap import payoff_heatmap
-from arena.figures.text import interval, number
+from arena.figures.text import interval, labelled, number
 from arena.games.protocol import Game
 from dashboards import data, known, links, navigate, run_data, theme
 from dashboards.charts.pointing import pointed
@@ -129,9 +129,9 @@ def _heading(facts: RunFacts, phase: Phase) -> None:
     notes = {}
     if scores:
         notes = {
-            "AggScore": interval(scores.agg_score),
-            "PopReturn": interval(scores.pop_return),
-            "PopExpl": interval(scores.pop_expl),
+            "AggScore": labelled(scores.agg_score),
+            "PopReturn": labelled(scores.pop_return),
+            "PopExpl": labelled(scores.pop_expl),
         }
     tiles(values, notes)
 
@@ -198,13 +198,12 @@ def _configuration(facts: RunFacts) -> None:
 
 
 def _result(name: str, scores: Scores) -> dict[str, str]:
-    """A row: a figure with its interval in each cell."""
-    shown = {metric: getattr(scores, field) for metric, field in METRICS.items()}
-    return {
-        "Who": name,
-        **{metric: f"{number(one.value)} {interval(one)}" for metric, one in shown.items()},
-        "Matches an opponent": f"{scores.matches:,}",
-    }
+    """A row: each figure with its interval beside it."""
+    row = {"Who": name}
+    for metric, field in METRICS.items():
+        one = getattr(scores, field)
+        row |= {metric: number(one.value), f"{metric} 95 %": interval(one)}
+    return row | {"Matches an opponent": f"{scores.matches:,}"}
 
 
 def _against_population(facts: RunFacts) -> None:

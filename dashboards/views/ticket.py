@@ -6,7 +6,7 @@ import streamlit as st
 
 from arena.analysis.leaderboard import Row
 from arena.analysis.metrics import AgainstOpponent
-from arena.figures.text import interval, number, signed
+from arena.figures.text import labelled, number, signed
 from arena.games.protocol import Game
 from arena.listings import also
 from dashboards import data, known, links, navigate
@@ -229,7 +229,7 @@ def _standing(game: Game, ticket: Ticket) -> None:
 
 def _place(row: Row, ranked: int) -> None:
     metrics = {"AggScore": row.agg_score, "PopReturn": row.pop_return, "PopExpl": row.pop_expl}
-    notes = {name: f"95 %: {interval(one)}" for name, one in metrics.items() if one}
+    notes = {name: labelled(one) for name, one in metrics.items() if one}
     notes["Forfeits"] = f"of {row.matches:,} matches"
     if row.rank_low != row.rank_high:
         notes["Rank"] = f"between {row.rank_low} and {row.rank_high}"

@@ -110,7 +110,10 @@ def prose(story: Story) -> str:
     """A paragraph for a docstring, indented by four; "" where there is nothing to tell."""
     if not story.steps:
         return ""
-    lines = ["", "    How it came about (returns a match against the mixture of that iteration):"]
+    lines = [
+        "",
+        "    How it came about (returns against that iteration's mixture, +- standard error):",
+    ]
     for number, step in enumerate(story.steps):
         later = story.steps[number + 1] if number + 1 < len(story.steps) else None
         text = f"{_told(step)}  {_gain(step, later)}"

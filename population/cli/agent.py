@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 # What the commands do is imported where they do it: their help would take five times as long.
 
-_SCORES = ("pop_return", "pop_expl", "agg_score")
+_SCORES = {"PopReturn": "pop_return", "PopExpl": "pop_expl", "AggScore": "agg_score"}
 
 
 @click.group()
@@ -279,7 +279,9 @@ def _played(
         "calls": spent.calls,
         "tokens": spent.tokens,
         "cost_usd": spent.cost,
-        "scores": {name: document_of(getattr(found, name)) for name in _SCORES} if found else None,
+        "scores": {name: document_of(getattr(found, name)) for name in _SCORES.values()}
+        if found
+        else None,
     }
 
 
@@ -296,8 +298,8 @@ def _say(
     out.print(f"{plain(version.ref)}: {report.played:,} matches played, {report.skipped:,} before")
     out.print(plain(account))
     if scores is not None:
-        for name in _SCORES:
-            out.print(f"{name} {marked(estimated(getattr(scores, name)))} on {population}")
+        for name, field in _SCORES.items():
+            out.print(f"{name} {marked(estimated(getattr(scores, field)))} (95 %) on {population}")
 
 
 COMMANDS: tuple[click.Command, ...] = (agent,)

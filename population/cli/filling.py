@@ -300,7 +300,7 @@ def _told(row: Row) -> dict[str, Any]:
 
 
 def _say(out: Console, rows: list[Row], written: list[Path]) -> None:
-    table = Table("method", "AggScore, paper", "AggScore, here", "seeds", box=None)
+    table = Table("method", "AggScore, paper", "AggScore, here [95 %]", "seeds", box=None)
     for row in rows:
         theirs = row.published.agg_score if row.published else None
         table.add_row(

@@ -190,7 +190,9 @@ def _say(out: Console, session: Session, facts: RunFacts, written: Sequence[Path
     record = facts.record
     out.print(f"[bold]{record.name}[/]  {plain(record.config.variant)}, seed {record.config.seed}")
     out.print(f"{record.state.value} {plain(record.note)}".strip())
-    table = Table("k", "u [95 %]", "tried", "rejected", "tokens", "sigma's AggScore", box=None)
+    table = Table(
+        "k", "u [95 %]", "tried", "rejected", "tokens", "sigma's AggScore [95 %]", box=None
+    )
     for step in facts.steps:
         one = step.iteration
         table.add_row(

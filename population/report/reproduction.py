@@ -24,7 +24,7 @@ from population.reproduction import Row
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-_HEAD = ("method", *(f"{name}, {who}" for name in METRICS for who in ("paper", "here")))
+_HEAD = ("method", *(f"{name}, {who}" for name in METRICS for who in ("paper", "here [95 %]")))
 _DEEPEST = 0.55
 """Of a ground's colour, so that a number stands out on it."""
 _TAIL = ("seeds", "matches a member", "how", "note")

@@ -31,7 +31,7 @@ class Limits:
     load_seconds: float
     act_seconds: float
     match_seconds: float
-    match_wall_seconds: float
+    match_idle_seconds: float
     memory_mib: int
     message_chars: int
 

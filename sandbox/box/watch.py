@@ -177,7 +177,7 @@ class Watch:
 
     def _idle_limit(self, cpu_limit: float) -> float:
         assert self._limits is not None
-        return min(IDLE_CALLS * cpu_limit, self._limits.match_wall_seconds)
+        return min(IDLE_CALLS * cpu_limit, self._limits.match_idle_seconds)
 
     def _audit(self, worker: Worker) -> None:
         """Judges a worker by what it has used since it was loaded."""
@@ -186,7 +186,7 @@ class Watch:
             return
         used -= worker.cpu_before
         limit = self._limits.match_cpu(worker.instances)
-        idle_limit = self._limits.match_wall_seconds
+        idle_limit = self._limits.match_idle_seconds
         idle = worker.waited - used
         if used > limit:
             text = f"the match took more than {limit:g} s of processor time ({used:.2f} s)"

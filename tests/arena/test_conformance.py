@@ -15,6 +15,7 @@ from arena.listings import Matches, Policies
 from arena.remote import RemoteArena
 from arena.submission import prepare
 from registry.errors import MalformedName, UnknownPolicy
+from registry.rights import Role
 from registry.values import Status, Submission
 from tests.arena.serving import served
 
@@ -77,6 +78,11 @@ def test_policies_come_in_are_found_and_go(arena):
     found = arena.policies("rrps", author="ada", status=(Status.QUALIFIED, Status.YANKED))
     assert isinstance(found, Policies) and "ada/rock@1" in [one.ref for one in found]
     assert arena.policies("rrps", labels={"a": None})[0].labels == {"a": "b"}
+    assert arena.policies("rrps", author="ada", status="qualified") == found
+    with pytest.raises(TypeError, match="autor"):
+        arena.policies("rrps", autor="ada")
+    with pytest.raises((ValueError, UsageFault), match="unfit"):
+        arena.policies("rrps", status="unfit")
     digest = taken.version.digest
     assert arena.refs({digest}) == {digest: "ada/rock@1"}
     assert arena.versions([digest])[digest].payload == ROCK + "\n# one\n"
@@ -201,7 +207,8 @@ def test_seasons_come_to_an_end(arena):
     closed, opened_now = arena.reveal_season()
     assert (closed.number, opened_now.number) == (first.number, first.number + 1)
     assert closed.key == bytes(range(32))
-    assert len(arena.author_token("carol")) == 48
+    (token,) = arena.office.add_accounts([("carol", Role.AUTHOR)]).values()
+    assert len(token) == 48
 
 
 def test_both_tell_the_same_of_one_home(new_home):

@@ -64,7 +64,7 @@ def test_readers_look_and_change_nothing(as_):
         lambda: eve.submit(ROCK, "rrps", "eve/rock"),
         lambda: eve.play_pairs("rrps", {}),
         lambda: eve.withdraw("house/CFR+", "leduc"),
-        lambda: eve.author_token("eve"),
+        lambda: eve.office.renew_token("eve"),
         lambda: eve.reveal_season(),
     ):
         with pytest.raises(NotAllowed, match="eve has the role of reader"):

@@ -79,8 +79,8 @@ def test_an_author_is_told_what_is_over_and_what_is_ranked(there):
     with (
         RemoteArena(there.address, there.tokens["ada"]) as ada,
         RemoteArena(there.address, there.tokens["boss"]) as boss,
-        stream(there, "ada", "/api/v1/news") as mine,
-        stream(there, "bob", "/api/v1/news") as others,
+        stream(there, "ada", "/api/v1/notifications") as mine,
+        stream(there, "bob", "/api/v1/notifications") as others,
     ):
         assert mine.status_code == 200, mine.read()
         assert mine.headers["Content-Type"].startswith("text/event-stream")
@@ -95,9 +95,11 @@ def test_an_author_is_told_what_is_over_and_what_is_ranked(there):
         assert (ranked.about["rank"], ranked.about["of"]) == (row.rank, len(rows))
         assert ranked.about["rank_low"] <= row.rank <= ranked.about["rank_high"]
         # Who was cut off says what was seen last, and operators hear of everybody's ranks.
-        with stream(there, "ada", "/api/v1/news", **{"Last-Event-ID": str(done.number)}) as late:
+        with stream(
+            there, "ada", "/api/v1/notifications", **{"Last-Event-ID": str(done.number)}
+        ) as late:
             assert items(late, 1) == [ranked]
-        with stream(there, "boss", "/api/v1/news?after=0") as all_of_it:
+        with stream(there, "boss", "/api/v1/notifications?after=0") as all_of_it:
             kinds = {(one.kind, one.about.get("method")) for one in items(all_of_it, 2)}
             assert kinds == {("job", "play"), ("ranked", None)}
         bob = RemoteArena(there.address, there.tokens["bob"])
@@ -111,30 +113,33 @@ def test_a_job_is_followed_to_its_end(there):
     document = {"source": {"str": ROCK}, "game": "rrps", "name": "ada/rock"}
     headers = {"Authorization": f"Bearer {there.tokens['ada']}"}
     job = httpx2.post(there.address + "/api/v1/submit", json=document, headers=headers).json()
-    with stream(there, "ada", f"/api/v1/jobs/{job['job']}/news") as answer:
+    with stream(there, "ada", f"/api/v1/jobs/{job['job']}/events") as answer:
         text = "".join(answer.iter_text())  # it ends by itself
     told = [json.loads(line[6:]) for line in text.splitlines() if line.startswith("data: ")]
     assert told[-1] == {"job": job["job"], "method": "submit", "state": "done"}
     with stream(
-        there, "ada", f"/api/v1/jobs/{job['job']}/news", **{"Last-Event-ID": "done"}
+        there, "ada", f"/api/v1/jobs/{job['job']}/events", **{"Last-Event-ID": "done"}
     ) as answer:
         assert "data:" not in "".join(answer.iter_text())
-    with stream(there, "bob", f"/api/v1/jobs/{job['job']}/news") as answer:
+    with stream(there, "bob", f"/api/v1/jobs/{job['job']}/events") as answer:
         assert answer.status_code == 400
 
 
 def test_a_number_that_is_none_is_refused(there):
     for after in ("x", "-1", "1.5", "9" * 30, "²"):
-        with stream(there, "ada", f"/api/v1/news?after={after}") as answer:
+        with stream(there, "ada", f"/api/v1/notifications?after={after}") as answer:
             assert answer.status_code == 400, after
 
 
 def test_streams_of_one_account_are_bounded_and_given_back(there, monkeypatch):
     monkeypatch.setattr(streams_module, "MOST_OF_ONE", 2)
-    with stream(there, "ada", "/api/v1/news"), stream(there, "ada", "/api/v1/news"):
-        with stream(there, "ada", "/api/v1/news") as third:
+    with (
+        stream(there, "ada", "/api/v1/notifications"),
+        stream(there, "ada", "/api/v1/notifications"),
+    ):
+        with stream(there, "ada", "/api/v1/notifications") as third:
             assert third.status_code == 429
-        with stream(there, "bob", "/api/v1/news") as other:
+        with stream(there, "bob", "/api/v1/notifications") as other:
             assert other.status_code == 200
         with (
             RemoteArena(there.address, there.tokens["ada"]) as ada,
@@ -145,13 +150,13 @@ def test_streams_of_one_account_are_bounded_and_given_back(there, monkeypatch):
     status = 429
     while status == 429 and time.monotonic() < deadline:
         time.sleep(0.05)
-        with stream(there, "ada", "/api/v1/news") as again:
+        with stream(there, "ada", "/api/v1/notifications") as again:
             status = again.status_code
     assert status == 200
 
 
 def test_an_account_that_is_shut_is_told_nothing_more(there):
-    with stream(there, "ada", "/api/v1/news") as answer:
+    with stream(there, "ada", "/api/v1/notifications") as answer:
         registry = open_home(there.home).registry
         registry.disable_account("ada")
         began = time.monotonic()
@@ -160,14 +165,14 @@ def test_an_account_that_is_shut_is_told_nothing_more(there):
 
 
 def test_an_operator_who_is_none_any_more_is_told_no_more_of_others(there):
-    with stream(there, "boss", "/api/v1/news") as answer:
+    with stream(there, "boss", "/api/v1/notifications") as answer:
         registry = open_home(there.home).registry
         registry.set_role("boss", Role.AUTHOR)
         registry.close()
         time.sleep(0.3)  # for which a token is known without asking again
         there.thread.server._notifications.ranked([Rank("rrps", "ada", "ada/rock@1", {})])
         assert "ada/rock" not in heard(answer)
-    with stream(there, "boss", "/api/v1/news?after=0") as again:
+    with stream(there, "boss", "/api/v1/notifications?after=0") as again:
         assert "ada/rock" not in heard(again)
 
 
@@ -255,7 +260,9 @@ def test_what_is_old_is_forgotten_while_the_server_runs(there, monkeypatch):
     pruning.stop()
     assert [server._ledger.get(job.id) is not None for job in jobs] == [False] * 5 + [True] * 2
     late = {"Last-Event-ID": "1"}
-    with stream(there, "ada", "/api/v1/news", **late) as answer:  # of which nothing is left
+    with stream(
+        there, "ada", "/api/v1/notifications", **late
+    ) as answer:  # of which nothing is left
         assert answer.status_code == 200 and "data:" not in heard(answer, 0.5)
     server._ledger.cancel(jobs[6].id)
 

@@ -129,8 +129,8 @@ def test_a_request_that_comes_again_is_done_once(there, as_):
 
 def test_a_token_is_told_once(there):
     key = {"Idempotency-Key": "token"}
-    first = asked(there, "POST", "/api/v1/author_token", json={"name": "dan"}, headers=key)
-    again = asked(there, "POST", "/api/v1/author_token", json={"name": "dan"}, headers=key)
+    first = asked(there, "POST", "/api/v1/renew_token", json={"name": "bob"}, headers=key)
+    again = asked(there, "POST", "/api/v1/renew_token", json={"name": "bob"}, headers=key)
     token = first.json()["result"]
     assert len(token) == 48 and again.status_code == 400
     kept = (there.home / "server.sqlite").read_bytes()

@@ -20,7 +20,7 @@ from arena.server.ledger import MOST_DEATHS, Ledger, State
 from arena.server.rights import MOST_ALIASES, MOST_PRACTICE
 from arena.submission import prepare
 from registry.errors import AccountDisabled, MalformedName, MalformedSubmission, UnknownPolicy
-from registry.rights import Quota
+from registry.rights import Quota, Role
 from registry.values import Status, Submission
 from tests.arena.serving import served
 
@@ -213,13 +213,13 @@ def test_what_one_request_may_take_is_bounded(there, as_):
 def test_a_change_is_in_the_log_once_and_in_the_name_of_who_made_it(there, as_):
     boss, ada, registry = as_("boss"), as_("ada"), registry_of(there)
     known = registry.events()[-1].position
-    boss.author_token("dan")
-    boss.author_token("dan")
+    boss.office.add_accounts([("dan", Role.AUTHOR)])
+    boss.office.renew_token("dan")
     version = ada.submit(ROCK, "rrps", "ada/rock").version
     ada.withdraw("ada/rock", "rrps")
     told = [(one.who, one.what, one.subject) for one in registry.events(after=known)]
     assert told == [
-        ("boss", "account.claimed", "dan"),
+        ("boss", "account.added", "dan"),
         ("boss", "account.renewed", "dan"),
         ("ada", "version.registered", version.digest),
         ("ada", "version.yanked", version.digest),

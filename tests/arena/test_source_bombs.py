@@ -128,7 +128,7 @@ def test_a_bomb_is_read_elsewhere_and_answered(source: str) -> None:
     assert time.process_time() - cpu < 0.5
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory < 30_000  # KiB
     assert max(pauses, default=0.0) < 2.0  # on a busy machine; parsing itself holds up for longer
-    assert time.monotonic() - started < LIMITS.wall_seconds
+    assert time.monotonic() - started < LIMITS.elapsed_seconds
     if found.rejection is None:
         assert found.code_digest
     else:

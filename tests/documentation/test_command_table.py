@@ -121,7 +121,9 @@ SAME: Mapping[str, Callable[[Any, Any], bool]] = {
         [(one["status"], one["reason"]) for one in told["history"]]
         == [(one.status.value, one.reason) for one in value]
     ),
-    "accounts add": lambda told, value: len(told["token"]) == len(value),
+    "accounts add": lambda told, value: (
+        {told["account"]: len(told["token"])} == {name: len(token) for name, token in value.items()}
+    ),
     "seed show": lambda told, value: (
         [s["number"] for s in told["seasons"]] == [s.number for s in value]
     ),

@@ -146,8 +146,9 @@ def test_all_that_is_public_is_described(site, pages):
     for package in (arena, oracle, population):
         public = {f"{package.__name__}.{name}" for name in package.__all__}
         assert public <= anchors
-    methods = {name for name in vars(arena.Arena) if not name.startswith("_")}
+    methods = {name for name in dir(arena.Arena) if not name.startswith("_")}
     assert {f"arena.Arena.{name}" for name in methods} <= anchors
+    assert "arena.Leaderboard.to_pandas" in anchors
 
 
 def commands(

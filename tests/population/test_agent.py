@@ -247,7 +247,7 @@ def test_who_met_the_whole_population_is_told_the_scores(home: Path, server: LLM
         csro_command,
         ["agent", "play", *words, "--matches", "4", *FREE, "--home", str(home)],
     )
-    assert "0 matches played, 16 before" in by_words.output and "agg_score" in by_words.output
+    assert "0 matches played, 16 before" in by_words.output and "AggScore" in by_words.output
 
 
 def test_two_processes_do_not_pay_for_the_same_answers(home: Path, server: LLMServer) -> None:

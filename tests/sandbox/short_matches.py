@@ -6,11 +6,11 @@ from sandbox.values import Block, BlockMatch, Limits, Outcome, Rules, SeatPlan
 from sandbox.wall import Wall
 
 ROOM = Limits(
-    act_seconds=10.0, match_seconds=60.0, match_wall_seconds=60.0, load_seconds=20.0, memory_mib=256
+    act_seconds=10.0, match_seconds=60.0, match_idle_seconds=60.0, load_seconds=20.0, memory_mib=256
 )
 """For whoever is expected to keep them: behind gVisor a call can cost ten times its own time."""
 SHORT = Limits(
-    act_seconds=0.3, match_seconds=2.0, match_wall_seconds=1.0, load_seconds=1.0, memory_mib=256
+    act_seconds=0.3, match_seconds=2.0, match_idle_seconds=1.0, load_seconds=1.0, memory_mib=256
 )
 """For whoever is expected to break them, so that a test need not wait long."""
 

@@ -20,12 +20,12 @@ REACHED = 3
 LIMITS = Limits(
     act_seconds=0.15,
     match_seconds=0.6,
-    match_wall_seconds=0.8,
+    match_idle_seconds=0.8,
     load_seconds=0.4,
     memory_mib=256,
 )
 """For attacks on time; all others have `ROOM`, so that a busy machine ends none of them."""
-ROOM = Limits(act_seconds=2.0, match_wall_seconds=4.0, memory_mib=256)
+ROOM = Limits(act_seconds=2.0, match_idle_seconds=4.0, memory_mib=256)
 TOKEN = "other-seats-secret-90417-token"
 HONEST = f"""
 import random

@@ -27,7 +27,7 @@ from sandbox.memory import LEAST_MIB, MOST_MIB, available_mib, memory_for_a_box
 from sandbox.process import ProcessWall, usable_bubblewrap
 from sandbox.values import EXTERNAL, Block, BlockMatch, FaultKind, Limits, Rules, SeatPlan
 
-ROOM = Limits(act_seconds=2.0, match_seconds=10.0, match_wall_seconds=5.0, memory_mib=256)
+ROOM = Limits(act_seconds=2.0, match_seconds=10.0, match_idle_seconds=5.0, memory_mib=256)
 SHORT = replace(ROOM, act_seconds=0.4, load_seconds=0.4)
 HOARDER = """
 class Probe:
@@ -221,7 +221,7 @@ def test_the_deadline_is_beyond_all_limits(throws: Rules) -> None:
     for isolate in (True, False):
         block = hoarding_block(throws, 2, isolate=isolate)
         seats = 2 * len(block.matches)
-        assert longest_block(block) > seats * (ROOM.match_seconds + ROOM.match_wall_seconds)
+        assert longest_block(block) > seats * (ROOM.match_seconds + ROOM.match_idle_seconds)
     host = BlockMatch(1, (SeatPlan(EXTERNAL, 1), SeatPlan(EXTERNAL, 2)))
     assert longest_block(Block(throws, (), (host,), False)) == 60
 

@@ -35,7 +35,7 @@ NAMES = [
     "silence",
     "attempts",
 ]
-SMALL = ChildLimits(cpu_seconds=0.4, wall_seconds=30.0, memory_mib=128, answer_bytes=10_000)
+SMALL = ChildLimits(cpu_seconds=0.4, elapsed_seconds=30.0, memory_mib=128, answer_bytes=10_000)
 linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
 
@@ -113,7 +113,7 @@ def test_a_fault_of_ours_is_an_error(ask: Asking) -> None:
 
 
 def test_a_machine_that_gives_no_time_is_an_error_and_not_the_texts_fault() -> None:
-    child = calls(ChildLimits(cpu_seconds=9.0, wall_seconds=0.3))
+    child = calls(ChildLimits(cpu_seconds=9.0, elapsed_seconds=0.3))
     with pytest.raises(SandboxUnavailable, match=r"less than 9 s .* in 0.3 s; the machine is too"):
         child.call("limited_functions:silence", None)
     child.close()

@@ -181,7 +181,7 @@ class Probe:
             pass
         return "ROCK"
 """
-    limits = Limits(act_seconds=0.06, match_seconds=1.2, match_wall_seconds=1.0)
+    limits = Limits(act_seconds=0.06, match_seconds=1.2, match_idle_seconds=1.0)
     wall = ProcessWall(bubblewrap=False)
     core = min(os.sched_getaffinity(wall.link.pid))
     burners = [

@@ -68,4 +68,4 @@ def test_the_numbers_are_the_codes() -> None:
     assert f"{words[len(BOX_ENVIRONMENT)]} fixed variables" in README
     assert START_SECONDS == 946_684_800 and "with the year 2000" in README
     assert LOOK_NANOSECONDS == 1_000_000 and "millisecond with every look" in README
-    assert f"{words[int(Limits().match_wall_seconds)]} seconds" in README
+    assert f"{words[int(Limits().match_idle_seconds)]} seconds" in README

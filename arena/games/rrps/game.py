@@ -56,6 +56,9 @@ def _throws(moves: bytes, fault_seat: int | None) -> npt.NDArray[np.uint8]:
 class Rrps:
     """The game; a `arena.games.protocol.Game`."""
 
+    def __repr__(self) -> str:
+        return f"game({self.name!r})"
+
     name = "rrps"
     version = 1
     title = "Repeated rock-paper-scissors"
