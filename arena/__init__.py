@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from arena.evaluation import Evaluated
     from arena.executors import Workers
     from arena.games import GAMES, Game, game
-    from arena.listings import Matches, Policies
+    from arena.listings import History, Matches, Policies, Practice, Seasons
     from arena.local import Arena
     from arena.payoffs import PayoffTable
     from arena.practice import PracticeMatch
@@ -50,6 +50,7 @@ _HOMES = {
     "Focus": "arena.analysis.focus",
     "GAMES": "arena.games",
     "Game": "arena.games",
+    "History": "arena.listings",
     "Leaderboard": "arena.standings",
     "Match": "arena.values",
     "Matches": "arena.listings",
@@ -57,6 +58,7 @@ _HOMES = {
     "PlayReport": "arena.tally",
     "Policies": "arena.listings",
     "PolicyVersion": "registry.values",
+    "Practice": "arena.listings",
     "PracticeMatch": "arena.practice",
     "RegistryError": "registry.errors",
     "Rejection": "arena.rejection",
@@ -64,6 +66,7 @@ _HOMES = {
     "Result": "arena.values",
     "SandboxError": "sandbox.errors",
     "Season": "registry.values",
+    "Seasons": "arena.listings",
     "Status": "registry.values",
     "Stored": "arena.replay",
     "Termination": "arena.values",
@@ -83,6 +86,7 @@ __all__ = [
     "Focus",
     "GAMES",
     "Game",
+    "History",
     "Leaderboard",
     "Match",
     "Matches",
@@ -90,6 +94,7 @@ __all__ = [
     "PlayReport",
     "Policies",
     "PolicyVersion",
+    "Practice",
     "PracticeMatch",
     "RegistryError",
     "Rejection",
@@ -97,6 +102,7 @@ __all__ = [
     "Result",
     "SandboxError",
     "Season",
+    "Seasons",
     "Status",
     "Stored",
     "Termination",

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from arena.printed import WIDTH, Aside, Printed, Sheet, table_of
-from registry.values import PolicyVersion
+from registry.values import PolicyVersion, Season, StatusChange
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from arena.practice import PracticeMatch
     from arena.store import MatchRow
 
 _DESCRIPTION = 72
@@ -124,5 +125,96 @@ class Matches(tuple["MatchRow", ...], Printed):
                 "seconds": lambda one: one.seconds,
                 "season": lambda one: one.season,
                 "played_at": lambda one: one.played_at,
+            },
+        )
+
+
+class Practice(tuple["PracticeMatch", ...], Printed):
+    """Practice matches of one policy."""
+
+    def sheet(self, width: int = WIDTH) -> Sheet:
+        """One line for each match."""
+        rows = [
+            (
+                one.opponent,
+                str(one.seat),
+                f"{one.value:+.0f}",
+                one.result.termination.value,
+                _beginning(one.printed.partition("\n")[0]),
+            )
+            for one in self
+        ]
+        columns = ("against", "in seat", "return", "end", "printed")
+        return Sheet("", dict.fromkeys(columns, "left"), tuple(rows))
+
+    def to_arrow(self) -> pa.Table:
+        """One row for each match, without what was played in it."""
+        return table_of(
+            self,
+            {
+                "opponent": lambda one: one.opponent,
+                "seat": lambda one: one.seat,
+                "return": lambda one: one.value,
+                "termination": lambda one: one.result.termination.value,
+                "fault_seat": lambda one: one.result.fault_seat,
+                "fault_message": lambda one: one.result.fault_message,
+                "printed": lambda one: one.printed,
+            },
+        )
+
+
+class History(tuple[StatusChange, ...], Printed):
+    """Every status that a policy had."""
+
+    def sheet(self, width: int = WIDTH) -> Sheet:
+        """One line for each change."""
+        rows = [
+            (f"{one.changed:%Y-%m-%d %H:%M}", one.ref, one.status.value, _beginning(one.reason))
+            for one in self
+        ]
+        columns = ("since (UTC)", "policy", "status", "reason")
+        return Sheet("", dict.fromkeys(columns, "left"), tuple(rows))
+
+    def to_arrow(self) -> pa.Table:
+        """One row for each change."""
+        return table_of(
+            self,
+            {
+                "changed": lambda one: one.changed,
+                "policy": lambda one: one.ref,
+                "status": lambda one: one.status.value,
+                "reason": lambda one: one.reason,
+            },
+        )
+
+
+class Seasons(tuple[Season, ...], Printed):
+    """The seasons of a home.  The key of one that is open is not shown."""
+
+    def sheet(self, width: int = WIDTH) -> Sheet:
+        """One line for each season."""
+        rows = [
+            (
+                str(one.number),
+                f"{one.opened:%Y-%m-%d %H:%M}",
+                f"{one.closed:%Y-%m-%d %H:%M}" if one.closed else "open",
+                one.commitment[:16] or "-",
+            )
+            for one in self
+        ]
+        columns = ("season", "opened (UTC)", "closed (UTC)", "commitment")
+        return Sheet("", dict.fromkeys(columns, "left"), tuple(rows))
+
+    def to_arrow(self) -> pa.Table:
+        """One row for each season."""
+        return table_of(
+            self,
+            {
+                "season": lambda one: one.number,
+                "opened": lambda one: one.opened,
+                "closed": lambda one: one.closed,
+                "commitment": lambda one: one.commitment,
+                "given": lambda one: one.given,
+                "key": lambda one: one.key.hex() if one.key and one.closed else None,
             },
         )

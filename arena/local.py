@@ -26,9 +26,10 @@ from arena.home import open_home
 from arena.house.population import population_of
 from arena.kinds.asked import Asked
 from arena.lineup import lineup
+from arena.listings import Practice
 from arena.logins import is_address
 from arena.mixing import Weights, mixtures_of, through_members
-from arena.practice import PracticeMatch, practise
+from arena.practice import practise
 from arena.registrar import Registrar
 from arena.rejection import Rejection
 from arena.replay import Comparison, compare_again
@@ -164,7 +165,7 @@ class Arena(Registrar):
         matches: int = 2,
         *,
         seed: int = 1,
-    ) -> tuple[PracticeMatch, ...] | Rejection:
+    ) -> Practice | Rejection:
         """Plays a policy's source against others; registers and stores nothing.
 
         Args:
@@ -180,7 +181,8 @@ class Arena(Registrar):
         if not against or matches < 1:
             raise UsageFault("practice takes an opponent and at least one match")
         opponents = [self.policy(ref, game) for ref in dict.fromkeys(against)]
-        return practise(self.runner, game_of(game), source, opponents, matches=matches, seed=seed)
+        found = practise(self.runner, game_of(game), source, opponents, matches=matches, seed=seed)
+        return found if isinstance(found, Rejection) else Practice(found)
 
     def submit(
         self,

@@ -8,9 +8,9 @@ from typing import Unpack
 from arena.games import game as game_named
 from arena.games.protocol import Game
 from arena.home import Home
-from arena.listings import Policies
+from arena.listings import History, Policies, Seasons
 from registry.search import Filters
-from registry.values import Author, PolicyVersion, Season, StatusChange
+from registry.values import Author, PolicyVersion
 
 
 def game_of(game: Game | str) -> Game:
@@ -57,14 +57,14 @@ class Roster:
         """References of some versions by digest."""
         return {digest: version.ref for digest, version in self.versions(digests).items()}
 
-    def history(self, ref: str, game: Game | str | None = None) -> tuple[StatusChange, ...]:
+    def history(self, ref: str, game: Game | str | None = None) -> History:
         """Every status that a policy had under all its names, with reasons, oldest first."""
-        return self.home.registry.history(self.policy(ref, game).digest)
+        return History(self.home.registry.history(self.policy(ref, game).digest))
 
-    def seasons(self) -> tuple[Season, ...]:
+    def seasons(self) -> Seasons:
         """All seasons, the open one last."""
         self.home.registry.current_season()
-        return self.home.registry.seasons()
+        return Seasons(self.home.registry.seasons())
 
     def authors(self) -> tuple[Author, ...]:
         """Who submits, in the order in which they came."""

@@ -17,9 +17,8 @@ from arena.conduct import Conduct
 from arena.enrol import Enrolled
 from arena.evaluation import Evaluated
 from arena.games.protocol import Game
-from arena.listings import Matches, Policies
+from arena.listings import History, Matches, Policies, Practice, Seasons
 from arena.payoffs import PayoffTable
-from arena.practice import PracticeMatch
 from arena.rejection import Rejection
 from arena.replay import Comparison, Stored
 from arena.standings import Leaderboard
@@ -28,7 +27,7 @@ from registry.invites import Invite
 from registry.rights import Account, Quota, Role
 from registry.search import Filters
 from registry.tournaments import Entry, Tournament
-from registry.values import Author, Event, PolicyVersion, Season, StatusChange, Submission
+from registry.values import Author, Event, PolicyVersion, Season, Submission
 
 
 class AnyArena(Protocol):
@@ -57,7 +56,7 @@ class AnyArena(Protocol):
         matches: int = 2,
         *,
         seed: int = 1,
-    ) -> tuple[PracticeMatch, ...] | Rejection: ...
+    ) -> Practice | Rejection: ...
 
     def submit(
         self,
@@ -93,7 +92,7 @@ class AnyArena(Protocol):
         self, ref: str, game: Game | str | None = None, reason: str = ""
     ) -> PolicyVersion: ...
 
-    def history(self, ref: str, game: Game | str | None = None) -> tuple[StatusChange, ...]: ...
+    def history(self, ref: str, game: Game | str | None = None) -> History: ...
 
     def play(
         self,
@@ -170,7 +169,7 @@ class AnyArena(Protocol):
 
     def replay(self, match_id: str) -> Comparison: ...
 
-    def seasons(self) -> tuple[Season, ...]: ...
+    def seasons(self) -> Seasons: ...
 
     def reveal_season(self) -> tuple[Season, Season]: ...
 

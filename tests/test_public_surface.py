@@ -18,7 +18,10 @@ NAMES = {
     "arena": {
         "Arena",
         "ArenaError",
+        "History",
+        "Practice",
         "RegistryError",
+        "Seasons",
         "SandboxError",
         "Status",
         "Focus",

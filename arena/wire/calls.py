@@ -21,7 +21,7 @@ from arena.wire.codec import codec, hints_of
 from arena.wire.plain import Codec, Json, Malformed, documented
 from registry.rights import Role
 
-API = 1
+API = 2
 """Rises when an older client or server could not understand a newer one."""
 TOLD_APART = frozenset({"progress"})
 """Parameters that do not cross the wire: the client asks for a job's progress instead."""

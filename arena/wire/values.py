@@ -175,13 +175,19 @@ def _array(of: Any, codec: Maker) -> Codec | None:
 
 def _named_lists(of: Any, codec: Maker) -> Codec | None:
     """Lists that are shown as tables, and what belongs to them."""
-    from arena.listings import Matches, Policies
+    from arena.listings import History, Matches, Policies, Practice, Seasons
+    from arena.practice import PracticeMatch
+    from registry.values import PolicyVersion, Season, StatusChange
 
-    if of is Policies:
-        from registry.values import PolicyVersion
-
-        items = codec(tuple[PolicyVersion, ...])
-        return Codec(items.encode, lambda value: Policies(items.decode(value)), items.schema)
+    members: dict[Any, type[Any]] = {
+        History: StatusChange,
+        Policies: PolicyVersion,
+        Practice: PracticeMatch,
+        Seasons: Season,
+    }
+    if of in members:
+        items = codec(tuple.__class_getitem__((members[of], ...)))
+        return Codec(items.encode, lambda value: of(items.decode(value)), items.schema)
     if of is not Matches:
         return None
     from arena.store.values import MatchRow

@@ -15,6 +15,7 @@ from arena.errors import ArenaError, ServerError, ServerUnreachable
 from arena.remote import RemoteArena
 from arena.wire import faults
 from arena.wire.answers import job_in
+from arena.wire.calls import API
 from arena.wire.plain import Malformed
 from registry.errors import UnknownPolicy
 from tests.arena.serving import listening
@@ -40,7 +41,7 @@ def answering(*answers):
             status, headers, body = answer if isinstance(answer, tuple) else (200, {}, answer)
             body = body if isinstance(body, bytes) else json.dumps(body).encode()
             self.send_response(status)
-            for name, value in {"Arena-Api": "1", **headers}.items():
+            for name, value in {"Arena-Api": str(API), **headers}.items():
                 self.send_header(name, value)
             if status != 304:
                 self.send_header("Content-Length", str(len(body)))

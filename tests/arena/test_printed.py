@@ -64,6 +64,9 @@ def answers(arena):
         "matches": (arena.matches("leduc", limit=3), "house/"),
         "report": (arena.play("leduc", 4), "were stored already"),
         "match": (a_match(arena), "house/CFR+@1"),
+        "practice": (arena.practise(STARTER.source, "leduc", ["house/CFR+"]), "house/CFR+@1"),
+        "history": (arena.history("house/CFR+", "leduc"), "qualified"),
+        "seasons": (arena.seasons(), arena.seasons()[-1].commitment[:16]),
     }
 
 
@@ -82,6 +85,9 @@ def a_match(arena):
         "matches",
         "report",
         "match",
+        "practice",
+        "history",
+        "seasons",
     ],
 )
 def test_answers_print_and_convert(played, kind):
@@ -113,6 +119,20 @@ def test_a_match_shows_its_beginning_its_end_and_keeps_all_of_it(played):
     assert len(match.sheet(everything=True).rows) == match.to_arrow().num_rows == hands
     assert match.to_arrow().to_pylist()[-1]["So far"] == match.result.returns[0]
     assert str(played.replay(match.result.match.id)).startswith("reproduced: ")
+
+
+def test_the_key_of_an_open_season_is_in_no_table(played):
+    seasons = played.seasons()
+    key = seasons[-1].key.hex()
+    assert key not in str(seasons) + repr(seasons) + seasons._repr_html_()
+    assert seasons.to_arrow().to_pylist()[-1]["key"] is None
+
+
+def test_what_is_no_table_prints_as_what_it_is(played):
+    assert repr(played) == f"Arena({str(played.home.path)!r})"
+    assert repr(game("leduc")) == "game('leduc')"
+    version = played.policy("starter/leduc", "leduc")
+    assert version.payload not in repr(version) and "starter/leduc" in repr(version)
 
 
 def test_who_was_enrolled_prints_and_converts(house, tmp_path):

@@ -8,6 +8,7 @@ import pytest
 from arena.errors import VersionMismatch
 from arena.remote import RemoteArena
 from arena.server.limits import BODY_BYTES
+from arena.wire.calls import API
 from tests.arena.serving import asked, words
 
 ROCK = "class Agent:\n    def act(self, observation):\n        return 'ROCK'\n"
@@ -89,7 +90,7 @@ def test_versions_must_match_on_both_sides(there, monkeypatch):
         old._client.headers["Arena-Api"] = "99"
         with pytest.raises(VersionMismatch, match="update policy-arena"):
             old.policies()
-    monkeypatch.setattr("arena.remote.API", 2)
+    monkeypatch.setattr("arena.remote.API", API + 1)
     with (
         RemoteArena(there.address, there.tokens["boss"]) as young,
         pytest.raises(VersionMismatch),

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from arena import GAMES, AnyArena, game
 from arena.errors import ArenaError, BadRequest, ServerFault, UsageFault
 from arena.games.protocol import Game
-from arena.listings import Matches, Policies
+from arena.listings import History, Matches, Policies, Practice, Seasons
 from arena.payoffs import PayoffTable
+from arena.practice import PracticeMatch
 from arena.seam import Operations
 from arena.square import Counts, Floats
 from arena.store.errors import StoreBusy, StoreError
@@ -28,7 +29,7 @@ from arena.wire.codec import codec
 from arena.wire.plain import Malformed
 from arena.wire.values import decode_open, encode_open
 from registry.errors import AmbiguousRef, TokenExpired, UnknownPolicy
-from registry.values import PolicyVersion
+from registry.values import PolicyVersion, Season, StatusChange
 from sandbox.errors import SandboxRefused
 from tests.arena.test_conformance import same
 
@@ -57,6 +58,12 @@ PLAIN = {
     Any: OPEN,
     Game: st.sampled_from([game(name) for name in GAMES]),
 }
+LISTS = {
+    History: StatusChange,
+    Policies: PolicyVersion,
+    Practice: PracticeMatch,
+    Seasons: Season,
+}
 
 
 @st.composite
@@ -84,8 +91,8 @@ def values_of(of):
         return PLAIN[of]
     if of is PayoffTable:
         return tables()
-    if of is Policies:
-        return st.lists(values_of(PolicyVersion), max_size=2).map(Policies)
+    if of in LISTS:
+        return st.lists(values_of(LISTS[of]), max_size=2).map(of)
     if of is Matches:
         refs = st.dictionaries(TEXT, TEXT, max_size=2)
         return st.builds(Matches, st.lists(values_of(MatchRow), max_size=2), refs)
