@@ -5,6 +5,7 @@ and microseconds an act.  FILE is a policy's source; without it the full sentenc
 `--field zoo`: the two halves of the first zoo, both watched while the grammar
 was developed, and the kinds that were written later.  `--field contest`: programs as people hand
 them in to contests, to develop against; `--field held-out`: as many that nothing was tuned on.
+`--field drawn`: opponents drawn from families, some to choose by and others to check with.
 The public evaluation bots take no part.
 """
 
@@ -19,6 +20,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from grammar_contest import DEVELOPMENT, HELD_OUT
+from grammar_drawn import DRAWN
 from grammar_zoo import LATER, ZOO
 
 from oracle.grammar import rrps
@@ -29,6 +31,7 @@ THROWS = 1000
 FIELDS = {
     "zoo": {"half 1": ZOO[::2], "half 2": ZOO[1::2], "later": LATER},
     "contest": {"development": DEVELOPMENT},
+    "drawn": {"to choose by": DRAWN[:80], "to check with": DRAWN[80:]},
     "held-out": {"held out": HELD_OUT},
 }
 

@@ -109,9 +109,17 @@ def game_of(genome: Genome) -> str:
 def to_json(genome: Genome) -> str:
     """Canonical JSON of a genome: equal genomes give equal text."""
     document = {"game": game_of(genome), **dataclasses.asdict(genome)}
+    if isinstance(genome, RrpsGenome):
+        document["blend"] = _told(genome.blend)
     for name in {"parts", "styles"} & document.keys():
         document[name] = [list(entry.values()) for entry in document[name]]
     return json.dumps(document, sort_keys=True, separators=(",", ":"))
+
+
+def _told(blend: rrps.Blend) -> dict[str, float]:
+    """The settings of a blend; later ones are left out where a genome does not use them."""
+    settings, unused = dataclasses.asdict(blend), {"views": 1, "spread": 1.0}
+    return {name: value for name, value in settings.items() if unused.get(name) != value}
 
 
 def from_json(text: str) -> Genome:

@@ -79,6 +79,11 @@ class Blend:
       forget: smallest step of a predictor's record; its memory is about 1 / forget throws.
       trust: share given to a predictor's first guess, 1/3 for none.
       patience: throws that the first trust counts for.
+      views: records that a predictor is judged by at once.  1: one for each step of being sure and
+        each way in which its last guess was off.  3: that, one of all its guesses, and one for
+        each way of being off and each result of the last throw.
+      spread: factor from the rate to that of a quicker and that of a slower blend beside the
+        first, 1 for a single blend.
     """
 
     first_weight: float = 0.2
@@ -86,6 +91,14 @@ class Blend:
     forget: float = 0.02
     trust: float = 0.4
     patience: float = 1.5
+    views: int = 1
+    spread: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.views not in (1, 3):
+            raise ValueError(f"a predictor has 1 or 3 views, not {self.views}")
+        if self.spread < 1.0:
+            raise ValueError(f"a spread of {self.spread} is below 1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,9 +196,10 @@ def full_genome() -> RrpsGenome:
         *_pair(ECHO, ((1, 0), (0, 1)), 0.95),
         *(Part(CHOOSER, "theirs", 1, 0, m) for m in (0.85, 0.98, 1.0)),
     ]
-    return RrpsGenome(tuple(parts))
+    return RrpsGenome(tuple(parts), _FULL_BLEND)
 
 
+_FULL_BLEND = Blend(patience=2.5, views=3, spread=3.0)
 _RESULTS = ((0, 2, 0.97), (0, 3, 0.97), (0, 4, 1.0), (2, 0, 0.95))
 """(my last move is turned, theirs is) by so many results, and memory."""
 

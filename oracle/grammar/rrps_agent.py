@@ -1,12 +1,14 @@
 """The text around the predictors of rendered RRPS policies: what is kept, and who decides.
 
 A line that begins with words in brackets, such as `[contexts]`, is kept only where a policy has
-that; see `rrps_render`.
+that; see `rrps_render`. `[1]` and `[3]` are the numbers of records that judge a guess, `[pace]`
+is one rate of learning and `[paces]` are several.
 """
 
 from __future__ import annotations
 
-HEADER = """import math
+HEADER = """
+[pace]import math
 import random
 
 import numpy as np
@@ -125,21 +127,36 @@ AGENT_BODY = '''
 [choosers]        of_me += [settings[0] for settings in CHOOSERS]
         count = len(of_me)
         # A record says how often they played the guess, one ahead of it and two ahead (`shares`),
-        # the logarithms of that, and how many throws were counted.  A predictor has a record for
-        # each step of being sure and each way in which its last guess was off.
+[1]        # the logarithms of that, and how many throws were counted.  A predictor has a record for
+[1]        # each step of being sure and each way in which its last guess was off.
+[3]        # and how many throws were counted.  A predictor has a record of all throws, one for each
+[3]        # way in which its last guess was off and each step of being sure, and one for each such
+[3]        # way and each result of the last throw.
         # At first a guess of theirs is trusted a little, and they are expected to beat mine.
         rest = (1.0 - TRUST) / 2
         first = [[rest, TRUST, rest] if of else [TRUST, rest, rest] for of in of_me]
-        self.shares = np.repeat(first, 3 * STEPS, axis=0)
-        self.logs = np.log(self.shares)
-        self.counted = np.full(count * 3 * STEPS, PATIENCE)
+[1]        self.shares = np.repeat(first, 3 * STEPS, axis=0)
+[1]        self.logs = np.log(self.shares)
+[3]        self.shares = np.repeat(first, RECORDS, axis=0).ravel()
+[1]        self.counted = np.full(count * 3 * STEPS, PATIENCE)
+[3]        self.counted = np.full(count * RECORDS, PATIENCE)
         # Of each predictor: its first record, its last guess and the record that this stood in,
         # its last mistake, the logarithms it gave to each move, and its weight.
-        self.first = np.arange(count) * 3 * STEPS
-        self.guesses, self.records = np.full(count, NO_GUESS), self.first + UNSURE
+[3]        # A guess stands in three records, one of each sort: `places` are those of the shares
+[3]        # that these give to each move, and `given` the shares.
+[1]        self.first = np.arange(count) * 3 * STEPS
+[1]        self.guesses, self.records = np.full(count, NO_GUESS), self.first + UNSURE
+[3]        self.first = np.arange(count) * RECORDS
+[3]        self.guesses, self.records = np.full(count, NO_GUESS), np.array([self.first] * 3)
+[3]        self.places = 3 * self.records[:, :, None] + np.arange(3)
+[3]        self.given = self.shares.take(self.places)
         self.mistakes = np.zeros(count, dtype=int)
         self.said = np.zeros((count, 3))
-        self.weights = np.full(count, FIRST_WEIGHT)
+[pace]        self.weights = np.full(count, FIRST_WEIGHT)
+[paces]        # There is a set of weights for each rate; `standing` is how well each has foretold.
+[paces]        self.weights = np.full((len(RATES), count), FIRST_WEIGHT)
+[paces]        self.forecasts = np.full((len(RATES), 3), 1 / 3)
+[paces]        self.standing = np.zeros(len(RATES))
         self.forecast = [1 / 3] * 3
         self.reply, self.form = 0, 0.0  # what I wanted to play, and what that has been worth
 
@@ -158,16 +175,26 @@ AGENT_BODY = '''
 
         The weights follow the gradient of the logarithm of the chance that was given to it.
         """
-        self.weights += RATE * (self.said[:, theirs] - self.said @ np.array(self.forecast))
+[pace]        self.weights += RATE * (self.said[:, theirs] - self.said @ np.array(self.forecast))
+[paces]        self.standing = FADING * self.standing + np.log(self.forecasts[:, theirs] + 0.003)
+[paces]        expected = self.forecasts @ self.said.T
+[paces]        self.weights += RATES[:, None] * (self.said[:, theirs] - expected)
         np.maximum(self.weights, 0.0, out=self.weights)
         off = TURN[:, theirs].take(self.guesses)
-        np.copyto(self.mistakes, off, where=self.guesses != NO_GUESS)
+[1]        np.copyto(self.mistakes, off, where=self.guesses != NO_GUESS)
+[3]        heard = self.guesses != NO_GUESS
+[3]        np.copyto(self.mistakes, off, where=heard)
         records = self.records
         counted = self.counted.take(records)
-        step = np.maximum(1.0 / counted, FORGET)[:, None]
-        shares = (1.0 - step) * self.shares.take(records, axis=0) + step * ONES.take(off, axis=0)
-        self.counted[records], self.shares[records] = counted + 1.0, shares
-        self.logs[records] = np.log(shares + 0.005)
+[1]        step = np.maximum(1.0 / counted, FORGET)[:, None]
+[1]        shares = (1.0 - step) * self.shares.take(records, axis=0) + step * ONES.take(off, axis=0)
+[1]        self.counted[records], self.shares[records] = counted + 1.0, shares
+[1]        self.logs[records] = np.log(shares + 0.005)
+[3]        step = heard * np.maximum(1.0 / counted, FORGET)
+[3]        self.given *= (1.0 - step)[:, :, None]
+[3]        self.given[:, :, theirs] += step
+[3]        self.counted.put(records, counted + heard)
+[3]        self.shares.put(self.places, self.given)
 
     def listen(self):
         """Lets every predictor learn; returns their guesses, and how sure they are."""
@@ -188,17 +215,32 @@ AGENT_BODY = '''
         """Forecasts the opponent's next move.
 
         The forecast's logarithm is a weighted sum of the predictors' logarithms.
+[3]        Theirs are means over a predictor's records: wide ones learn soon, narrow tell more.
+[paces]        The forecasts of each set of weights are mixed by how well they have foretold.
         """
         self.guesses = guesses
-        self.records = self.first + STEPS * self.mistakes + sure
-        said = self.logs.take(3 * self.records[:, None] + TURN.take(guesses, axis=0))
+[1]        self.records = self.first + STEPS * self.mistakes + sure
+[1]        said = self.logs.take(3 * self.records[:, None] + TURN.take(guesses, axis=0))
+[3]        theirs, mine = self.history.newest
+[3]        by_sure = self.first + 1 + STEPS * self.mistakes + sure
+[3]        by_result = self.first + 1 + 3 * STEPS + 3 * self.mistakes + (mine - theirs) % 3
+[3]        self.records = np.array((self.first, by_sure, by_result))
+[3]        self.places = 3 * self.records[:, :, None] + TURN.take(guesses, axis=0)
+[3]        self.given = self.shares.take(self.places)
+[3]        one, two, three = self.given + 0.005
+[3]        said = np.log(one * two * three) / 3
         np.putmask(said, SILENT.take(guesses, axis=0), 0.0)
         self.said = said
-        logs = (self.weights @ said).tolist()
-        most = max(logs)
-        chances = [math.exp(x - most) for x in logs]
-        total = sum(chances)
-        self.forecast = [chance / total for chance in chances]
+[pace]        logs = (self.weights @ said).tolist()
+[pace]        most = max(logs)
+[pace]        chances = [math.exp(x - most) for x in logs]
+[pace]        total = sum(chances)
+[pace]        self.forecast = [chance / total for chance in chances]
+[paces]        logs = self.weights @ said
+[paces]        chances = np.exp(logs - logs.max(axis=1)[:, None])
+[paces]        self.forecasts = chances / chances.sum(axis=1)[:, None]
+[paces]        trusted = np.exp(self.standing - self.standing.max())
+[paces]        self.forecast = (trusted @ self.forecasts / trusted.sum()).tolist()
 
     def choose(self):
         """The reply that pays best if the forecast is right, or a random move.

@@ -30,7 +30,11 @@ def render(genome: RrpsGenome, footer: str = "", story: str = "") -> str:
     has = _has(genome)
     kinds = dict.fromkeys(part.kind for part in genome.parts)
     others = [rrps_parts.PREDICTORS[kind][1] for kind in kinds if kind in rrps_parts.PREDICTORS]
-    sections = [rrps_agent.HEADER, _constants(genome), kept_lines(rrps_agent.HISTORY, has)]
+    sections = [
+        kept_lines(rrps_agent.HEADER, has),
+        _constants(genome),
+        kept_lines(rrps_agent.HISTORY, has),
+    ]
     for word, text in (
         ("contexts", rrps_parts.CONTEXTS),
         ("matches", rrps_parts.MATCHES),
@@ -59,15 +63,27 @@ def _has(genome: RrpsGenome) -> set[str]:
         has.add("choosers")
     if kinds & rrps_parts.PREDICTORS.keys():
         has.add("others")
+    has.add(str(genome.blend.views))
+    has.add("pace" if genome.blend.spread == 1.0 else "paces")
     return has
 
 
 def _constants(genome: RrpsGenome) -> str:
     blend, choice = genome.blend, genome.choice
+    rates = [f"RATE = {blend.rate}  # step of the gradient on the weights"]
+    if blend.spread != 1.0:
+        paces = (blend.rate / blend.spread, blend.rate, blend.rate * blend.spread)
+        listed = ", ".join(f"{pace:.3g}" for pace in paces)
+        rates = [
+            f"RATES = np.array(({listed}))  # steps of the gradient, for each set of weights",
+            "FADING = 0.98  # of how well each set of weights has foretold",
+        ]
+    if blend.views != 1:
+        rates.append("RECORDS = 1 + 3 * STEPS + 9  # of each predictor")
     return "\n".join(
         (
             f"FIRST_WEIGHT = {blend.first_weight}  # of every predictor in the blend",
-            f"RATE = {blend.rate}  # step of the gradient on the weights",
+            *rates,
             f"FORGET = {blend.forget}  # smallest step of a predictor's record",
             f"TRUST = {blend.trust}  # share that a first guess is given",
             f"PATIENCE = {blend.patience}  # throws that the first trust counts for",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
+import hashlib
 import random
 from typing import Any
 
@@ -153,3 +155,39 @@ def test_a_credulous_program_has_one_predictor_or_three(seed: int) -> None:
     assert genome.parts[0].kind != rrps.CHOOSER
     assert genome.choice == rrps.RECKLESS
     assert genome == rrps.credulous_genome(random.Random(seed))
+
+
+BEFORE_VIEWS = "7da873eae91290f1c7d8663db48d6a8a6a632b10c9cc699f43e83ca45c90555d"
+"""SHA-256 of `write_source(full_genome())` of the last commit whose blends had neither views nor
+spread, 738ef05."""
+
+
+def test_older_genomes_are_read_and_rendered_as_before() -> None:
+    older = rrps.RrpsGenome(rrps.full_genome().parts)
+    text = genomes.to_json(older)
+    assert "views" not in text
+    assert "spread" not in text
+    assert genomes.from_json(text) == older
+    source = genomes.write_source(older)
+    assert hashlib.sha256(source.encode()).hexdigest() == BEFORE_VIEWS
+
+
+@settings(max_examples=20)
+@given(seeds, st.sampled_from([(3, 1.0), (1, 3.0), (3, 2.5)]))
+def test_sentences_with_views_and_several_rates_obey_the_contract(
+    seed: int, blend: tuple[int, float]
+) -> None:
+    views, spread = blend
+    drawn = rrps.random_genome(random.Random(seed))
+    changed = dataclasses.replace(drawn.blend, views=views, spread=spread)
+    genome = dataclasses.replace(drawn, blend=changed)
+    source = genomes.write_source(genome)
+    assert genomes.read_source(source) == genome
+    assert max(map(len, source.splitlines())) <= 100
+    assert set(play(source, seed, 60)) <= set(MOVES)
+
+
+@pytest.mark.parametrize("setting", [{"views": 2}, {"spread": 0.5}])
+def test_a_blend_that_no_policy_could_have_is_no_genome(setting: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match=r"views|spread"):
+        rrps.Blend(**setting)
