@@ -3,6 +3,7 @@
 The model answers every question with a relative of the game's starter policy: the same program with
 other constants, as models do that improve on what they are shown.  It is no judge of prompts; it
 makes the cost of a run comparable between versions of this project.  Tokens are characters / 4.
+None of its answers is a best response; `exact_ending.py` has a search where one is.
 
     python benchmarks/prompt_tokens.py --game leduc --iterations 2 --generations 4
     PYTHONPATH=/path/of/another/version python benchmarks/prompt_tokens.py   # the same run there
@@ -59,20 +60,24 @@ class Scripted:
         """See `oracle.models.protocol.Model`."""
         size = len(request.system) + len(request.prompt)
         self.asked[request.key] = size
-        rng = random.Random(request.key)
-
-        def other(found: re.Match[str]) -> str:
-            return f"{rng.uniform(0.05, 0.95):.3f}" if "." in found[0] else found[0]
-
-        text = _CONSTANT.sub(other, self.source)
-        text = text.replace("(self.folded + 1)", f"(self.folded + {rng.randrange(1, 9)})")
-        text = text.replace("WINDOW = ", f"SALT = {rng.randrange(9**6)}\nWINDOW = ")
+        text = relative(self.source, random.Random(request.key))
         reply = f"A relative.\n\n```python\n{text}```\n"
         tokens = size // 4, len(reply) // 4
         return Reply(reply, prompt_tokens=tokens[0], output_tokens=tokens[1], cost=0.0)
 
     def close(self) -> None:
         """Nothing is open."""
+
+
+def relative(source: str, rng: random.Random) -> str:
+    """The same program with other constants."""
+
+    def other(found: re.Match[str]) -> str:
+        return f"{rng.uniform(0.05, 0.95):.3f}" if "." in found[0] else found[0]
+
+    text = _CONSTANT.sub(other, source)
+    text = text.replace("(self.folded + 1)", f"(self.folded + {rng.randrange(1, 9)})")
+    return text.replace("WINDOW = ", f"SALT = {rng.randrange(9**6)}\nWINDOW = ")
 
 
 def longer(source: str, characters: int) -> str:

@@ -275,8 +275,12 @@ class Sea:
         return number if age == 0 else islands + ((age - 1) * islands + number) * drafts
 
     def end(self, number: int) -> None:
-        """An island will not have any more generations; its best still visits others."""
+        """An island will not have any more generations; its best still visits others.
+
+        That may be a visitor, for whose sake it ends.
+        """
         self.ages[number] = self._evolution.generations + 1
+        self._bests[number].append(self.islands[number].best)
 
     def advance(self, island: Island, *, quiet: bool = False) -> None:
         """An island is a generation older.

@@ -1,5 +1,6 @@
 """A search ends where nothing more can be won, or be told from noise."""
 
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -107,6 +108,20 @@ def test_a_founder_that_is_a_best_response_is_asked_nothing_more():
     assert asked == 2
     _, asked = evolved(flat, Knowing(TASK, estimated(5.0)))
     assert asked == 2 + 4
+
+
+def test_the_most_goes_round_the_islands_and_ends_them_all():
+    """An island that ends for the sake of its visitor hands it on to the next."""
+
+    def climbs(draft):
+        most = draft.key == "i0g00d0"
+        return program(100.0 if most else 4.0 * int(draft.key[3:5]), draft.key)
+
+    writer = ScriptedWriter(climbs)
+    oracle = AlphaEvolve(writer, Evolution(), WHOLE, ending=Ending())
+    oracle.respond(TASK, Knowing(TASK, exact(100.0)))
+    asked = Counter(draft.key[:2] for draft in writer.asked)
+    assert asked == {"i0": 1, "i1": 1 + 2 * 2, "i2": 1 + 5 * 2}  # visits before the 3rd and 6th
 
 
 def test_linear_refinement_ends_where_even_is_the_most():
