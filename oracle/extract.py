@@ -9,7 +9,9 @@ question (`arena.source_check.find_program`).
 from __future__ import annotations
 
 import re
+import textwrap
 from dataclasses import dataclass
+from itertools import pairwise
 
 from arena.source_check import find_program
 from oracle.values import Failure, Rejected
@@ -20,6 +22,8 @@ _OPENS = re.compile(r"```[\w+-]*")
 _CLOSES = re.compile(r"```[ \t]*")
 _FENCE = re.compile(r"^( {0,3})(`{3,}+|~{3,}+)[ \t]*+([\w+.#-]*+)[^\n`]*+$")
 """Nothing in it is tried twice: a line may be as long as a reply."""
+_MARK = re.compile(r"`{3,}+|~{3,}+")
+_LANGUAGE = re.compile(r"[ \t]*+[\w+.#-]*+[ \t]*+\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +79,27 @@ def _widest(reply: str) -> str | None:
     return "".join(f"{line}\n" for line in lines[first + 1 : last]) if last >= 0 else None
 
 
+def _between(reply: str) -> list[str]:
+    """What stands between each two fences, the last first, wherever in their lines they stand.
+
+    Some models end their last line of code with the fence, write a token of their own behind it, or
+    shift the whole block into a list.
+    """
+    reply = reply.replace("\r\n", "\n")
+    found = []
+    for opens, closes in pairwise(_MARK.finditer(reply)):
+        language = _LANGUAGE.match(reply, opens.end(), closes.start())
+        start = language.end() if language else opens.end()
+        found.append(textwrap.dedent(reply[start : closes.start()]))
+    return found[::-1]
+
+
 def extract_program(reply: str | None, class_name: str, *, cut_off: bool = False) -> str | Failure:
     """The policy's source in a reply, or why there is none.
 
     The last closed block that defines the class wins; then the widest span between fences; then
-    an unclosed last block, or the bare reply, where that is a whole program.
+    an unclosed last block, or the bare reply, where that is a whole program; then what stands
+    between fences that are not written as they should be.
 
     Args:
       reply: the model's text; None where it gave none.
@@ -111,6 +131,9 @@ def _candidates(
         texts.append(reply)
     elif not cut_off and not blocks[-1].closed:
         texts.append(blocks[-1].text)
+    if not cut_off:
+        known = {text.strip() for text in texts}
+        texts += [text for text in _between(reply) if text.strip() not in known]
     # The name stands in every text that defines it; one that is not ASCII may be written otherwise.
     wanted = [one for one in texts if class_name in one or not one.isascii()]
     blamed = _blamed(blocks, class_name)

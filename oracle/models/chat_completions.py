@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from oracle.models.error_body import fields_of, layers_of, words_of
 from oracle.models.protocol import MOST_TOKENS, Finish, Reply, valid_text
 from oracle.models.reasoning import answer_in
 from oracle.models.retry import Transient
@@ -27,8 +28,9 @@ OPTIONAL: Mapping[str, tuple[str, ...]] = {
 """Fields that a question can do without, and the words by which servers name them."""
 REFUSES = frozenset({400, 413, 422})
 """HTTP statuses of a server that takes key and model, but not the question as it stands."""
-_MISTAKEN = frozenset({500, 501})
-"""Statuses with which some refuse a field: they count where the words say so plainly."""
+_MISTAKEN = frozenset({0, 500, 501})
+"""Statuses with which some refuse a field: they count where the words say so plainly.  0 is that of
+an error in an answer of status 200."""
 _UNKNOWN = re.compile(
     r"not (?:be )?(?:support|allow|permit)|n[o']t (?:support|accept|know)|unsupported|unknown|"
     r"unexpected|unrecogni[sz]ed|invalid (?:param|field|arg)",
@@ -51,25 +53,51 @@ _POLICY = re.compile(
 )
 _TOO_LONG_CODES = frozenset({"context_length_exceeded", "exceed_context_size_error"})
 _TOO_LONG = re.compile(
-    r"maximum context length|(?:exceeds?|exceeded|longer than) the (?:\w+ )?context|"
-    r"context (?:size|length|window) (?:was |has been )?exceeded|exceed context window|"
-    r"context (?:the )?overflow|input token count|prompt is too long|too many tokens",
+    r"maximum (?:context|prompt|model|input) length|maximum allowed (?:input )?length|"
+    r"context (?:size|length|window) is only|"
+    r"(?:exceeds?|exceeded|(?:longer|greater) than) (?:[\w']+ ){0,3}context|configured context|"
+    r"context[ _]?(?:size|length|window)[ _]?(?:was |has been )?exceed|context (?:the )?overflow|"
+    r"model token limit|input (?:token count|tokens exceed)|range of input length|"
+    r"(?:prompt|input) (?:is |was )?too (?:long|large)|prompt exceeds max|too many tokens|"
+    r"`inputs` (?:tokens \+|must have less)|\bn_keep\b.{0,20}n_ctx|"
+    r"reduce (?:the length of )?(?:the |your )?(?:input|prompt|messages)",
     re.IGNORECASE,
 )
-_LIMITS = (
-    re.compile(r"maximum context length (?:is|of) ([\d,]+)", re.IGNORECASE),
-    re.compile(r"maximum number of tokens allowed \(?([\d,]+)", re.IGNORECASE),
-    re.compile(r"context (?:size|length|window) (?:is |of )?(?:only )?\(?([\d,]+)", re.IGNORECASE),
+_TOO_MUCH_AT_ONCE = re.compile(
+    r"request too large|(?:input|prompt)\b.{0,40}\bmust be reduced", re.IGNORECASE
+)
+"""A question that has more tokens than may be sent in a minute: no waiting helps it."""
+_NUMBER = r"(\d[\d,]*)"
+_LIMITS = tuple(
+    re.compile(pattern.replace("#", _NUMBER), re.IGNORECASE)
+    for pattern in (
+        r"maximum (?:context|prompt|model) length (?:is|of) #",
+        r"maximum number of tokens allowed \(?#",
+        r"context (?:size|length|window) (?:is |of )?(?:only )?\(?#",
+        r"# maximum context length",
+        r"\bn_ctx\W{1,3}#",
+        r"model token limit: ?#",
+        r"maximum allowed (?:input )?length (?:is |of )?\(?#",
+        r"\bmust (?:be <=|have less than) #",
+        r"range of input length should be \[\d+, ?#",
+        r"> # maximum",
+        r"\(TPM\): Limit #",
+    )
 )
 _NO_SYSTEM = re.compile(
     r"system (?:role|message|prompt|instruction)s?\b.{0,40}\b(?:not|un)[ -]?(?:supported|allowed)|"
+    r"n[o']t support '?system\b|"
     r"only (?:the )?user\b.{0,40} roles? (?:are|is) (?:supported|allowed)|"
     r"conversation roles must alternate|(?:developer|system) instruction is not enabled",
     re.IGNORECASE,
 )
 """What templates of models say that know users and assistants alone: some by counting turns."""
+_KEY_REFUSED = re.compile(r"\bAPI[ _]key\b", re.IGNORECASE)
 SYSTEM_REFUSED = "takes no system message, put before the question instead"
-_PROMPT_TOKENS = re.compile(r"([\d,]+) (?:in the messages|input tokens)", re.IGNORECASE)
+_PROMPT_TOKENS = re.compile(
+    rf"{_NUMBER} (?:in (?:the messages|your prompt)|of text input|(?:input|`inputs`) tokens)",
+    re.IGNORECASE,
+)
 _LOOKED_AT = 1_000
 """Characters of an error that are looked at: some repeat the prompt."""
 
@@ -99,7 +127,9 @@ class Refusal:
         """Whether the prompt is longer than the server's context."""
         if self.status == 413 or {self.code, self.kind} & _TOO_LONG_CODES:
             return True
-        return self.status in REFUSES and bool(_TOO_LONG.search(self.message))
+        if self.status == 429:
+            return bool(_TOO_MUCH_AT_ONCE.search(self.message))
+        return self.status in {*REFUSES, 0} and bool(_TOO_LONG.search(self.message))
 
     @property
     def limit(self) -> int | None:
@@ -121,7 +151,12 @@ class Refusal:
     @property
     def of_system(self) -> bool:
         """Whether the model takes no system message; some servers call that a fault of theirs."""
-        return self.status in {*REFUSES, 500} and bool(_NO_SYSTEM.search(self.message))
+        return self.status in {*REFUSES, 0, 500} and bool(_NO_SYSTEM.search(self.message))
+
+    @property
+    def of_key(self) -> bool:
+        """Whether it is the key that is refused; some call that a bad request, as Google does."""
+        return self.status in {400, 401, 403} and bool(_KEY_REFUSED.search(self.message))
 
     @property
     def by_policy(self) -> bool:
@@ -137,14 +172,20 @@ class Refusal:
         ):
             return ()
         optional = [name for name in OPTIONAL if name in asked]
-        named = tuple(name for name in optional if name in self.fields)
-        return named or tuple(name for name in optional if _names(self.message, OPTIONAL[name]))
+        fields = set(map(_snake, self.fields))
+        named = tuple(name for name in optional if name in fields)
+        said = _snake(self.message)
+        return named or tuple(name for name in optional if _names(said, OPTIONAL[name]))
+
+
+def _snake(text: str) -> str:
+    """A text in which "reasoningEffort" is called "reasoning_effort", as in a question."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", "_", text).lower()
 
 
 def _names(message: str, words: tuple[str, ...]) -> bool:
-    return any(
-        re.search(rf"(?<!\w){re.escape(word)}(?!\w)", message, re.IGNORECASE) for word in words
-    )
+    """Whether a message in small letters names any of these."""
+    return any(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", message) for word in words)
 
 
 def read_refusal(status: int, body: object, message: str) -> Refusal:
@@ -155,52 +196,26 @@ def read_refusal(status: int, body: object, message: str) -> Refusal:
       body: the JSON document, or the `error` in it, where there is one.
       message: what is said where the body says nothing.
     """
-    document = body if isinstance(body, Mapping) else {"message": body}
-    inner = document.get("error")
-    error: Mapping[Any, Any] = inner if isinstance(inner, Mapping) else document
-    detail = _validator_words(document.get("detail"))
-    words = (error.get("message"), inner, detail, message)
-    context = error.get("n_ctx")
+    layers = layers_of(body)
+    inwards = layers[::-1]
+    said = next(filter(None, map(words_of, inwards)), message)
+    contexts = (layer.get("n_ctx") for layer in inwards)
     return Refusal(
         status=status,
-        code=_word(error.get("code")),
-        kind=_word(error.get("type")),
-        fields=(*_named_by(error.get("param")), *_located(document.get("detail"))),
-        message=next(one for one in words if isinstance(one, str))[:_LOOKED_AT],
-        context=context if type(context) is int and context > 0 else None,
+        code=_innermost(inwards, "code"),
+        kind=_innermost(inwards, "type"),
+        fields=tuple(field for layer in layers for field in fields_of(layer)),
+        message=said[:_LOOKED_AT],
+        context=next((one for one in contexts if type(one) is int and one > 0), None),
     )
 
 
-def _validator_words(detail: object) -> object:
-    """A validator's list of errors in words; anything else as it is."""
-    if not isinstance(detail, list):
-        return detail
-    found = []
-    for one in detail:
-        if isinstance(one, Mapping) and isinstance(one.get("msg"), str):
-            place = one.get("loc")
-            where = ".".join(map(str, place)) if isinstance(place, list) else ""
-            found.append(f"{where}: {one['msg']}" if where else one["msg"])
-    return "; ".join(found) or None
+def _innermost(layers: Iterable[Mapping[str, Any]], name: str) -> str:
+    return next(filter(None, (_word(layer.get(name)) for layer in layers)), "")
 
 
 def _word(value: object) -> str:
     return value if isinstance(value, str) else ""
-
-
-def _named_by(param: object) -> tuple[str, ...]:
-    """The field of a path such as "response_format.json_schema"."""
-    return (re.split(r"[.\[]", param)[0],) if isinstance(param, str) and param else ()
-
-
-def _located(detail: object) -> tuple[str, ...]:
-    """Fields in the locations of a validator's errors: {"loc": ["body", "seed"], ...}."""
-    found: list[str] = []
-    for one in detail if isinstance(detail, list) else ():
-        place = one.get("loc") if isinstance(one, dict) else None
-        if isinstance(place, list):
-            found += [part for part in place[:2] if isinstance(part, str)]
-    return tuple(found)
 
 
 def read_answer(answer: Any) -> Reply:
@@ -242,7 +257,7 @@ def finish_of(choice: Mapping[str, Any]) -> tuple[Finish, str]:
     reason = _word(choice.get("finish_reason"))
     if reason == "content_filter":
         return Finish.BLOCKED, reason
-    return Finish.CUT_OFF if reason in _CUT_OFF else Finish.STOPPED, reason
+    return Finish.CUT_OFF if reason.lower() in _CUT_OFF else Finish.STOPPED, reason
 
 
 _CUT_OFF = frozenset({"length", "model_length", "max_tokens"})

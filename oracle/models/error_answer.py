@@ -27,12 +27,14 @@ class ErrorAnswer:
       said: the server's words, keys struck out.
       delay: seconds that it asks to wait; None where it does not.
       address: that was asked, "" where it does not matter.
+      redirected: whether the question was lost on the way there.
     """
 
     refusal: Refusal
     said: str
     delay: float | None = None
     address: str = ""
+    redirected: bool = False
 
     @classmethod
     def of(
@@ -43,6 +45,7 @@ class ErrorAnswer:
         *,
         delay: float | None = None,
         address: str = "",
+        redirected: bool = False,
     ) -> ErrorAnswer:
         """From the body of an answer, which may be anything at all.
 
@@ -52,12 +55,13 @@ class ErrorAnswer:
           keys: environment variables whose values are struck out.
           delay: that it asks to wait.
           address: that was asked.
+          redirected: whether a redirect to it lost the question.
         """
         if isinstance(body, str):
             body = _plain(body)
         refusal = read_refusal(status, body, "no message")
         said = without_secrets(refusal.message, keys)[:_LONGEST].strip()
-        return cls(refusal, said or "no message", delay, address)
+        return cls(refusal, said or "no message", delay, address, redirected)
 
     @property
     def reason(self) -> str:
@@ -70,12 +74,14 @@ class ErrorAnswer:
         """What to look at."""
         if self.refusal.status == 402:
             return "the account has no credit"
+        there = urlsplit(self.address)
+        host = there.netloc.rpartition("@")[2]  # without a password
+        where = f"{there.scheme}://{host}{there.path}"
+        if self.redirected:
+            return f"the address only redirects, to {where}: give the one that it leads to"
         if self.refusal.status in (404, 405) and self.address:
-            there = urlsplit(self.address)
-            host = there.netloc.rpartition("@")[2]  # without a password
             lacks = "; does it lack /v1?" if _OWN_PATHS.fullmatch(there.path) else ""
-            asked = f"asked was {there.scheme}://{host}{there.path}{lacks}"
-            return f"check the model's name and the address ({asked})"
+            return f"check the model's name and the address (asked was {where}{lacks})"
         return "check the key, the model's name and the request"
 
 

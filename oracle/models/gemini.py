@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import re
 import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -49,8 +48,6 @@ _BLOCKED = frozenset(
 _CUT_OFF = frozenset({"MAX_TOKENS", "CONTINUATION"})
 _HOPELESS = frozenset({"UnsupportedProtocol", "InvalidURL", "TooManyRedirects"})
 """Errors of an address that no other attempt mends."""
-_KEY_REFUSED = re.compile(r"\bAPI[ _]key\b", re.IGNORECASE)
-"""A key that is not valid is answered with 400, as a bad request is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,20 +337,23 @@ def _sorted_out(error: Exception) -> Exception:
     """An error of the API as one of ours."""
     code = getattr(error, "code", None)
     said = f"{code} {getattr(error, 'status', None) or ''}".strip()
-    message = getattr(error, "message", None)
-    text = without_secrets(str(message or "no message"), KEYS)[:500]
-    reason = f"the server answered {said}: {text}"
+    details, response = getattr(error, "details", None), getattr(error, "response", None)
+    address = str(getattr(response, "url", ""))
+    message = str(getattr(error, "message", None) or "")
+    body = message or details  # the SDK finds the message of Google's own errors alone
+    answered = ErrorAnswer.of(code or 0, body, KEYS, address=address)
+    reason, text = f"the server answered {said}: {answered.said}", answered.said
     if code not in RETRYABLE:
-        refusal = read_refusal(code or 0, getattr(error, "details", None), text)
+        refusal = read_refusal(code or 0, details, message)
         if refusal.too_long:
             return PromptTooLong(text[:200], refusal.limit)
         if refusal.of_system:
             return _SystemRefused(reason)
-        if code in REFUSES and not _KEY_REFUSED.search(text):
+        if code in REFUSES and not refusal.of_key:
             return PromptRefused(f"{reason}; check the request and the model's options")
-        return CallRefused(f"{reason}; check the key, the model's name and the request")
-    headers = getattr(getattr(error, "response", None), "headers", None) or {}
-    delay = retry_info(getattr(error, "details", None))
+        return CallRefused(f"{reason}; {answered.advice}")
+    headers = getattr(response, "headers", None) or {}
+    delay = retry_info(details)
     return Transient(
         reason, delay if delay is not None else retry_after(headers.get("retry-after"))
     )

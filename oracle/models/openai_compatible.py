@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from arena.extras import install_command
 from oracle.models.alias import priced_by_who_answered
@@ -38,6 +40,14 @@ _NO_KEY = "none"
 """Sent to a server of one's own that wants no key: the SDK insists on one."""
 _NEWER = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 """The two names of the limit on output: OpenAI's models refuse the first, others the second."""
+
+_MAY_NOT_LOOK = re.compile(
+    r"missing scopes?: \S*model\.read|x-api-key|invalid bearer token|"
+    r"not allowed to call this route",
+    re.IGNORECASE,
+)
+"""What OpenAI, Anthropic and LiteLLM say of models to a key that may well ask one: it was made for
+questions alone, or only they are taken with a key of this protocol."""
 
 SYSTEM = "system"
 """The role of a message that not every model knows; in the place of a field's name, its message."""
@@ -207,9 +217,14 @@ class OpenAIModel(Connected["openai.OpenAI"]):
             with attempt.under_way():
                 client.models.with_raw_response.retrieve(self._model, timeout=LOOK_UP_SECONDS)
         except openai.APIStatusError as error:
-            if error.status_code in (401, 403) or (error.status_code == 404 and not self._url):
-                raise _sorted_out(_error_answer(error)) from None
-            if error.status_code in (404, 405):
+            answered, status = _error_answer(error), error.status_code
+            if _MAY_NOT_LOOK.search(answered.refusal.message):
+                return
+            if status in (401, 403) or answered.refusal.of_key:
+                raise _sorted_out(answered) from None
+            if status == 404 and not self._url:
+                raise _sorted_out(answered) from None
+            if status in (404, 405):
                 self._look_among(client)
         except openai.APIConnectionError as error:
             raise attempt.ran_out() or _lost(error) from None
@@ -248,9 +263,12 @@ class OpenAIModel(Connected["openai.OpenAI"]):
                 f"{self.name} needs a key: set {KEY}, or {URL} to reach a server of your own"
             )
         with reaching(self.name, (KEY,)):
+            # The SDK would put its paths behind a query: Azure's ?api-version=... is one.
+            address = urlsplit(self._url)
             client = openai.OpenAI(
                 api_key=key,
-                base_url=self._url or None,
+                base_url=urlunsplit(address._replace(query="", fragment="")) or None,
+                default_query=dict(parse_qsl(address.query)),
                 timeout=self._options.timeout_seconds,
                 max_retries=0,
             )
@@ -290,9 +308,16 @@ def _refused(answered: ErrorAnswer, asked: dict[str, Any]) -> Reply:
 
 def _error_answer(error: openai.APIStatusError) -> ErrorAnswer:
     delay = retry_after(error.response.headers.get("retry-after"))
-    body = error.body if error.body is not None else error.response.text
-    where = str(error.request.url)
-    return ErrorAnswer.of(error.status_code, body, (KEY,), delay=delay, address=where)
+    try:
+        body = error.response.json()  # the whole: the SDK's own body lacks what stands beside it
+    except (ValueError, RecursionError):
+        body = error.response.text
+    where, earlier = error.request, error.response.history
+    # A redirect of the older kind turns a question into a look at a page.
+    lost = bool(earlier) and earlier[0].request.method != where.method
+    return ErrorAnswer.of(
+        error.status_code, body, (KEY,), delay=delay, address=str(where.url), redirected=lost
+    )
 
 
 def _lost(error: openai.APIConnectionError) -> Transient:
@@ -307,6 +332,6 @@ def _sorted_out(answered: ErrorAnswer) -> Exception:
     # Out of credit is reported as 429 too; no waiting helps.
     if status in RETRYABLE and answered.refusal.code != "insufficient_quota":
         return Transient(answered.reason, answered.delay)
-    if status in REFUSES:
+    if status in REFUSES and not answered.refusal.of_key:
         return PromptRefused(f"{answered.reason}; check the request and the model's options")
     return CallRefused(f"{answered.reason}; {answered.advice}")

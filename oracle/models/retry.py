@@ -67,12 +67,15 @@ class RetryPolicy:
         """Seconds to wait after a failed attempt (1, 2, ...) of the call `key`.
 
         The server's delay is a least wait; jitter keeps parallel calls from returning together.
+        Who asks for a second or none each time would have all attempts used up in no time: the
+        first such delay is taken at its word, and those after it are as long as others at least.
         """
         jitter = random.Random(f"{self.seed}/{key}/{attempt}").random()
-        if delay is not None:
-            return delay + jitter * min(1.0, self.first_wait)
-        grown = min(self.longest_wait, self.first_wait * 2.0 ** (attempt - 1))
-        return grown * (0.5 + jitter / 2)
+        grown = min(self.longest_wait, self.first_wait * 2.0 ** (attempt - 1)) * (0.5 + jitter / 2)
+        if delay is None:
+            return grown
+        asked = delay + jitter * min(1.0, self.first_wait)
+        return asked if attempt == 1 else max(asked, grown)
 
 
 @dataclass(frozen=True, slots=True)

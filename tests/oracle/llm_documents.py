@@ -37,6 +37,7 @@ class Step:
       status: HTTP status; other than 200 gives an error.
       retry_delay: a google.rpc.RetryInfo in the error's body, such as "7s".
       retry_after: a Retry-After header.
+      location: a Location header.
       message: the error's text.
       code: the error's code in OpenAI's protocol.
       seconds: to wait before answering.
@@ -57,6 +58,7 @@ class Step:
     status: int = 200
     retry_delay: str = ""
     retry_after: str = ""
+    location: str = ""
     message: str = "scripted fault"
     code: str | None = None
     seconds: float = 0.0

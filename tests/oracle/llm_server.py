@@ -258,6 +258,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("content-length", str(len(body) + blanks))
         if step.retry_after:
             self.send_header("retry-after", step.retry_after)
+        if step.location:
+            self.send_header("location", step.location)
         if isinstance(step, Trickle) and step.part == "headers":
             self.flush_headers()
             self.wfile.write(b"x-wait: ")

@@ -124,8 +124,9 @@ def test_an_answer_that_failed_in_its_middle_is_not_taken_for_one(server):
     scarce = completion({"message": message, "finish_reason": "insufficient_system_resource"})
     with pytest.raises(ModelUnavailable, match="insufficient_system_resource"):
         answered(server, "openai", scarce, scarce)
-    long = completion({"message": message, "finish_reason": "model_length"})
-    assert answered(server, "openai", long).finish is Finish.CUT_OFF
+    for reason in ("model_length", "MAX_TOKENS"):
+        long = completion({"message": message, "finish_reason": reason})
+        assert answered(server, "openai", long).finish is Finish.CUT_OFF
 
 
 @pytest.mark.parametrize(

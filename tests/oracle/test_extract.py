@@ -1,5 +1,7 @@
 """Replies to programs: strict, named refusals, and never an exception."""
 
+import textwrap
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -92,6 +94,32 @@ def test_blocks_know_their_language_and_whether_they_are_closed():
         CodeBlock("python", "x", True),
         CodeBlock("", "y", False),
     )
+
+
+PLAYER = "class Agent:\n    def act(self, observation):\n        return 'ROCK'\n"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        f"```python\n{PLAYER}```<|im_end|>",
+        f"```python\n{PLAYER.rstrip()}```",
+        f"```python\n{PLAYER}``` That is all.",
+        f"Here it is: ```python\n{PLAYER}```",
+        f"<answer>```python\r\n{PLAYER}```</answer>",
+        f"```python\n```python\n{PLAYER}```\n```",
+        f"```markdown\n# Plan\n```python\n{PLAYER}```\n```",
+        "1.  The program:\n\n" + textwrap.indent(f"```python\n{PLAYER}```\n", "    "),
+    ],
+    ids=["token", "glued", "words", "in-line", "tag", "twice", "in-prose", "list"],
+)
+def test_a_whole_program_between_untidy_fences_is_found(reply):
+    assert extract_program(reply, "Agent") == PLAYER
+
+
+def test_untidy_fences_are_not_trusted_where_the_reply_was_cut_off():
+    reply = f"```python\n{PLAYER}# as in ```Agent().act(observation)"
+    assert isinstance(extract_program(reply, "Agent", cut_off=True), Failure)
 
 
 def test_a_byte_order_mark_is_no_part_of_a_program():

@@ -89,6 +89,10 @@ def test_a_server_that_takes_nothing_is_asked_with_nothing(model, server):
         (400, "Only user and assistant roles are supported!"),
         (500, "Only user, assistant and tool roles are supported, got system."),
         (422, "system messages are unsupported by this model"),
+        (
+            400,
+            "Unsupported value: 'messages[0].role' does not support 'system' with this model.",
+        ),
     ],
 )
 def test_a_model_without_system_messages_reads_them_in_the_question(

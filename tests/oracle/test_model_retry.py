@@ -67,7 +67,15 @@ def test_no_wait_is_shorter_than_the_server_asks(key, attempt, delay):
     if delay is None:
         assert 1 <= wait <= 60
     else:
-        assert delay <= wait <= delay + 1
+        assert delay <= wait <= max(delay + 1, 60)
+
+
+def test_who_asks_for_no_wait_again_and_again_does_not_use_up_the_attempts_at_once():
+    clock = Clock()
+    with pytest.raises(ModelUnavailable):
+        caller(clock).call("k", failing(*[Transient("busy", 0.0)] * 8))
+    assert clock.waits[0] <= 1
+    assert sum(clock.waits) > 60
 
 
 def test_waiting_ends_at_the_limit_in_total():

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle.drafts import Draft
+from oracle.models.chat_completions import read_refusal
 from oracle.models.gemini import GeminiModel
 from oracle.models.journal import JournaledModel, SqliteJournal
 from oracle.models.openai_compatible import OpenAIModel
@@ -139,6 +140,8 @@ def test_half_a_context_that_was_read_tells_the_whole(server, model):
         "(568 in the messages, 6048 in the completion).",
         "'max_tokens' or 'max_completion_tokens' is too large: 6048. This model's maximum context "
         "length is 6048 tokens and your request has 568 input tokens.",
+        "You passed 568 input tokens and requested 6048 output tokens. However, the model's "
+        "context length is only 6048 tokens, resulting in a maximum input length of 0 tokens.",
     ],
 )
 def test_an_answer_that_would_be_too_long_shortens_no_prompt(model, server, caplog, said):
@@ -162,12 +165,59 @@ def test_an_answer_that_would_be_too_long_shortens_no_prompt(model, server, capl
             message="Trying to keep the first 9000 tokens when context the overflows. However, the "
             "model is loaded with context length of only 4096 tokens",
         ),
+        Step(raw=b'{"error":"prompt is too long: 9000 tokens > 8000 maximum"}'),
     ],
-    ids=["groq", "openai", "old-llama", "bare", "lm-studio"],
+    ids=["groq", "openai", "old-llama", "bare", "lm-studio", "of-status-200"],
 )
 def test_in_the_words_of_servers(model, server, step):
     server.then(step)
     assert model.generate(question(1_000, 100)).text == "end of 100"
+
+
+@pytest.mark.parametrize(
+    ("said", "limit"),
+    [
+        (
+            "You passed 9001 input tokens and requested 0 output tokens. However, the model's "
+            "context length is only 8000 tokens, resulting in a maximum input length of 8000",
+            8000,
+        ),
+        ("The decoder prompt (length 9000) is longer than the maximum model length of 8000.", 8000),
+        ("The input (9000 tokens) is longer than the model's context length (8000 tokens).", 8000),
+        ("Input length (9000 tokens) exceeds the maximum allowed length (8000 tokens).", 8000),
+        ("`inputs` must have less than 8000 tokens. Given: 9000", 8000),
+        ("`inputs` tokens + `max_new_tokens` must be <= 8,000. Given: 9000 `inputs` tokens", 8000),
+        ("tokens to keep from the initial prompt is greater than the context length", None),
+        ("Cannot truncate prompt with n_keep (9000) >= n_ctx (8000)", 8000),
+        ("This model's maximum prompt length is 8000 but the request contains 9000 tokens.", 8000),
+        ("Prompt contains 9000 tokens, too large for model with 8000 maximum context length", 8000),
+        ("Please reduce the length of the messages or completion.", None),
+        ("Input is too long for requested model.", None),
+        ("input length and `max_tokens` exceed context limit: 7000 + 2000 > 8000", None),
+        ("invalid params, context window exceeds limit", None),
+        ("Your request exceeded model token limit: 8000 (requested: 9000)", 8000),
+        ("prompt too long; exceeded max context length by 1000 tokens", None),
+        ("Prompt exceeds max length", None),
+        ("Range of input length should be [1, 8000]", 8000),
+        ("litellm.ContextWindowExceededError: BadRequestError", None),
+        ("a context length , whatever that is, was exceeded: input too large", None),
+    ],
+)
+def test_a_context_in_the_words_of_servers(model, server, said, limit):
+    refusal = read_refusal(400, {"error": {"message": said}}, "")
+    assert (refusal.too_long, refusal.limit) == (True, limit)
+    server.then(Step(status=400, message=said))
+    assert model.generate(question(1_000, 100)).text == "end of 100"
+
+
+def test_more_tokens_than_a_minute_may_have_are_not_waited_for(model, server):
+    said = (
+        "Request too large for m in organization o on tokens per min (TPM): Limit 10000, Requested "
+        "11000. The input or output tokens must be reduced in order to run successfully."
+    )
+    server.then(Step(status=429, code="rate_limit_exceeded", message=said))
+    assert model.generate(question(1_000, 100)).text == "end of 100"
+    assert len(server.asked) == 2
 
 
 def test_gemini_refuses_too(server, at):
