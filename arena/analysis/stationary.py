@@ -33,6 +33,8 @@ _LEAST_EXPECTED, _MOSTLY = 5.0, 0.8
 """Pearson's test holds where no cell expects less than 1, and few less than 5 (W. G. Cochran,
 "Some methods for strengthening the common chi-squared tests", Biometrics 10, 1954)."""
 _FOLDS = 8
+_NO_MATTER = 0.01
+"""Of the most: what choices in situations that were hardly met may change in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +135,9 @@ def ceiling_of(
       actions: how many the game has.
 
     Returns:
-      None where too little was seen, or where the policy surely remembers.
+      None where too little was seen, or where the policy surely remembers; also where it matters
+      what the policy does in situations that it was hardly seen in, since a best response leads
+      there: no matches tell that, nor how wrong a guess is.
     """
     everything = [one for match in matches for one in match]
     met = Counter(one.situation for one in everything)
@@ -153,4 +157,18 @@ def ceiling_of(
     ]
     spread = float(np.square(np.array(without) - np.mean(without)).sum())
     stderr = math.sqrt((folds - 1) / folds * spread)
-    return Ceiling(most(matches), stderr, exact=False, decisions=len(everything))
+    value = most(matches)
+    table = table_of(stationary, everything, actions)
+    seldom = [situation for situation in stationary.legal if met[situation] < _OFTEN]
+    if seldom:
+        guesses = []
+        for end in (0, -1):
+            guess = {one: _always(stationary.legal[one][end], actions) for one in seldom}
+            guesses.append(stationary.most({**table, **guess}))
+        if max(*guesses, value) - min(*guesses, value) > max(stderr, _NO_MATTER * abs(value)):
+            return None
+    return Ceiling(value, stderr, exact=False, decisions=len(everything))
+
+
+def _always(action: int, actions: int) -> tuple[float, ...]:
+    return tuple(float(one == action) for one in range(actions))

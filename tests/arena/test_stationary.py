@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from arena.analysis.exact import best_response_value
-from arena.analysis.stationary import ceiling_of, remembers, table_of
+from arena.analysis.stationary import LEAST_DECISIONS, ceiling_of, remembers, table_of
 from arena.games import GAMES, game
 from arena.games.rrps.stationary import FIRST, LEGAL, most, situation
 from arena.kinds.tabular import states_of
@@ -99,6 +99,19 @@ def test_few_choices_say_nothing():
     assert ceiling_of(RRPS.stationary, [thrower(Keeps(1))[:50]] * 2, 3) is None
     assert ceiling_of(RRPS.stationary, [], 3) is None
     assert not remembers([])
+
+
+def test_where_a_best_response_leads_to_what_nobody_saw_nothing_is_said(arena):
+    """AlwaysFold raises nothing, so nobody knows what AlwaysCall does when it is raised."""
+    leduc = game("leduc")
+    caller, folder = (
+        arena.policy(one, leduc).digest for one in ("house/AlwaysCall", "house/AlwaysFold")
+    )
+    arena.play_pairs(leduc, {(caller, folder): 10})
+    rows = arena.matches(leduc, "house/AlwaysCall", against="house/AlwaysFold", limit=None)
+    matches = [arena.match(row.id).decisions(caller) for row in rows]
+    assert sum(map(len, matches)) >= LEAST_DECISIONS
+    assert ceiling_of(leduc.stationary, matches, len(leduc.actions)) is None
 
 
 def test_who_forgets_is_seldom_taken_for_one_that_remembers():
