@@ -21,6 +21,8 @@ from typing import Any
 from oracle.models.retry import Transient
 
 _LOG = logging.getLogger(__name__)
+MOST_BYTES = 32 << 20
+"""Of all that a server sends in one attempt: an answer is a thousandth of that."""
 _PIECE = 4096
 """Bytes to write at once: so few that a socket's buffer with room for any takes them all."""
 
@@ -38,6 +40,7 @@ class Attempt:
         self._seconds = seconds
         self._option = option
         self._end = time.monotonic() + seconds
+        self._bytes = 0
 
     @contextmanager
     def under_way(self) -> Iterator[None]:
@@ -53,11 +56,19 @@ class Attempt:
         """Seconds until its end, negative behind it."""
         return self._end - time.monotonic()
 
-    def ran_out(self) -> Transient | None:
-        """What to say of a connection that failed, where the time was over; None where it was not.
+    def took(self, count: int) -> bool:
+        """Notes bytes that came; returns whether that are more than an answer can have."""
+        self._bytes += count
+        return self._bytes > MOST_BYTES
 
-        The system gives up on connections, too, and earlier than many a time-out of ours.
+    def ran_out(self) -> Transient | None:
+        """What to say of a connection that failed, where the time was over, or the room.
+
+        None where neither was.  The system gives up on connections, too, and earlier than many a
+        time-out of ours.
         """
+        if self._bytes > MOST_BYTES:
+            return Transient(f"the answer is longer than {MOST_BYTES:,} bytes, and was not read")
         if self.left > 0:
             return None
         told = f" ({self._option})" if self._option else ""
@@ -134,7 +145,12 @@ class _Stream:
         self._errors = errors
 
     def read(self, max_bytes: int, timeout: float | None = None) -> Any:
-        return self._inner.read(max_bytes, self._until(timeout, self._errors.ReadTimeout))
+        found = self._inner.read(max_bytes, self._until(timeout, self._errors.ReadTimeout))
+        attempt = _ATTEMPT.get()
+        if attempt is not None and attempt.took(len(found)):
+            self._inner.close()
+            raise self._errors.ReadError("the answer is too long")
+        return found
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         """Writes it in pieces: theirs waits as long for each part that its socket takes."""

@@ -90,6 +90,16 @@ def our_threads() -> set[threading.Thread]:
     }
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_answer_without_an_end_is_not_read(server, monkeypatch, kind):
+    monkeypatch.setattr(deadline, "MOST_BYTES", 100_000)
+    with asking(kind, server.url, seconds=60.0) as model:
+        server.then(Step(text="x" * 90_000), Step(text="x" * 200_000))
+        assert len(model.generate(ASKED).text) == 90_000
+        with pytest.raises(ModelUnavailable, match="longer than 100,000 bytes"):
+            model.generate(ASKED)
+
+
 @pytest.mark.parametrize("part", ["headers", "body"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_server_that_trickles_is_given_up_on(server, kind, part):
