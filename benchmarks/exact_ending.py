@@ -6,7 +6,7 @@ The same search is made to its end, by the rule that noise ends it, and by both 
 
     python benchmarks/exact_ending.py                      against a table: the most is exact
     python benchmarks/exact_ending.py --against initial    against the program that runs start from,
-                                                           without memory: the most is an estimate
+                                                           without memory: no matches tell its most
     python benchmarks/exact_ending.py --draft i0g01d0      another answer is the best response
 
 The best response is computed from the table, or from what the program says in each situation.
