@@ -159,6 +159,18 @@ def clone_numpy(numpy_random: Clone) -> Clone:
     return Clone(sys.modules["numpy"], {"random": numpy_random.module}, lambda seed: None)
 
 
+def load_what_numpy_loads_late() -> None:
+    """Lets numpy reuse the memory of a large array that nobody needs any more.
+
+    Before it does that for the first time, it asks the C library who called it, which loads a file
+    (libgcc_s) for that.  Behind the seal no file is opened, and the policy would die of it.
+    """
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        large = numpy.ones(1 << 16)  # from 256 KiB on it does so
+        _ = (large + large) * large
+
+
 def still_numpys_entropy() -> None:
     """Has numpy draw no entropy from the system, as it does even where it is given a seed.
 

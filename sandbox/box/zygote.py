@@ -23,7 +23,7 @@ from .allowed import PRELOADED, PRELOADED_NUMPY
 from .births import Birth, Cradle, Game
 from .seal import OUTGOING, Seal
 from .unrest import unrest
-from .world import World, still_numpys_entropy
+from .world import World, load_what_numpy_loads_late, still_numpys_entropy
 
 
 def load_table(name: str, source: str) -> types.ModuleType:
@@ -83,6 +83,7 @@ def _prepare(game: Game) -> tuple[types.ModuleType, World]:
         if game.site is not None:
             sys.path.remove(game.site)
         still_numpys_entropy()
+        load_what_numpy_loads_late()
     table = load_table(game.table_name, game.table_source)
     world = World()
     world.prepare()

@@ -168,6 +168,8 @@ class Probe:
         assert np.fft.fft(np.arange(8)).shape == (8,)
         assert np.polyfit([0, 1, 2], [1, 3, 5], 1).round(6).tolist() == [2, 1]
         assert np.random.default_rng(3).choice(5) >= 0
+        large = np.ones(70_000)  # so large that numpy uses its memory again
+        assert ((large + large) * large + large).sum() == 210_000
         return "ROCK"
 """
     assert play_against_echo(wall, throws, source, replace(ROOM, memory_mib=512)).fault is None
