@@ -4,8 +4,9 @@ A sentence of the grammar is a set of styles that an opponent may have, with pri
 policy weighs them by how well they explain what was seen, looks ahead through the rest of the hand
 for the best reply to the weighted styles, and departs from balanced play only where that reply is
 worth enough more.  Styles are balanced play solved from the rules by `balance`, tilts of it,
-archetypes that any book on poker describes, and two that learn: a crowd of players drawn at random
-from a broad prior, weighed hand by hand, and plain counts of what was seen.
+archetypes that any book on poker describes, and three that learn: strangers, whole players drawn
+at random from a broad prior; a crowd, whose sorts are drawn so and learn spot by spot; and plain
+counts of what was seen.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from oracle.grammar import story
 
 GAME = "leduc"
 MOST_STYLES = 24
-KINDS = ("balanced", "blind", "honest", "tilted", "learned", "crowd")
-MOST_CROWDS = 2
-"""Crowds cost more time than other styles."""
+KINDS = ("balanced", "blind", "honest", "tilted", "learned", "crowd", "strangers")
+MOST = {"crowd": 2, "strangers": 1}
+"""Styles that cost more time than others -> how many a policy may have."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -33,8 +34,10 @@ class Style:
         (raises hands stronger than `bet`, folds hands weaker than `fold`, strength 0 to 1);
         tilted (balanced play with folds times `fold` and raises times `bet`); crowd (players
         drawn at random who give up the share `fold` of their hands to a raise and raise the share
-        `bet` where nobody did, on average); learned (counts what was seen, starting from what the
-        crowd makes of it, or from balanced play, which counts for `fold` moves).
+        `bet` where nobody did, on average); strangers (whole players drawn at
+        random, of whom those who reckon give up and raise the more, the higher `fold` and `bet`);
+        learned (counts what was seen, starting from what the crowd makes of it, or from balanced
+        play, which counts for `fold` moves).
       fold: see kind.
       bet: see kind.
       prior: weight before the first hand.
@@ -67,12 +70,13 @@ class LeducGenome:
             raise ValueError(f"a policy has 1 to {MOST_STYLES} styles, not {len(self.styles)}")
         if self.styles[0].kind != "balanced":
             raise ValueError(f"the first style is balanced, not {self.styles[0].kind}")
-        if sum(style.kind == "crowd" for style in self.styles) > MOST_CROWDS:
-            raise ValueError(f"a policy has at most {MOST_CROWDS} crowds")
+        for kind, most in MOST.items():
+            if sum(style.kind == kind for style in self.styles) > most:
+                raise ValueError(f"a policy has at most {most} styles of kind {kind}")
 
 
 def full_genome() -> LeducGenome:
-    """The sentence that search starts from: balanced play, tilts of it, a crowd.
+    """The sentence that search starts from: balanced play, tilts of it, a crowd, strangers.
 
     Counts beside the crowd cost a tenth of a program's time, and gained nothing that was measured.
     """
@@ -83,6 +87,7 @@ def full_genome() -> LeducGenome:
             Style("tilted", 2.0, 1.0, 0.5),
             Style("tilted", 1.0, 2.0, 0.5),
             Style("crowd", 0.35, 0.35, 8.0),
+            Style("strangers", 0.35, 0.35, 8.0),
         )
     )
 
@@ -139,8 +144,8 @@ def with_styles(genome: LeducGenome, styles: Iterable[Style]) -> LeducGenome:
     """The genome with other styles after the balanced one, as far as there is room."""
     kept: list[Style] = []
     for style in dict.fromkeys(styles):
-        crowds = sum(other.kind == "crowd" for other in kept)
-        if style.kind != "crowd" or crowds < MOST_CROWDS:
+        alike = sum(other.kind == style.kind for other in kept)
+        if alike < MOST.get(style.kind, MOST_STYLES):
             kept.append(style)
     return dataclasses.replace(genome, styles=(genome.styles[0], *kept[: MOST_STYLES - 1]))
 
@@ -215,4 +220,6 @@ def describe(style: Style) -> str:
         return f"balanced, but folds x {style.fold:g} and raises x {style.bet:g}"
     if style.kind == "crowd":
         return f"many sorts: about {style.fold:.0%} of hands given up, {style.bet:.0%} raised"
+    if style.kind == "strangers":
+        return f"whole players drawn at random, around fold {style.fold:g} and bet {style.bet:g}"
     return f"learnt from what was seen, what was expected counts for {style.fold:g}"

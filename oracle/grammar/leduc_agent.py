@@ -21,6 +21,7 @@ BOT_BODY = '''
         self.priors = self.chances = priors / priors.sum()  # of each style; the latter learns
         self.reach = [reach.copy() for reach in REACH]
 [crowd]        self.crowds = {number: crowd.copy() for number, crowd in CROWDS.items()}
+[strangers]        self.who = {number: group.alike for number, group in STRANGERS.items()}
 [learned]        self.seen = np.zeros((len(SPOTS), 3, 4))  # how often folded, called, raised
         self.forget_plan()
 
@@ -62,6 +63,9 @@ BOT_BODY = '''
 [live]        moves = np.array(["FCR".index(letter) for _, letter, _ in theirs])
 [learned]        ranks = suspects.sum(axis=0) / (suspects.sum() or 1.0)  # nobody may play like this
 [learned]        self.seen[spots[:, None], moves[:, None], powers] += ranks
+[strangers]        for number, group in STRANGERS.items():
+[strangers]            known = self.me, ROW[line], public or 0, cards
+[strangers]            self.who[number] = group.weigh(self.who[number], *known)
 [crowd]        for crowd in self.crowds.values():
 [crowd]            crowd.learn(spots, powers, moves, cards)
         self.forget_plan()
@@ -77,8 +81,10 @@ BOT_BODY = '''
 
     def reach_of_styles(self):
         """Chance that each style makes its moves on the way to each row, if I sit where I sit."""
-[live]        if self.me not in self.fresh:
-[live]            self.fresh.add(self.me)
+[moving]        if self.me not in self.fresh:
+[moving]            self.fresh.add(self.me)
+[strangers]            for number, group in STRANGERS.items():
+[strangers]                self.reach[self.me][number] = group.reach(self.me, self.who[number])
 [uncrowded]            expected = EXPECTED
 [crowd]            for number, crowd in self.crowds.items():
 [crowd]                expected = crowd.table()

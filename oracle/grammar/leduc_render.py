@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oracle.grammar import balance, leduc_agent, leduc_crowd, leduc_parts
+from oracle.grammar import balance, leduc_agent, leduc_crowd, leduc_parts, leduc_strangers
 from oracle.grammar.kept_lines import kept_lines
 from oracle.grammar.leduc import LeducGenome, describe
 
@@ -17,6 +17,7 @@ def render(genome: LeducGenome, footer: str = "", story: str = "") -> str:
     """
     has = {style.kind for style in genome.styles}
     live = has & {"crowd", "learned"}
+    moving = live | has & {"strangers"}
     sections = [
         kept_lines(leduc_parts.HEADER, has),
         _constants(genome),
@@ -24,14 +25,18 @@ def render(genome: LeducGenome, footer: str = "", story: str = "") -> str:
         leduc_parts.TREE,
     ]
     sections.append(kept_lines(leduc_parts.STYLES, has))
-    if live:
+    if moving:
         sections.append(leduc_crowd.SPOTS)
+        has.add("moving")
+    if live:
         has.add("live")
         if "crowd" not in has:
             sections.append(leduc_crowd.UNCROWDED)
             has.add("uncrowded")
     if "crowd" in has:
         sections.append(leduc_crowd.CROWD)
+    if "strangers" in has:
+        sections.append(leduc_strangers.STRANGERS)
     if "learned" in has:
         sections.append(leduc_agent.LEARNED)
     sections.append(_doc(genome, story) + kept_lines(leduc_agent.BOT_BODY, has))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import random
 from typing import Any
 
@@ -191,17 +192,104 @@ def test_rounding_keeps_chances() -> None:
 
 def test_the_full_sentence_names_no_fixed_way_to_play_but_balance_and_tilts_of_it() -> None:
     """Styles that folded or called whatever they held were copies of those it is measured by."""
-    assert {style.kind for style in leduc.full_genome().styles} == {"balanced", "tilted", "crowd"}
+    kinds = {style.kind for style in leduc.full_genome().styles}
+    assert kinds == {"balanced", "tilted", "crowd", "strangers"}
+
+
+BEFORE = (
+    '{"caution":0.05,"change":0.01,"game":"leduc","pool":0.1,"styles":[["balanced",0.0,0.0,12.0],'
+    '["tilted",0.5,0.5,0.5],["tilted",2.0,1.0,0.5],["tilted",1.0,2.0,0.5],["crowd",0.35,0.35,8.0]]}'
+)
+"""The full sentence before it had strangers."""
+
+
+def test_the_genome_of_before_is_read_and_written_as_it_was() -> None:
+    genome = genomes.from_json(BEFORE)
+    assert genomes.to_json(genome) == BEFORE
+    source = genomes.write_source(genome)
+    assert "Strangers" not in source
+    assert match(source, "passive", 3, 20) == match(source, "passive", 3, 20)
+
+
+STRANGERS = leduc.Style("strangers", 0.35, 0.35, 8.0)
+
+
+def strangers(fold: float = 0.35, bet: float = 0.35) -> dict[str, Any]:
+    """What a program with strangers beside balanced play defines."""
+    styles = (leduc.full_genome().styles[0], leduc.Style("strangers", fold, bet, 8.0))
+    namespace: dict[str, Any] = {"__name__": "policy"}
+    exec(compile(genomes.write_source(leduc.LeducGenome(styles)), "<policy>", "exec"), namespace)
+    return namespace
+
+
+def test_no_stranger_is_one_of_those_it_is_measured_by() -> None:
+    """Given any card, each does something else than call, and something else than fold."""
+    program = strangers()
+    (group,) = program["STRANGERS"].values()
+
+    def most(*lines: str) -> float:
+        """How likely the likeliest stranger plays on like this against raises, whatever it has."""
+        paths = group.paths[0][:, [program["ROW"][line] for line in lines]]
+        return float(paths.mean(axis=(2, 3)).prod(axis=1).max())
+
+    always = 1.0 - 2 / 3 * group.SLIP  # where three moves are allowed
+    assert most("RC/RC") < 0.9 * always**2
+    assert most("RF", "CC/RF") < 0.9 * always**2 * (1.0 - group.SLIP / 2)
+
+
+def test_strangers_make_their_way_as_styles_do() -> None:
+    program = strangers()
+    (group,) = program["STRANGERS"].values()
+    tables = np.array(program["TABLES"][:1], np.float32)
+    for seat, paths in zip(program["SEATS"], program["REACH"], strict=True):
+        assert np.allclose(group.walk(seat, tables)[0], paths[0], atol=1e-5)
+
+
+def test_strangers_are_weighed_by_what_they_do() -> None:
+    """Who was seen to fold is likelier to be one who folds there; the chances stay chances."""
+    program = strangers()
+    (group,) = program["STRANGERS"].values()
+    row, cards = program["ROW"]["RF"], np.array([2.0, 1.0, 2.0])
+    folds = group.paths[0][:, row, :, 0] @ cards
+    after = group.weigh(group.alike, 0, row, 0, cards)
+    assert after.sum() == pytest.approx(1.0)
+    assert after @ folds > group.alike @ folds
+    expected = group.reach(0, group.alike)
+    assert np.allclose(expected, group.paths[0].mean(axis=0), atol=1e-5)
+
+
+def test_strangers_give_up_and_raise_more_where_they_are_told_to() -> None:
+    def share(fold: float, bet: float, line: str) -> float:
+        program = strangers(fold, bet)
+        (group,) = program["STRANGERS"].values()
+        return float(group.reach(0, group.alike)[program["ROW"][line]].mean())
+
+    assert share(0.6, 0.35, "RF") > share(0.1, 0.35, "RF") + 0.05
+    assert share(0.35, 0.6, "CR") > share(0.35, 0.1, "CR") + 0.05
+
+
+def test_a_policy_has_strangers_once() -> None:
+    balanced = leduc.Style("balanced", 0.0, 0.0, 12.0)
+    with pytest.raises(ValueError, match="strangers"):
+        leduc.LeducGenome((balanced, STRANGERS, STRANGERS))
+    joined = leduc.join(leduc.full_genome(), leduc.LeducGenome((balanced, STRANGERS)))
+    assert joined == leduc.full_genome()
+    other = leduc.Style("strangers", 0.2, 0.5, 1.0)
+    assert leduc.join(leduc.full_genome(), leduc.LeducGenome((balanced, other))) == joined
 
 
 def test_a_program_has_no_parts_that_it_does_not_use() -> None:
     balanced = leduc.Style("balanced", 0.0, 0.0, 12.0)
     learned = leduc.Style("learned", 4.0, 0.0, 1.0)
     crowd = leduc.Style("crowd", 0.3, 0.3, 8.0)
-    for styles, used in (((), set()), ((learned,), {"learned"}), ((crowd,), {"Crowd"})):
-        source = genomes.write_source(leduc.LeducGenome((balanced, *styles)))
-        found = {word for word in ("learned", "Crowd") if word in source.partition(genomes.MARK)[0]}
-        assert found == used
+    words = {"learned": learned, "Crowd": crowd, "Strangers": STRANGERS}
+    for count in range(len(words) + 1):
+        for used in itertools.combinations(words, count):
+            styles = [words[word] for word in used]
+            source = genomes.write_source(leduc.LeducGenome((balanced, *styles)))
+            text = source.partition(genomes.MARK)[0]
+            assert [word for word in words if word in text] == list(used)
+            match(source, "random", 2, hands=4)
 
 
 def test_a_credulous_program_believes_whatever_happens() -> None:
