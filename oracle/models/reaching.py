@@ -59,6 +59,8 @@ def unreadable(error: Exception, keys: Iterable[str], text: str) -> Transient:
     said = without_secrets(str(error).partition("\n")[0], keys)[:200]
     begins = without_secrets(text, keys)[:_BEGINNING]
     told = f"; it begins with {begins!r}" if text else ""
+    if text.lstrip().startswith("<"):
+        told += " (a page for people: does the address lack its API's path, such as /v1?)"
     return Transient(f"the server's answer cannot be read: {said}{told}")
 
 

@@ -100,6 +100,16 @@ def test_an_answer_without_an_end_is_not_read(server, monkeypatch, kind):
             model.generate(ASKED)
 
 
+@pytest.mark.parametrize("kind", ["openai", "text"])
+def test_a_page_in_the_place_of_an_answer_says_what_the_address_may_lack(server, kind):
+    server.then(Step(raw=b"<!doctype html><title>a chat</title>", content_type="text/html"))
+    with (
+        asking(kind, server.url, seconds=60.0) as model,
+        pytest.raises(ModelUnavailable, match=r"doctype html.*does the address lack.*such as /v1"),
+    ):
+        model.generate(ASKED)
+
+
 @pytest.mark.parametrize("part", ["headers", "body"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_server_that_trickles_is_given_up_on(server, kind, part):
