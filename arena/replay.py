@@ -156,7 +156,7 @@ class Comparison:
 
     same: bool
     first_difference: int | None
-    again: Result
+    again: Result = field(repr=False)
 
     def __str__(self) -> str:
         """It in a few words."""
