@@ -45,7 +45,6 @@ from prompt_tokens import relative
 
 from arena import Arena
 from arena.games import game as game_named
-from arena.store import MatchStore
 from arena.values import SELECTING
 from population.config import OracleChoice, RunConfig, command_of, measuring_for
 from population.oracles import journal_of
@@ -62,11 +61,6 @@ _MOMENT_SECONDS = 2.0
 PURPOSES = ("choosing", "hidden", "fresh u", "payoffs", "trials", "house")
 COLUMNS = (*PURPOSES, "all", "calls", "tokens", "minutes", "processor")
 CSRO = "import sys; from population.cli import main; sys.exit(main())"
-_STORED = """
-select l.digest, h.digest, m.repetition
-from matches as m join pairs as p using (pair)
-join policies as l on l.policy = p.low join policies as h on h.policy = p.high
-"""
 
 
 @dataclass
@@ -77,7 +71,7 @@ class Cost:
       matches: stored ones, by what they were played for.
       calls: of the model.
       tokens: of its prompts and answers.
-      minutes: wall-clock time.
+      minutes: that passed.
       processor: minutes of all processes, the sandbox's and those of programs included.
     """
 
@@ -117,6 +111,11 @@ class Sorting:
     steps: Sequence[Iteration]
     house: frozenset[str]
 
+    @property
+    def own(self) -> set[str]:
+        """Digests of all that the run tried, and of what it began with."""
+        return {self.record.initial, *(one.digest for step in self.steps for one in step.attempts)}
+
     def purpose(self, pair: tuple[str, str], repetition: int) -> str:
         """One of `PURPOSES`."""
         if self.house & {*pair}:
@@ -145,13 +144,17 @@ def cost_of(home: Path, run: str) -> Cost:
     """What is stored of a run's cost; of time, that of its iterations."""
     runs = Runs(home)
     steps = runs.iterations(run)
-    with MatchStore(home / "matches.duckdb").reading() as connection:
-        stored = connection.execute(_STORED).fetchall()
+    record = runs.get(run)
     with Arena(home, sandbox="process") as arena:
-        versions = arena.versions({digest for row in stored for digest in row[:2]})
-    house = frozenset(one for one, v in versions.items() if v.ref.startswith("house/"))
-    sorting = Sorting(runs.get(run), steps, house)
-    matches = Counter(sorting.purpose((low, high), number) for low, high, number in stored)
+        stored = arena.matches(record.config.game, limit=None)
+    house = frozenset(one for one, ref in stored.refs.items() if ref.startswith("house/"))
+    sorting = Sorting(record, steps, house)
+    own = sorting.own
+    matches = Counter(
+        sorting.purpose(one.seats, one.match.repetition)
+        for one in stored
+        if own & {*one.seats}  # others play in the same home
+    )
     replies = [call.reply for call in journal_of(runs, run).calls()]
     minutes = sum(one.effort.seconds for one in steps) / 60
     return Cost(matches, len(replies), sum(one.tokens or 0 for one in replies), minutes)
