@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import streamlit as st
 
-from arena.analysis.estimates import around
+from arena.analysis.metrics import evaluate
+from arena.analysis.stakes import stakes_of
 from arena.figures.heatmap import MOST_LABELS, Shades, clustered, payoff_heatmap
 from arena.figures.text import labelled, signed
 from arena.games.protocol import Game
@@ -184,18 +185,19 @@ def _map_and_pair(
         command = in_code(typed(f"arena play --game {game.name} --only {one}"))
         st.info(f"They never met. Play them:  {command}")
         return
-    freedom = np.maximum(table.deals[[a], b] - 1.0, 1.0)
-    found = around(table.mean[[a], b], table.stderr[[a], b], freedom)[0]
+    pair = (table.digests[a], table.digests[b])
+    (result,) = evaluate(table, pair[0], pair[1:], stakes_of(game)).per_opponent
+    assert result.payoff is not None  # they met
     tiles(
         {
-            "Mean return": signed(found.value),
-            "Won, drawn, lost": f"{table.wins[a, b]}, {table.draws[a, b]}, {table.wins[b, a]}",
+            "Mean return": signed(result.payoff.value),
+            "Won, drawn, lost": f"{result.wins}, {result.draws}, {result.losses}",
             "Matches": f"{matches:,}",
-            "Forfeits": f"{table.forfeits[a, b]} : {table.forfeits[b, a]}",
+            "Forfeits": f"{result.forfeits} : {result.opponent_forfeits}",
         },
-        {"Mean return": labelled(found)},
+        {"Mean return": labelled(result.payoff)},
     )
-    _matches(game, table.digests[a], table.digests[b], f"{one} {other}")
+    _matches(game, *pair, f"{one} {other}")
 
 
 def _matches(game: Game, one: str, other: str, key: str) -> None:

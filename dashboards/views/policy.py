@@ -272,15 +272,11 @@ def _scores_of_both(game: Game, other: PolicyVersion, version: PolicyVersion) ->
     for one in (other, version):
         result, (row, _) = data.evaluated(game, one.digest), _row(game, one)
         scores = (result.agg_score, result.pop_return, result.pop_expl)
-        rows.append(
-            {
-                "Policy": links.policy(game, one.ref),
-                "Rank": row.rank if row else None,
-            }
-        )
+        told = {"Policy": links.policy(game, one.ref), "Rank": row.rank if row else None}
         for title, score in zip(METRICS, scores, strict=True):
-            rows[-1][title] = number(score.value) if score else None
-            rows[-1][f"{title} 95 %"] = interval(score) if score else None
+            told[title] = number(score.value) if score else None
+            told[f"{title} 95 %"] = interval(score) if score else None
+        rows.append(told)
     st.dataframe(
         pa.Table.from_pylist(rows),
         hide_index=True,

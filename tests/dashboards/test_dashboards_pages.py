@@ -96,6 +96,20 @@ def test_payoffs_can_be_narrowed_to_some_and_shaded_for_the_strong(
     assert "only" not in app.query_params
 
 
+def test_a_pair_has_one_interval_whichever_page_tells_it(page: Page, played_home: Path) -> None:
+    one, other = "house/CFR+@1", "house/AlwaysCall@1"
+    told = [
+        next(tile for tile in app.metric if tile.label == "Mean return")
+        for app in (
+            page(played_home, "payoffs", "leduc", policy=one, against=other),
+            page(played_home, "policy", "leduc", policy=one, against=other),
+        )
+    ]
+    assert told[0].value == told[1].value
+    assert told[0].delta == told[1].delta
+    assert re.fullmatch(r"95 % \[.+, .+\]", told[0].delta)
+
+
 def test_payoffs_of_a_mixture_say_where_its_matches_are(page: Page, runs_home: Path) -> None:
     pair = ["csro/s1@1", "house/greenberg@1"]
     app = page(runs_home, "payoffs", "rrps", only=pair, policy=pair[0], against=pair[1])
