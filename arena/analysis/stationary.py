@@ -157,8 +157,8 @@ def ceiling_of(
     ]
     spread = float(np.square(np.array(without) - np.mean(without)).sum())
     stderr = math.sqrt((folds - 1) / folds * spread)
-    value = most(matches)
     table = table_of(stationary, everything, actions)
+    value = stationary.most(table)
     seldom = [situation for situation in stationary.legal if met[situation] < _OFTEN]
     if seldom:
         guesses = []

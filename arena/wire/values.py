@@ -6,6 +6,7 @@ import base64
 import binascii
 import math
 from collections.abc import Callable, Mapping
+from types import GenericAlias
 from typing import Any, get_args, get_origin
 
 from arena.wire.plain import (
@@ -186,7 +187,7 @@ def _named_lists(of: Any, codec: Maker) -> Codec | None:
         Seasons: Season,
     }
     if of in members:
-        items = codec(tuple.__class_getitem__((members[of], ...)))
+        items = codec(GenericAlias(tuple, (members[of], ...)))
         return Codec(items.encode, lambda value: of(items.decode(value)), items.schema)
     if of is not Matches:
         return None

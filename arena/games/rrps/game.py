@@ -56,9 +56,6 @@ def _throws(moves: bytes, fault_seat: int | None) -> npt.NDArray[np.uint8]:
 class Rrps:
     """The game; a `arena.games.protocol.Game`."""
 
-    def __repr__(self) -> str:
-        return f"game({self.name!r})"
-
     name = "rrps"
     version = 1
     title = "Repeated rock-paper-scissors"
@@ -113,6 +110,9 @@ class Rrps:
     stationary = STATIONARY
     bots = BOTS
     tensors = TENSORS
+
+    def __repr__(self) -> str:
+        return f"game({self.name!r})"
 
     def house(self) -> tuple[Submission, ...]:
         """The 43 bots, in alphabetical order."""
