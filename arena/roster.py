@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Unpack
 
+from arena.errors import UsageFault
 from arena.games import game as game_named
 from arena.games.protocol import Game
 from arena.home import Home
 from arena.listings import History, Policies, Seasons
+from registry.errors import UnknownStatus
 from registry.search import Filters
 from registry.values import Author, PolicyVersion
 
@@ -33,9 +35,17 @@ class Roster:
         self.home = home
 
     def policies(self, game: Game | str | None = None, **filters: Unpack[Filters]) -> Policies:
-        """Registered versions, in order of registration (see `registry.search.Filters`)."""
-        found = self.home.registry.find(None if game is None else game_of(game).name, **filters)
-        return Policies(found)
+        """Registered versions, in order of registration (see `registry.search.Filters`).
+
+        Raises:
+          UsageFault: there is no such status.
+          TypeError: there is no such filter.
+        """
+        name = None if game is None else game_of(game).name
+        try:
+            return Policies(self.home.registry.find(name, **filters))
+        except UnknownStatus as error:
+            raise UsageFault(str(error)) from None
 
     def policy(self, ref: str, game: Game | str | None = None) -> PolicyVersion:
         """The version that a reference means: author/name, author/name@2, an alias or a digest.

@@ -5,6 +5,7 @@
     │   └── NameRefused       it is the arena's own, or a reader would take it for another's
     ├── MalformedSubmission   a field of a submission cannot be stored
     │   └── UnknownParent     a parent is not in the registry
+    ├── UnknownStatus         no version can have that status
     ├── UnknownPolicy         nothing goes by that reference
     ├── AmbiguousRef          several versions go by that reference
     ├── AliasProtected        the alias may not be moved without saying so
@@ -47,6 +48,10 @@ class MalformedSubmission(RegistryError):
 
 class UnknownParent(MalformedSubmission):
     """A submission names a parent that is not in the registry."""
+
+
+class UnknownStatus(RegistryError):
+    """No version can have that status; the message lists those that there are."""
 
 
 class UnknownPolicy(RegistryError):

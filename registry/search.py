@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy import ColumnElement, exists
 from sqlmodel import Session, col, select
 
+from registry.errors import UnknownStatus
 from registry.rows import batches, legible, sought_text
 from registry.schema import CreditRow, LabelRow, VersionRow
 from registry.values import PolicyVersion, Status
@@ -38,12 +39,20 @@ class Filters(TypedDict, total=False):
     code_digest: str | None
 
 
+def _known(status: str) -> Status:
+    try:
+        return Status(status)
+    except ValueError:
+        known = ", ".join(Status)
+        raise UnknownStatus(f"there is no status {status!r}; choose from {known}") from None
+
+
 def conditions(game: str | None, filters: Filters) -> list[ColumnElement[bool]]:
     """The filter as conditions on `VersionRow`, to be joined by "and".
 
     Raises:
       TypeError: there is no such filter.
-      ValueError: there is no such status.
+      UnknownStatus: there is no such status.
     """
     strange = filters.keys() - Filters.__annotations__.keys()
     if strange:
@@ -93,7 +102,7 @@ def _naming(
     status = filters.get("status")
     if status is not None:
         statuses = [status] if isinstance(status, str) else sorted(status)
-        wanted.append(col(table.status).in_([Status(item).value for item in statuses]))
+        wanted.append(col(table.status).in_([_known(item).value for item in statuses]))
     words = sought_text(filters.get("text") or "").split()
     return wanted + [col(table.sought).contains(word, autoescape=True) for word in words]
 
