@@ -4,8 +4,11 @@ Draws sentences of the grammar with as many predictors each, and compares what t
 hand-written programs with what they return against each other, against sentences of one predictor
 that never play safe, against credulous players and against strangers without memory.  A search that
 chooses by matches against its own population can find no more than such a correlation has.
+`--full` takes the full sentence and drafts of `--model grammar` in their place, which are what a
+search that begins there chooses among.
 
     python benchmarks/selection_signal.py --sentences 16 --strangers 12
+    python benchmarks/selection_signal.py --full --sentences 16 --strangers 40
 
 Prints each criterion's spread and its rank correlation (Spearman) with the return on the field.
 """
@@ -18,13 +21,16 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from grammar_rrps import DEVELOPMENT, MOVES, THROWS, load, measure
+from grammar_rrps import DEVELOPMENT, DRAWN, MOVES, THROWS, load, measure
 from scipy.stats import spearmanr
 
 from oracle.grammar import rrps
 from oracle.grammar.genome import write_source
+from oracle.grammar.search import GrammarOracle, Question
 
 FIELD = DEVELOPMENT[::3]
+FULL_FIELD = [*DEVELOPMENT, *DRAWN[:80]]
+"""More of them, because drafts of the full sentence differ less."""
 PREFERENCE = 0.8
 """How often a stranger does what it prefers after the last joint throw."""
 
@@ -36,6 +42,14 @@ def sentence(parts: int, seed: int, choice: rrps.Choice) -> rrps.RrpsGenome:
     while len(drawn) < parts:
         drawn[rrps.random_part(rng)] = None
     return rrps.RrpsGenome(tuple(drawn), choice=choice)
+
+
+def drafts(count: int, seed: int = 1) -> list[str]:
+    """The full sentence, and what a search writes against it."""
+    oracle = GrammarOracle()
+    full = write_source(rrps.full_genome())
+    question = Question("rrps", ((full, 1.0),), seed)
+    return [full, *(oracle.propose(question, number) for number in range(1, count))]
 
 
 def stranger(seed: int) -> type:
@@ -79,12 +93,20 @@ def main() -> None:
     parser.add_argument("--sentences", type=int, default=16)
     parser.add_argument("--strangers", type=int, default=12)
     parser.add_argument("--parts", type=int, default=8)
+    parser.add_argument("--full", action="store_true", help="drafts of the full sentence")
     options = parser.parse_args()
-    genomes = [sentence(options.parts, n, rrps.Choice()) for n in range(options.sentences)]
     singles = [sentence(1, n, rrps.RECKLESS) for n in range(options.strangers)]
     believers = [rrps.credulous_genome(random.Random(n)) for n in range(options.strangers)]
-    agents = [load(write_source(genome)) for genome in genomes]
-    field = np.array([np.mean(measure(agent, FIELD, 1)[0]) for agent in agents])
+    if options.full:
+        title, opponents = "the full sentence and drafts", FULL_FIELD
+        sources = drafts(options.sentences)
+    else:
+        genomes = [sentence(options.parts, n, rrps.Choice()) for n in range(options.sentences)]
+        title, opponents = f"{options.parts} predictors", FIELD
+        sources = [write_source(genome) for genome in genomes]
+    agents = [load(source) for source in sources]
+    returns = np.array([measure(agent, opponents, 1)[0] for agent in agents])
+    field = returns.mean(axis=1)
     found = {
         "each other": against(agents, agents),
         "reckless sentences of one predictor": against(
@@ -95,7 +117,11 @@ def main() -> None:
             agents, [stranger(seed) for seed in range(options.strangers)]
         ),
     }
-    print(f"{options.parts} predictors, against the field: {_told(field)}")
+    print(f"{title}, against the field: {_told(field)}")
+    if options.full:
+        for number, less in enumerate(returns[1:] - returns[0], start=1):
+            error = less.std(ddof=1) / np.sqrt(len(less))
+            print(f"draft {number}: {less.mean():+.1f} (standard error {error:.1f})")
     for name, returns in found.items():
         print(f"against {name}: {_told(returns)}, rank correlation "
               f"{spearmanr(returns, field).statistic:+.2f}")  # fmt: skip

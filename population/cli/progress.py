@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from rich.progress import (
@@ -16,8 +16,12 @@ from rich.progress import (
 
 from arena.cli.session import notice, terminal
 from arena.games import game as game_named
+from oracle.values import Attempt
 from population import u_intervals
 from population.records import Iteration, RunRecord
+from registry.display import shown
+
+_LONGEST_REASON = 200
 
 
 class Bars:
@@ -40,7 +44,7 @@ class Bars:
         """See `population.logbook.Watcher`."""
         failed = sum(attempt.failure is not None for attempt in iteration.attempts)
         u = u_intervals.of_iteration(iteration, self._config, game_named(self._config.game))
-        found = "nothing joins" if u is None else f"u = {u_intervals.told(u)}"
+        found = nothing_joins(iteration.attempts) if u is None else f"u = {u_intervals.told(u)}"
         notice(
             f"k = {iteration.k:>2}  {found}  attempts {len(iteration.attempts)}, "
             f"rejected {failed}, {iteration.effort.seconds:.1f} s"
@@ -56,6 +60,17 @@ class Bars:
         if self._training is None:
             self._training = self._progress.add_task("decisions", total=wanted)
         self._progress.update(self._training, completed=done, total=wanted)
+
+
+def nothing_joins(attempts: Sequence[Attempt]) -> str:
+    """That no policy joins, and why the last attempt was none, on one line."""
+    failures = [attempt.failure for attempt in attempts if attempt.failure is not None]
+    if not failures:
+        return "nothing joins"
+    reason = shown(" ".join(failures[-1].reason.split()))
+    if len(reason) > _LONGEST_REASON:
+        reason = f"{reason[:_LONGEST_REASON]}..."
+    return f"nothing joins ({failures[-1].kind.value}: {reason})"
 
 
 @contextmanager

@@ -52,7 +52,12 @@ def document_of(result: Result) -> dict[str, Any]:
 def say(out: Console, session: Session, record: RunRecord, result: Result) -> None:
     """A run's result for people."""
     labels = {member.digest: member.label for member in result.members}
-    out.print(f"[bold green]finished[/]  {record.name}: {len(result.members)} members")
+    if len(result.members) == 1:
+        out.print(f"[bold yellow]finished, and nothing joined[/]  {record.name}: 1 member")
+        report = session.typed(f"csro report {record.name} --html run.html")
+        advise(out, "see what was tried", report)
+    else:
+        out.print(f"[bold green]finished[/]  {record.name}: {len(result.members)} members")
     out.print(f"meta-strategy  [bold]{result.mixture.ref}[/]")
     for digest, weight in result.sigma.support.items():
         out.print(f"  {weight:6.1%}  {labels[digest]}  {digest[:12]}")

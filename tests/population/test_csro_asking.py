@@ -154,6 +154,15 @@ def test_a_model_that_refuses_everything_stops_the_run_until_it_is_resumed(
     assert iteration.accepted
 
 
+def test_a_run_that_nobody_joins_says_so_and_why(server: LLMServer, home: Path) -> None:
+    server.then(*[Step(text="I would rather not.")] * 20)
+    done = run(home, *OPENAI, "--oracle", "linear", "--refinements", "0")
+    assert done.exit_code == 0, done.stderr
+    assert "nothing joins (no-code: " in done.stderr
+    assert "finished, and nothing joined" in done.stdout
+    assert "csro report asked" in done.stdout
+
+
 def test_a_start_that_is_not_the_paper_s_is_not_shown(home: Path) -> None:
     words = ("prompt", "--game", "rrps", "--model", "gemini", "--json")
     shown = {

@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 from rich.progress import Progress
 
+from oracle.values import Attempt, Failure, Rejected
 from population.cli.progress import Bars
 from population.config import RunConfig
 from population.records import Effort, Iteration, RunRecord, RunState, Sigma
@@ -40,6 +41,11 @@ def test_a_line_for_each_iteration_has_its_interval(
         bars = Bars(progress, RECORD)
         bars.ends(Iteration(1, sigma, "bb", 7.0, 2.0, (), Effort(seconds=1.5)))
         bars.ends(Iteration(2, sigma, "", None, None, (), Effort()))
-    first, second = capsys.readouterr().err.splitlines()
+        why = Failure(Rejected.BLOCKED, "the provider\nsays \x1b[31mno" + " again" * 99)
+        tried = (Attempt(0, "", "k03/a00", "", None, why, False),)
+        bars.ends(Iteration(3, sigma, "", None, None, tried, Effort()))
+    first, second, third = capsys.readouterr().err.splitlines()
     assert first == "k =  1  u = +7.0, 95 % [3, 11]  attempts 0, rejected 0, 1.5 s"  # by 12 deals
-    assert "nothing joins" in second
+    assert second.startswith("k =  2  nothing joins  attempts 0")
+    assert "nothing joins (blocked: the provider says [U+001B][31mno again" in third
+    assert third.endswith("...)  attempts 1, rejected 1, 0.0 s") and len(third) < 300
