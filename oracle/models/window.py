@@ -3,6 +3,10 @@
 Some servers refuse a longer prompt and say so.  Others shorten it without a word: Ollama keeps its
 first few tokens and the last half of its window (github.com/ollama/ollama, issue 17427), so that
 the model never sees who it is to be.  Only the number of tokens that such a server reports tells.
+
+That number may mean something else: some proxies leave out what they had in a cache
+(github.com/crewAIInc/crewAI, pull request 1596), some always send the same.  A server that cuts
+prompts reads as much of each; one whose numbers differ is not believed any more.
 """
 
 from __future__ import annotations
@@ -32,9 +36,17 @@ _ROUND = 256
 """Tokens; contexts are set to multiples of it."""
 _SHARE = 0.75
 """Of the window for the prompt, where the answer's length is not limited."""
+_LEAST_READ = 200
+"""Tokens; less is no context that anybody has, so a server that reports it means something else."""
+_AS_MANY = 0.1
+"""Of the tokens that a server read of two prompts that it cut, the most by which they differ."""
 _ADVICE = (
     "prompts are shortened from now on; better raise the server's context (for Ollama "
     "OLLAMA_CONTEXT_LENGTH=65536, or num_ctx in the Modelfile)"
+)
+_NO_SENSE = (
+    "reports numbers of tokens that fit no context (are those that it had in a cache left out?): "
+    "prompts are shortened no more for that, and what its calls cost may be more than is counted"
 )
 
 
@@ -68,6 +80,7 @@ class Window:
         self._told = told
         self._silent = silent
         self._tokens = tokens
+        self._read: int | None = None
         self._too_long: int | None = None
         self._least: float | None = None
         self._seen: dict[int, list[int]] = {}
@@ -90,10 +103,12 @@ class Window:
     def _fits(self, size: int, answer: int | None) -> bool:
         if self._too_long is not None and size > _SHARE * self._too_long:
             return False
-        if self._tokens is None:
+        known = [one for one in (self._tokens, self._read) if one is not None]
+        if not known:
             return True
-        room = _SHARE * self._tokens if answer is None else max(self._tokens - answer, 0)
-        return size / (self._least or USUAL_PER_TOKEN) <= max(room, self._tokens / 2)
+        tokens = min(known)
+        room = _SHARE * tokens if answer is None else max(tokens - answer, 0)
+        return size / (self._least or USUAL_PER_TOKEN) <= max(room, tokens / 2)
 
     def refused(self, size: int, limit: int | None) -> None:
         """Notes that a prompt was refused because of its length.
@@ -120,18 +135,28 @@ class Window:
         if not self._silent or not reported or size < SURE_CHARS:
             return False
         with self._lock:
-            cut = self._is_cut(size, reported)
-            if cut:
-                tokens = _context_of(reported)
-                self._tokens = min(tokens, self._tokens or tokens)
-            else:
+            if not self._is_cut(size, reported):
                 ratio = size / reported
                 self._least = min(ratio, self._least or ratio)
                 self._seen.setdefault(reported, []).append(size)
+                return False
+            cut = self._fits_a_context(reported)
         if cut:
             says = f"read {reported:,} tokens of a prompt of {size:,} characters, which has more"
             self._told.once("window", f"{self._name} {says}: {_ADVICE}")
+        else:
+            self._told.once("numbers", f"{self._name} {_NO_SENSE}")
         return cut
+
+    def _fits_a_context(self, reported: int) -> bool:
+        """Takes so many tokens of a cut prompt for what the server reads, if it may be."""
+        tokens = _context_of(reported)
+        before = self._read or tokens
+        if reported < _LEAST_READ or _differ(before, tokens, _AS_MANY):
+            self._silent, self._read = False, None
+        else:
+            self._read = min(before, tokens)
+        return self._silent
 
     def _is_cut(self, size: int, reported: int) -> bool:
         ratio = size / reported

@@ -273,7 +273,7 @@ def test_a_question_that_is_too_long_in_any_form_is_given_up(server, model):
 sizes = st.lists(st.integers(10, 400_000), min_size=1, max_size=6)
 
 
-@given(sizes, st.integers(100, 60_000), st.floats(2.5, 5.0), st.sampled_from(["cut", "refuse"]))
+@given(sizes, st.integers(512, 60_000), st.floats(2.5, 5.0), st.sampled_from(["cut", "refuse"]))
 def test_no_answer_to_half_a_question_passes_for_one(sizes, context, ratio, manner):
     """Any server with a context, any tokenizer, any prompts: what counts was read whole.
 
@@ -346,3 +346,30 @@ def test_a_server_that_always_reads_as_much_is_found_out():
     found = [window.cut(size, 5_000) for size in (17_000, 17_100, 18_200, 19_500, 19_600)]
     assert found == [False, False, False, True, True]
     assert window.first_fit([19_600, 9_000], 0, None) == 1
+
+
+@pytest.mark.parametrize("reported", [1, 10, 199])
+def test_a_number_that_is_no_context_of_anybody_is_not_believed(reported):
+    window = Window("m", Told())
+    assert not any(window.cut(size, reported) for size in (9_000, 40_000, 40_000, 80_000))
+    assert window.first_fit([80_000, 9_000], 0, None) == 0
+
+
+def test_a_server_that_leaves_out_what_it_has_in_a_cache_is_found_out(caplog):
+    """Of a prompt like the last one it reports what is new; who cuts reads as much of each."""
+    read = []
+
+    def ask(form):
+        fresh = 0.2 if read else 1.0
+        read.append(len(form))
+        return Reply(f"{len(form)}", prompt_tokens=round(fresh * len(form) / 4), output_tokens=1)
+
+    window = Window("m", Told())
+    texts = ["x" * size for size in (20_000, 17_000, 15_000, 8_000)]
+    request = Request("k", texts[0], shorter=tuple(texts[1:]))
+    assert ask_in_forms(window, request, ask).text == "20000"
+    reply = ask_in_forms(window, request, ask)
+    assert (reply.text, reply.unread) == ("8000", False)
+    assert ask_in_forms(window, request, ask).text == "20000"
+    assert len(read) == 4
+    assert "in a cache" in warnings(caplog)[-1]
