@@ -1,12 +1,13 @@
 """What the loop adds to growing: whole plain runs beside chains that play nothing.
 
-    python benchmarks/growth_runs.py FOLDER --seeds 1-9 --iterations 5 --matches 8
+    python benchmarks/growth_runs.py FOLDER --seeds 1-6
 
 For each seed it makes a run of CSRO from little, in which credulous players have a say (README of
 the grammar), and a chain of as many programs that grow by the same moves, where the first draft
-joins (`benchmarks/growth_control.py`).  The run's meta-strategy, its newest member and the chain's
-newest program meet the 43 bots, who take part in nothing else.  Homes are kept in FOLDER, so an
-interrupted benchmark goes on, and more seeds can be added.
+joins (`benchmarks/growth_control.py`).  After so many steps the program that joined the run last
+and the chain's meet the 43 bots, who take part in nothing else, and so does the run's
+meta-strategy in the end.  Homes are kept in FOLDER, so an interrupted benchmark goes on, and more
+seeds can be added.
 
 Prints PopReturn and predictors of each, means with 95 % intervals over seeds (Student's t), and
 what the runs have more than the chains (Welch's interval).
@@ -28,9 +29,13 @@ from growth_control import first, grown, size, told
 from scipy.stats import ttest_ind
 
 from arena import Arena
+from arena.enrol import Enrolled
 from population.members import AUTHOR
+from population.runs import Runs
 
 GAME, NAME, KEY = "rrps", "plain", bytes(range(32)).hex()
+Reached = dict[str, tuple[float, float]]
+"""When, and the PopReturn of the run and of the chain then."""
 COUNTS = ("--payoff-matches", "4", "--evaluation-matches", "6")
 
 
@@ -57,23 +62,30 @@ def reached(arena: Arena, ref: str, matches: int) -> float:
     return found.value
 
 
-def measured(home: Path, seed: int, iterations: int, matches: int, wall: str) -> dict[str, float]:
-    """PopReturn of the meta-strategy, of the newest member and of the chain that plays nothing."""
-    chain = grown(seed, iterations, 1, first)[-1]
+def measured(home: Path, seed: int, steps: Sequence[int], matches: int, wall: str) -> Reached:
+    """PopReturn after each step of what joined the run last, and of the chain.
+
+    The run's meta-strategy of the end stands beside the chain's last program.
+    """
+    chain, found = grown(seed, max(steps), 1, first), Reached()
+    joined = {one.k: one.accepted for one in Runs(home).iterations(NAME) if one.accepted}
     with Arena(home, sandbox=wall) as arena:
-        arena.submit(chain, GAME, f"control/grown-s{seed}-k{iterations}")
-        joined = [one for one in arena.policies(GAME) if one.name.startswith(f"{AUTHOR}/{NAME}-k")]
-        newest = max(joined, key=lambda one: one.name)
-        predictors = f"{size(newest.payload)} predictors, {size(chain)} in the chain"
-        refs = {
-            "meta-strategy": f"{AUTHOR}/{NAME}",
-            "newest member": newest.ref,
-            "chain": f"control/grown-s{seed}-k{iterations}",
-        }
-        returns = {kind: reached(arena, ref, matches) for kind, ref in refs.items()}
-    each = ", ".join(f"{kind} {value:.1f}" for kind, value in returns.items())
-    print(f"seed {seed}: {each} ({predictors} of the newest)", flush=True)
-    return returns
+        for step in steps:
+            entered = arena.submit(chain[step - 1], GAME, f"control/grown-s{seed}-k{step}")
+            assert isinstance(entered, Enrolled), entered
+            newest = arena.policy(joined[max(k for k in joined if k <= step)], GAME)
+            run = reached(arena, newest.ref, matches)
+            control = reached(arena, entered.version.ref, matches)
+            found[f"step {step}"] = run, control
+            print(
+                f"seed {seed}, step {step}: run {run:.1f} ({size(newest.payload)} predictors), "
+                f"chain {control:.1f} ({size(chain[step - 1])} predictors)",
+                flush=True,
+            )
+        mixture = reached(arena, f"{AUTHOR}/{NAME}", matches)
+        print(f"seed {seed}, meta-strategy: {mixture:.1f}", flush=True)
+        found["meta-strategy"] = mixture, found[f"step {max(steps)}"][1]
+    return found
 
 
 def seeds(text: str) -> list[int]:
@@ -82,35 +94,34 @@ def seeds(text: str) -> list[int]:
     return list(range(int(low), int(high or low) + 1))
 
 
-def summary(found: Sequence[dict[str, float]]) -> None:
+def summary(found: Sequence[Reached]) -> None:
     """Prints means, and what runs have more."""
-    values = {kind: [one[kind] for one in found] for kind in found[0]}
-    for kind, returns in values.items():
-        more = ""
-        if kind != "chain" and len(returns) > 1:
-            test = ttest_ind(returns, values["chain"], equal_var=False)
-            low, high = test.confidence_interval(0.95)
-            gap = float(np.mean(returns) - np.mean(values["chain"]))
-            more = f"; {gap:.1f} [{low:.1f}, {high:.1f}] more than the chains"
-        print(f"{kind}: PopReturn {told(returns)}{more}")
+    for when in found[0]:
+        runs, chains = zip(*(one[when] for one in found), strict=True)
+        gap = float(np.mean(runs) - np.mean(chains))
+        more = f"{gap:.1f}"
+        if len(found) > 1:
+            low, high = ttest_ind(runs, chains, equal_var=False).confidence_interval(0.95)
+            more += f" [{low:.1f}, {high:.1f}]"
+        print(f"{when}: runs {told(runs)}, chains {told(chains)}; runs have {more} more")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--seeds", type=seeds, default=[1, 2, 3])
-    parser.add_argument("--iterations", type=int, default=5)
+    parser.add_argument("--steps", type=int, nargs="+", default=[1, 2, 3, 5])
     parser.add_argument("--drafts", type=int, default=8)
     parser.add_argument("--hidden-share", type=float, default=0.9)
-    parser.add_argument("--matches", type=int, default=8, help="with each bot")
+    parser.add_argument("--matches", type=int, default=4, help="with each bot")
     parser.add_argument("--sandbox", default="auto")
     options = parser.parse_args()
     found = []
     for seed in options.seeds:
         home = options.folder / f"seed{seed}"
         share, wall = options.hidden_share, options.sandbox
-        run(home, seed, options.iterations, options.drafts, share, wall)
-        found.append(measured(home, seed, options.iterations, options.matches, wall))
+        run(home, seed, max(options.steps), options.drafts, share, wall)
+        found.append(measured(home, seed, options.steps, options.matches, wall))
     summary(found)
 
 
