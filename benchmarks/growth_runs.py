@@ -3,11 +3,12 @@
     python benchmarks/growth_runs.py FOLDER --seeds 1-6
 
 For each seed it makes a run of CSRO from little, in which credulous players have a say (README of
-the grammar), and a chain of as many programs that grow by the same moves, where the first draft
-joins (`benchmarks/growth_control.py`).  After so many steps the program that joined the run last
-and the chain's meet the 43 bots, who take part in nothing else, and so does the run's
-meta-strategy in the end.  Homes are kept in FOLDER, so an interrupted benchmark goes on, and more
-seeds can be added.
+the grammar), and two chains of as many programs that grow by the same moves and play nothing
+(`benchmarks/growth_control.py`): in one the draft joins, of as many as the run has, that is nearest
+in size to what joined the run in that step, in the other the first draft.  After so many steps the
+program that joined the run last and the chains' meet the 43 bots, who take part in nothing else,
+and so does the run's meta-strategy in the end.  Homes are kept in FOLDER, so an interrupted
+benchmark goes on, and more seeds can be added.
 
 Prints PopReturn and predictors of each, means with 95 % intervals over seeds (Student's t), and
 what the runs have more than the chains (Welch's interval).
@@ -25,17 +26,19 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import numpy as np
-from growth_control import first, grown, size, told
+from growth_control import as_large, first, grown, size, told
 from scipy.stats import ttest_ind
 
 from arena import Arena
 from arena.enrol import Enrolled
 from population.members import AUTHOR
 from population.runs import Runs
+from registry.values import PolicyVersion
 
 GAME, NAME, KEY = "rrps", "plain", bytes(range(32)).hex()
-Reached = dict[str, tuple[float, float]]
-"""When, and the PopReturn of the run and of the chain then."""
+Reached = dict[tuple[str, int], float]
+"""PopReturn by whose program it is, and after which step."""
+RUN, AS_LARGE, FIRST, META = "run", "as large", "first draft", "meta-strategy"
 COUNTS = ("--payoff-matches", "4", "--evaluation-matches", "6")
 
 
@@ -62,29 +65,36 @@ def reached(arena: Arena, ref: str, matches: int) -> float:
     return found.value
 
 
-def measured(home: Path, seed: int, steps: Sequence[int], matches: int, wall: str) -> Reached:
-    """PopReturn after each step of what joined the run last, and of the chain.
-
-    The run's meta-strategy of the end stands beside the chain's last program.
-    """
-    chain, found = grown(seed, max(steps), 1, first), Reached()
-    joined = {one.k: one.accepted for one in Runs(home).iterations(NAME) if one.accepted}
+def measured(
+    home: Path, seed: int, steps: Sequence[int], drafts: int, matches: int, wall: str
+) -> Reached:
+    """PopReturn after each step of what joined the run last, and of the chains."""
+    accepted = {one.k: one.accepted for one in Runs(home).iterations(NAME)}
+    found, last = Reached(), max(steps)
     with Arena(home, sandbox=wall) as arena:
+        newest, joined = "", list[PolicyVersion]()
+        for k in range(1, last + 1):
+            newest = accepted[k] or newest
+            joined.append(arena.policy(newest, GAME))
+        sizes = [size(one.payload) for one in joined]
+        chains = {
+            AS_LARGE: grown(100 + seed, last, drafts, as_large(sizes)),
+            FIRST: grown(100 + seed, last, 1, first),
+        }
         for step in steps:
-            entered = arena.submit(chain[step - 1], GAME, f"control/grown-s{seed}-k{step}")
-            assert isinstance(entered, Enrolled), entered
-            newest = arena.policy(joined[max(k for k in joined if k <= step)], GAME)
-            run = reached(arena, newest.ref, matches)
-            control = reached(arena, entered.version.ref, matches)
-            found[f"step {step}"] = run, control
-            print(
-                f"seed {seed}, step {step}: run {run:.1f} ({size(newest.payload)} predictors), "
-                f"chain {control:.1f} ({size(chain[step - 1])} predictors)",
-                flush=True,
-            )
-        mixture = reached(arena, f"{AUTHOR}/{NAME}", matches)
-        print(f"seed {seed}, meta-strategy: {mixture:.1f}", flush=True)
-        found["meta-strategy"] = mixture, found[f"step {max(steps)}"][1]
+            programs = {RUN: joined[step - 1]}
+            for kind, chain in chains.items():
+                name = f"control/{kind.replace(' ', '-')}-s{seed}-k{step}"
+                entered = arena.submit(chain[step - 1], GAME, name)
+                assert isinstance(entered, Enrolled), entered
+                programs[kind] = entered.version
+            each = []
+            for kind, version in programs.items():
+                value = found[kind, step] = reached(arena, version.ref, matches)
+                each.append(f"{kind} {value:.1f} ({size(version.payload)} predictors)")
+            print(f"seed {seed}, step {step}: {', '.join(each)}", flush=True)
+        found[META, last] = reached(arena, f"{AUTHOR}/{NAME}", matches)
+        print(f"seed {seed}: {META} {found[META, last]:.1f}", flush=True)
     return found
 
 
@@ -96,14 +106,15 @@ def seeds(text: str) -> list[int]:
 
 def summary(found: Sequence[Reached]) -> None:
     """Prints means, and what runs have more."""
-    for when in found[0]:
-        runs, chains = zip(*(one[when] for one in found), strict=True)
-        gap = float(np.mean(runs) - np.mean(chains))
-        more = f"{gap:.1f}"
-        if len(found) > 1:
-            low, high = ttest_ind(runs, chains, equal_var=False).confidence_interval(0.95)
-            more += f" [{low:.1f}, {high:.1f}]"
-        print(f"{when}: runs {told(runs)}, chains {told(chains)}; runs have {more} more")
+    for kind, step in found[0]:
+        values = [one[kind, step] for one in found]
+        more = ""
+        if kind in (AS_LARGE, FIRST) and len(found) > 1:
+            runs = [one[RUN, step] for one in found]
+            low, high = ttest_ind(runs, values, equal_var=False).confidence_interval(0.95)
+            gap = float(np.mean(runs) - np.mean(values))
+            more = f"; runs have {gap:.1f} [{low:.1f}, {high:.1f}] more"
+        print(f"step {step}, {kind}: PopReturn {told(values)}{more}")
 
 
 def main() -> None:
@@ -121,7 +132,8 @@ def main() -> None:
         home = options.folder / f"seed{seed}"
         share, wall = options.hidden_share, options.sandbox
         run(home, seed, max(options.steps), options.drafts, share, wall)
-        found.append(measured(home, seed, options.steps, options.matches, wall))
+        told_of = measured(home, seed, options.steps, options.drafts, options.matches, wall)
+        found.append(told_of)
     summary(found)
 
 
