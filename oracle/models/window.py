@@ -103,7 +103,8 @@ class Window:
     def _fits(self, size: int, answer: int | None) -> bool:
         if self._too_long is not None and size > _SHARE * self._too_long:
             return False
-        known = [one for one in (self._tokens, self._read) if one is not None]
+        read = None if self._read is None else _context_of(self._read)
+        known = [one for one in (self._tokens, read) if one is not None]
         if not known:
             return True
         tokens = min(known)
@@ -150,12 +151,11 @@ class Window:
 
     def _fits_a_context(self, reported: int) -> bool:
         """Takes so many tokens of a cut prompt for what the server reads, if it may be."""
-        tokens = _context_of(reported)
-        before = self._read or tokens
-        if reported < _LEAST_READ or _differ(before, tokens, _AS_MANY):
+        before = self._read or reported
+        if reported < _LEAST_READ or _differ(before, reported, _AS_MANY):
             self._silent, self._read = False, None
         else:
-            self._read = min(before, tokens)
+            self._read = min(before, reported)
         return self._silent
 
     def _is_cut(self, size: int, reported: int) -> bool:
