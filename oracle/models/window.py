@@ -36,7 +36,7 @@ _ROUND = 256
 """Tokens; contexts are set to multiples of it."""
 _SHARE = 0.75
 """Of the window for the prompt, where the answer's length is not limited."""
-_LEAST_READ = 200
+_LEAST_READ = 50
 """Tokens; less is no context that anybody has, so a server that reports it means something else."""
 _AS_MANY = 0.1
 """Of the tokens that a server read of two prompts that it cut, the most by which they differ."""
