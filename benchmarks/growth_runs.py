@@ -1,6 +1,6 @@
 """What the loop adds to growing: whole plain runs beside chains that play nothing.
 
-    python benchmarks/growth_runs.py FOLDER --seeds 1-6
+    python benchmarks/growth_runs.py FOLDER --seeds 1-5
 
 For each seed it makes a run of CSRO from little, in which credulous players have a say (README of
 the grammar), and two chains of as many programs that grow by the same moves and play nothing

@@ -6,7 +6,7 @@ the model never sees who it is to be.  Only the number of tokens that such a ser
 
 That number may mean something else: some proxies leave out what they had in a cache
 (github.com/crewAIInc/crewAI, pull request 1596), some always send the same.  A server that cuts
-prompts reads as much of each; one whose numbers differ is not believed any more.
+prompts reads as much of each; one whose numbers differ, or are too few, is not believed any more.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ class Window:
         """
         with self._lock:
             if limit is not None:
-                self._tokens = limit
+                self._tokens, self._read = limit, None  # it says so itself
             if limit is None or self._fits(size, None):
                 self._too_long = min(size, self._too_long or size)
         says = f"reads no more than {limit:,} tokens" if limit else "refuses long prompts"

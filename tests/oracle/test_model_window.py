@@ -373,3 +373,11 @@ def test_a_server_that_leaves_out_what_it_has_in_a_cache_is_found_out(caplog):
     assert ask_in_forms(window, request, ask).text == "20000"
     assert len(read) == 4
     assert "in a cache" in warnings(caplog)[-1]
+
+
+def test_a_context_that_the_server_names_counts_more_than_one_that_was_guessed():
+    window = Window("m", Told())
+    assert window.cut(40_000, 2_050)
+    assert window.first_fit([40_000, 9_000], 0, None) == 1
+    window.refused(200_000, 32_768)
+    assert window.first_fit([40_000, 9_000], 0, None) == 0
