@@ -31,7 +31,20 @@ HANDS = 100
 NAMES = {"F": "FOLD", "C": "CALL", "R": "RAISE"}
 DECK = (0, 0, 1, 1, 2, 2)
 HALVES = {"development": DEVELOPMENT, "held-out": HELD_OUT}
-SENTENCES = {"full": leduc.full_genome}
+
+
+def without(kind):
+    """The full sentence less the styles of one kind."""
+    full = leduc.full_genome()
+    return leduc.with_styles(full, [one for one in full.styles[1:] if one.kind != kind])
+
+
+SENTENCES = {
+    "full": leduc.full_genome,
+    "no-strangers": lambda: without("strangers"),
+    "no-crowd": lambda: without("crowd"),
+}
+"""Word -> sentence."""
 
 
 def legal_weights(player, see):

@@ -1,11 +1,13 @@
 """Plays grammar policies against hand-written opponents: `benchmarks/grammar_rrps.py [FILE]...`.
 
 Prints the mean return per opponent and per group, PopReturn, PopExpl and AggScore of each group,
-and microseconds an act.  FILE is a policy's source; without it the full sentence plays.
-`--field zoo`: the two halves of the first zoo, both watched while the grammar
-was developed, and the kinds that were written later.  `--field contest`: programs as people hand
-them in to contests, to develop against; `--field held-out`: as many that nothing was tuned on.
-`--field drawn`: opponents drawn from families, some to choose by and others to check with.
+and microseconds an act.  FILE is a policy's source, or a word for a sentence of the grammar:
+`full`, which plays where no FILE is named, or `before`, the same predictors judged by one record
+each and blended at one rate, as the full sentence was before that.  `--field zoo`: the two halves
+of the first zoo, both watched while the grammar was developed, and the kinds that were written
+later.  `--field contest`: programs as people hand them in to contests, to develop against;
+`--field held-out`: as many that nothing was tuned on.  `--field drawn`: opponents drawn from
+families, some to choose by and others to check with.
 The public evaluation bots take no part.
 """
 
@@ -34,6 +36,16 @@ FIELDS = {
     "drawn": {"to choose by": DRAWN[:80], "to check with": DRAWN[80:]},
     "held-out": {"held out": HELD_OUT},
 }
+SENTENCES = {
+    "full": rrps.full_genome,
+    "before": lambda: rrps.RrpsGenome(rrps.full_genome().parts),
+}
+"""Word -> sentence."""
+
+
+def source_of(text):
+    """Of a sentence's word, or in a file."""
+    return write_source(SENTENCES[text]()) if text in SENTENCES else Path(text).read_text()
 
 
 def load(source):
@@ -72,13 +84,12 @@ def measure(agent, group, games):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("files", nargs="*", type=Path, metavar="FILE")
+    parser.add_argument("policies", nargs="*", default=["full"], metavar="FILE")
     parser.add_argument("--field", choices=FIELDS, default="zoo")
     parser.add_argument("--games", type=int, default=1)
     parser.add_argument("--brief", action="store_true", help="groups only")
     options = parser.parse_args()
-    sources = [file.read_text() for file in options.files] or [write_source(rrps.full_genome())]
-    agents = [load(source) for source in sources]
+    agents = [load(source_of(text)) for text in options.policies]
     for title, group in FIELDS[options.field].items():
         found = [measure(agent, group, options.games) for agent in agents]
         if not options.brief:
