@@ -1,11 +1,13 @@
 """Each program stands in a prompt once; relatives stand there as what is different."""
 
+import pytest
+
 from arena.games import game
 from oracle.attempts import Attempts
 from oracle.context import Filter
 from oracle.drafts import Draft
 from oracle.insight import Gain, Told, Trace, Tried
-from oracle.prompt import LONGEST
+from oracle.prompt import LONGEST, repair, reworded
 from oracle.reflection import MOST_TRIED
 from oracle.relatives import Shelf
 from oracle.values import Failure, Opponent, Rejected, Task
@@ -141,10 +143,24 @@ def test_where_a_return_came_from_is_told_and_goes_before_opponents_do():
     assert "'opponent1'" in first
 
 
+BIG = "".join(f"def step_{{n}}_{k}(x):\n    return x * {k} + {{n}}\n" for k in range(900))
+
+
+def strangers(number):
+    """Programs of 40 KB each of which none is much like another."""
+    return [BIG.replace("{n}", str(n)) + program(0.0, f"big{n}") for n in range(number)]
+
+
+def sent(prompt):
+    """Every text that may be sent, with its role; none may be too long."""
+    forms = [prompt.system + form for form in (prompt.text, *prompt.shorter)]
+    assert max(map(len, forms)) <= LONGEST
+    return forms
+
+
 def test_a_prompt_of_any_size_is_bounded():
     """Strangers of 40 KB each: the lightest are left out, and the prompt says so."""
-    lines = [f"def step_{{n}}_{k}(x):\n    return x * {k} + {{n}}\n" for k in range(900)]
-    big = ["".join(lines).replace("{n}", str(n)) + program(0.0, f"big{n}") for n in range(5)]
+    big = strangers(5)
     assert min(map(len, big)) > 30_000
     told = [Opponent(f"{n}" * 32, f"k0{n}", s, 0.2) for n, s in enumerate(big)]
     task = Task(a_task().game, tuple(told), "", 7, "k03")
@@ -152,3 +168,59 @@ def test_a_prompt_of_any_size_is_bounded():
     assert len(prompt.text) <= LONGEST
     assert "of the 5 opponents.)" in prompt.text
     assert len(prompt.shorter) < 4
+    sent(prompt)
+
+
+@pytest.mark.parametrize("padding", [0, 20_000, 38_000, 42_500, 43_700])
+@pytest.mark.parametrize("reply", ["no code", "x = 1\n" * 8_000, "`" * 60_000])
+def test_what_is_asked_again_is_bounded_too(padding, reply):
+    """However long the question is already: with a refused reply and its reason."""
+    first, second = strangers(2)
+    told = (
+        Opponent("0" * 32, "k00", first, 0.6),
+        Opponent("1" * 32, "k01", f"{second}\n# {'a remark ' * (padding // 9)}\n", 0.4),
+    )
+    task = Task(a_task().game, told, "", 7, "k03")
+    prompt = preview(task, Draft("a00"), ALL)
+    sent(prompt)
+    failure = Failure(Rejected.NOT_A_POLICY, "odd: " + "`" * 9_000)
+    texts = sent(repair(prompt, reply, failure))
+    assert all("# Your last reply could not be used" in text and "odd: `" in text for text in texts)
+    assert all("Answer the request above again" in text for text in texts)
+    for text in texts:  # what it lacks, it says
+        assert ("'big1'" in text) != ("of the 2 opponents.)" in text)
+        assert reply.strip() in text or "characters left out]" in text
+    for least in (False, True):
+        again = sent(reworded(prompt, Failure(Rejected.BLOCKED, "SAFETY"), least=least))
+        assert all("an exercise in game theory" in text for text in again)
+
+
+def test_the_reply_is_cut_before_the_question_is():
+    """A question that leaves room for 4,000 characters of it is asked again as a whole."""
+    (first,) = strangers(1)
+    remark = f"# {'a remark ' * 7_400}\n"
+    task = Task(a_task().game, (Opponent("0" * 32, "k00", first + remark, 1.0),), "", 7, "k03")
+    prompt = preview(task, Draft("a00"), ALL)
+    assert LONGEST - 16_000 < len(prompt.text) < LONGEST - 8_000
+    again = repair(prompt, "x = 1\n" * 8_000, Failure(Rejected.NO_CODE, "no code"))
+    assert again.text.startswith(prompt.text)
+    assert "characters left out]" in again.text
+    assert "'big0'" not in again.shorter[-1]
+    sent(again)
+
+
+@pytest.mark.parametrize("size", [LONGEST - 400, 3 * LONGEST])
+def test_the_shortest_form_is_bounded_too(size):
+    """Where nothing else can go, the middle of the question does, and all of the reply."""
+    task = a_task()
+    source = program(1.0, "mine") + "# long\n" * (size // 7)
+    failure = Failure(Rejected.DUPLICATE, "known")
+    prompt = preview(task, Draft("a01", source, score_of(task, 1.0), failure), ALL)
+    (text,) = sent(prompt)
+    assert "characters left out]" in text and "of the 2 opponents.)" in text
+    assert text.rstrip().endswith(preview(task, Draft("a00"), ALL).text.rstrip()[-200:])
+    (text,) = sent(repair(prompt, "my reply", Failure(Rejected.NO_CODE, "no code")))
+    assert "(Left out above for lack of room: your last reply.)" in text
+    assert "my reply" not in text
+    (text,) = sent(reworded(prompt, Failure(Rejected.BLOCKED, "SAFETY"), least=True))
+    assert "an exercise in game theory" in text
