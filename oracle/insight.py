@@ -102,7 +102,8 @@ class Told:
     Attributes:
       traces: of the program that it starts from.
       ceiling: see `Insight.ceiling`.
-      tried: everything before it, in order; what a search began with, and visitors, included.
+      tried: everything before it in its line of search (of an island, where there are islands), in
+        order; what that began with, and visitors, included.
     """
 
     traces: tuple[Trace, ...] = ()

@@ -19,7 +19,8 @@ MOST_GAINS = 10
 """Situations of one kind, those that weigh most."""
 MOST_TRIED = 12
 _BEST_TRIED = 4
-"""Of these, so many are the best of all; the others are the latest."""
+"""Of these, so many are the best of those before the latest, which are the others."""
+_LATEST_TRIED = MOST_TRIED - _BEST_TRIED
 _IDEA_CHARS = 200
 _REASON_CHARS = 160
 
@@ -119,7 +120,7 @@ def _gain(gain: Gain) -> str:
 
 
 def tried(task: Task, told: Told) -> str:
-    """All earlier ideas of the task with what came of them; the best and the latest of many."""
+    """Earlier ideas of a line of search with what came of them; the best and the latest of many."""
     if not told.tried:
         return ""
     shown = _chosen(told.tried)
@@ -127,11 +128,17 @@ def tried(task: Task, told: Told) -> str:
     lines = [_attempt(one) for one in shown]
     if rest:
         lines.append(f"- {rest} more, neither among the best nor among the latest")
-    return fill("tried", unit=task.game.unit, attempts="\n".join(lines))
+    return fill(
+        "tried",
+        unit=task.game.unit,
+        latest=_LATEST_TRIED,
+        best=_BEST_TRIED,
+        attempts="\n".join(lines),
+    )
 
 
 def _chosen(everything: Sequence[Tried]) -> list[Tried]:
-    latest = list(everything[-(MOST_TRIED - _BEST_TRIED) :])
+    latest = list(everything[-_LATEST_TRIED:])
     earlier = [one for one in everything if one not in latest and one.score is not None]
     best = sorted(earlier, key=lambda one: -one.score.u if one.score else 0.0)[:_BEST_TRIED]
     return [one for one in everything if one in best or one in latest]

@@ -1,11 +1,16 @@
 """Each program stands in a prompt once; relatives stand there as what is different."""
 
+from pathlib import Path
+from types import SimpleNamespace
+
 import pytest
 
 from arena.games import game
+from oracle.alpha_evolve import AlphaEvolve, Evolution
 from oracle.attempts import Attempts
 from oracle.context import Filter
 from oracle.drafts import Draft
+from oracle.early_stop import EarlyStop
 from oracle.insight import Gain, Told, Trace, Tried
 from oracle.prompt import LONGEST, repair, reworded
 from oracle.reflection import MOST_TRIED
@@ -14,6 +19,7 @@ from oracle.values import Failure, Opponent, Rejected, Task
 from oracle.writer import WriterOptions, preview
 from tests.oracle.stated_returns import Evaluation, ScriptedWriter, a_task, program, score_of
 
+ROOT = Path(__file__).parents[2]
 ALL = WriterOptions(shown=Filter())
 STARTER = game("rrps").starter.source
 RELATIVE = STARTER.replace("FADE = 0.98", "FADE = 0.75")
@@ -83,6 +89,43 @@ def test_earlier_ideas_stand_with_their_results_and_the_target():
     assert len(shown) == MOST_TRIED
     assert shown[-1] == 39
     assert "- 28 more, neither among the best nor among the latest" in many
+
+
+def told_on_islands():
+    """What each draft of an evolution on two islands is told, and its task."""
+    task = a_task()
+    evaluate = Evaluation(task)
+    evaluate.insight = SimpleNamespace(
+        traces=lambda source, score: (), ceiling=lambda tried: None, idea=lambda source: ""
+    )
+    writer = ScriptedWriter(lambda draft: program(float(len(writer.asked)), draft.key))
+    evolution = Evolution(islands=2, generations=7, drafts=2, migrate_every=3)
+    AlphaEvolve(writer, evolution, EarlyStop(efforts=(1.0,))).respond(task, evaluate)
+    return task, writer.asked
+
+
+def test_what_was_tried_is_said_to_be_that_of_one_line_of_search():
+    """Of another island a model is told who visited, of many attempts the latest and the best."""
+    task, asked = told_on_islands()
+    others = set()
+    for draft in asked:
+        island, age = draft.key[:2], int(draft.key[3:5])
+        keys = {one.key for one in draft.told.tried}
+        strange = {key for key in keys if not key.startswith(island)}
+        assert len(strange) == 0 if age < 3 else len(strange) <= age // 3
+        others |= strange
+    assert others
+    said = " ".join(preview(task, asked[-1], ALL).text.split())
+    assert "Everything before you" not in said
+    assert "What this line of search tried before you" in said
+    assert "the latest 8, and the best 4 of those before them" in said
+    assert said.count("(standard error 1.00)") > MOST_TRIED
+    guide = " ".join((ROOT / "docs/csro.md").read_text().split())
+    assert (
+        f"Of more than {MOST_TRIED} attempts these are the latest 8, and the best 4 of those "
+        "before them" in guide
+    )
+    assert "the island so far, and who visited it from another one" in guide
 
 
 def test_the_target_was_played_in_full():
