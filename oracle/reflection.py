@@ -96,6 +96,9 @@ def traces(task: Task, told: Told) -> str:
         return ""
     numbers = numbers_of(task)
     parts = [_trace(one, numbers, task) for one in told.traces]
+    legend = task.game.telling.legend
+    if legend and any(one.costliest for one in told.traces):
+        parts.insert(0, fill("reading", step=task.game.step, legend=legend))
     return fill("traces", unit=task.game.unit, step=task.game.step, traces="\n\n".join(parts))
 
 
