@@ -26,7 +26,7 @@ from oracle.context import OpponentInput, View
 from oracle.drafts import Draft
 from oracle.insight import Told
 from oracle.prompts import VERSION, fill, lines_of
-from oracle.prompts.situation import in_its_words, opponents
+from oracle.prompts.situation import in_its_words, names_in, opponents
 from oracle.reflection import aim, error, generality, hidden_row, numbers_of, traces, tried, twin
 from oracle.relatives import Shelf, clipped, fenced
 from oracle.values import Failure, Rejected, Score, Task
@@ -149,7 +149,8 @@ def _form(
         parts.append(tried(task, told))
         if mistake is not None:
             said = _said(mistake)
-            said["reason"] = "\n\n".join(filter(None, (said["reason"], twin(task, draft, shelf))))
+            same = twin(draft, names_in(task, view), shelf)
+            said["reason"] = "\n\n".join(filter(None, (said["reason"], same)))
             parts.append(fill("refused_change", **said))
     elif mistake is not None:
         program = shelf.show("the program that failed", draft.source) if draft.source else ""

@@ -21,6 +21,8 @@ MOST_TRIED = 12
 _BEST_TRIED = 4
 """Of these, so many are the best of those before the latest, which are the others."""
 _LATEST_TRIED = MOST_TRIED - _BEST_TRIED
+NOT_SHOWN = "a member that is not shown"
+"""What a prompt calls a member of the population of which it tells nothing."""
 _IDEA_CHARS = 200
 _REASON_CHARS = 160
 
@@ -162,14 +164,25 @@ def _clipped(text: str, most: int) -> str:
     return flat if len(flat) <= most else f"{flat[: most - 4]} ..."
 
 
-def twin(task: Task, draft: Draft, shelf: Shelf) -> str:
-    """The program that a refused duplicate equals: an opponent, or an attempt with its return."""
+def twin(draft: Draft, names: Mapping[str, str], shelf: Shelf) -> str:
+    """The program that a refused duplicate equals: a member, or an attempt with its return.
+
+    Args:
+      draft: with the failure.
+      names: labels of members to what the prompt calls them.
+      shelf: the programs that stand above.
+    """
     failure = draft.failure
     if failure is None or failure.kind is not Rejected.DUPLICATE:
         return ""
-    for one in task.opponents:
-        if one.ref == failure.twin:
-            return f"This is opponent {numbers_of(task)[one.digest]}."
+    member = names.get(failure.twin)
+    if member == NOT_SHOWN:
+        return (
+            "An older member of the population plays just so. Its program is not shown here, and "
+            "it has no weight in the mixture at present."
+        )
+    if member is not None:
+        return f"This is {member}."
     other = draft.told.attempt(failure.twin) if draft.told else None
     if other is None or not other.source:
         return ""

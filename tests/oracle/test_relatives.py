@@ -91,14 +91,18 @@ def test_earlier_ideas_stand_with_their_results_and_the_target():
     assert "- 28 more, neither among the best nor among the latest" in many
 
 
-def told_on_islands():
-    """What each draft of an evolution on two islands is told, and its task."""
+def told_on_islands(returns=lambda number: float(number)):
+    """What each draft of an evolution on two islands is told, and its task.
+
+    Args:
+      returns: from the number of drafts before a program to what it returns.
+    """
     task = a_task()
     evaluate = Evaluation(task)
     evaluate.insight = SimpleNamespace(
         traces=lambda source, score: (), ceiling=lambda tried: None, idea=lambda source: ""
     )
-    writer = ScriptedWriter(lambda draft: program(float(len(writer.asked)), draft.key))
+    writer = ScriptedWriter(lambda draft: program(returns(len(writer.asked)), draft.key))
     evolution = Evolution(islands=2, generations=7, drafts=2, migrate_every=3)
     AlphaEvolve(writer, evolution, EarlyStop(efforts=(1.0,))).respond(task, evaluate)
     return task, writer.asked
@@ -126,6 +130,19 @@ def test_what_was_tried_is_said_to_be_that_of_one_line_of_search():
         "before them" in guide
     )
     assert "the island so far, and who visited it from another one" in guide
+
+
+def test_of_two_equal_drafts_of_a_generation_one_is_shown_beside_the_other():
+    """Two founders, and then pairs of which both return the same in every match, but less."""
+    task, asked = told_on_islands(lambda number: -float(number + number % 2))
+    pairs = [draft for draft in asked if draft.failure is not None]
+    assert pairs
+    for draft in pairs:
+        twin = draft.failure.twin
+        assert draft.failure.kind is Rejected.DUPLICATE and twin.endswith("d0")
+        text = " ".join(preview(task, draft, ALL).text.split())
+        assert f"it returns exactly what attempt {twin} returns" in text
+        assert f"This is attempt {twin}. It returned -" in text
 
 
 def test_the_target_was_played_in_full():
