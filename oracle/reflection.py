@@ -113,9 +113,10 @@ def _trace(trace: Trace, numbers: Mapping[str, int], task: Task) -> str:
         rest = len(gains) - len(shown)
         more = f"; {rest} more that weigh less" if rest else ""
         lines.append(f"- {kind}: {'; '.join(map(_gain, shown))}{more}")
-    if trace.choices:
-        told = "; ".join(f"{situation}: {did}" for situation, did in trace.choices)
-        lines.append(f"- what the opponent did (where it stood: its choices): {told}")
+    for who_did, choices in (("the opponent", trace.choices), ("your program", trace.own)):
+        if choices:
+            told = "; ".join(f"{situation}: {did}" for situation, did in choices)
+            lines.append(f"- what {who_did} did (where it stood: its choices): {told}")
     lines += [f"- one of your costliest: {one}" for one in trace.costliest]
     return "\n".join(lines)
 

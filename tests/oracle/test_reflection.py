@@ -34,3 +34,13 @@ def test_abbreviations_of_a_costly_hand_stand_beside_what_they_mean(name):
 def test_the_letters_of_leduc_are_explained():
     text = traced(game("leduc"), (HAND,))
     assert text.index("seat and first letter of the action") < text.index("Preflop 0c 1r 0f")
+
+
+def test_both_sides_choices_are_told():
+    task = Task(game("rrps"), opponents(1.0), "", 7, "k03")
+    (only,) = task.opponents
+    trace = Trace(only.digest, 8, (), (("first", "ROCK 100%"),), (), (("first", "PAPER 100%"),))
+    draft = Draft("a01", program(1.0), score_of(task, 1.0), told=Told(traces=(trace,)))
+    text = preview(task, draft, ALL).text
+    assert "- what the opponent did (where it stood: its choices): first: ROCK 100%\n" in text
+    assert "- what your program did (where it stood: its choices): first: PAPER 100%\n" in text
