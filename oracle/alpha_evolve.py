@@ -131,7 +131,7 @@ class AlphaEvolve:
     ) -> None:
         """A generation of an island, whose drafts are on their way, is scored and joins it."""
         island = sea.islands[number]
-        measure = self._measure(task, evaluate, island)
+        measure = self._measure(task, evaluate, island, attempts)
         outcomes = attempts.scores(wave, sea.first_attempt(number), measure, group=number)
         quiet = self.ending is not None and self.ending.quiet(task, island.best, outcomes)
         tried = list(zip(wave.drafts, outcomes, strict=True))
@@ -181,7 +181,9 @@ class AlphaEvolve:
             edit=island.failed_edits < self.evolution.edit_patience and not rewrite,
         )
 
-    def _measure(self, task: Task, evaluate: Evaluate, island: Island) -> Measure:
+    def _measure(
+        self, task: Task, evaluate: Evaluate, island: Island, attempts: Attempts
+    ) -> Measure:
         """The cascade, and after it the check that a program behaves like no other there."""
         programs = island.programs
         champion = best_of(programs)
@@ -191,13 +193,13 @@ class AlphaEvolve:
 
         def novel(sources: Sequence[str]) -> tuple[Score | Failure, ...]:
             found: list[Score | Failure] = []
-            for score in staged(sources):
+            for source, score in zip(sources, staged(sources), strict=True):
                 if isinstance(score, Failure):
                     found.append(score)
                     continue
                 same = behaviour(score)
                 found.append(_duplicate_of(seen[same]) if same in seen else score)
-                seen.setdefault(same, "")
+                seen.setdefault(same, attempts.key_of(source, island.number))
             return tuple(found)
 
         return novel
@@ -319,11 +321,10 @@ def _answer(scored: Sequence[Outcome], evaluate: Evaluate) -> Outcome | None:
 
 
 def _duplicate_of(same: str) -> Failure:
-    """A program returns what that draft's does; "" for another draft of its generation."""
-    who = called(same) if same else "another draft of its generation"
+    """A program returns what that draft's does."""
     return Failure(
         Rejected.DUPLICATE,
-        f"in every match it returns exactly what {who} returns; change what the program does, not "
-        "only how it is written",
+        f"in every match it returns exactly what {called(same)} returns; change what the "
+        "program does, not only how it is written",
         twin=same,
     )

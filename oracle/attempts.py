@@ -148,6 +148,7 @@ class Attempts:
         self._known = {normalised_digest(one.source, contract): one.ref for one in task.opponents}
         self._seen: dict[int, dict[str, str]] = {}
         self._keys: dict[int, dict[str, str]] = {}
+        self._written_as: dict[int, dict[str, str]] = {}
         self._groups: dict[int, list[Outcome]] = {}
 
     @property
@@ -197,6 +198,10 @@ class Attempts:
         keys = {one.draft.key for one in known}
         known += [one for one in programs if one.draft.key not in keys]
 
+    def key_of(self, source: str, group: int = 0) -> str:
+        """Key of the first draft of a group that became this program, "" where none did."""
+        return self._written_as.get(group, {}).get(source, "")
+
     def stop(self, error: BaseException | None = None) -> None:
         """Drafts that wait for their turn are not written any more: nobody will take them.
 
@@ -234,6 +239,9 @@ class Attempts:
             fresh = [one.source for one, no in zip(arrived, verdicts, strict=True) if no is None]
             if fresh and len(written) < len(wave.drafts):
                 self._evaluate(fresh, effort=self._first_look)
+        named = self._written_as.setdefault(group, {})
+        for draft in written:
+            named.setdefault(draft.source, draft.key)
         sources = [one.source for one, no in zip(written, judged, strict=True) if no is None]
         results = iter((measure or self._evaluate)(sources) if sources else ())
         outcomes = tuple(

@@ -18,10 +18,14 @@ from oracle.models.errors import PromptRefused
 from oracle.models.protocol import Finish, Model, Reply, Request
 from oracle.prompts import fill
 from oracle.quotations import leaks
-from oracle.relatives import fenced
+from oracle.relatives import clipped, fenced
 from oracle.values import Failure, Opponent, Rejected
 
 CUT = "[...]"
+_MOST_PASSAGES = 40
+"""Quoted passages that are shown to whoever quoted them."""
+_LONGEST_PASSAGE = 400
+"""Characters of one of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +81,7 @@ def describe(
         quoted = leaks(found.text, opponent.source)
         if not quoted:
             return found
-        more = fill("leaked", passages="\n".join(f"- {fenced(line)}" for line in quoted))
+        more = fill("leaked", passages=_passages(quoted))
     elif found.kind is Rejected.TOO_LONG:
         return found
     else:
@@ -86,6 +90,13 @@ def describe(
     second = _asked(model, again)
     last = second if isinstance(second, Description) else found
     return without_code(last, opponent.source) if isinstance(last, Description) else second
+
+
+def _passages(quoted: Sequence[str]) -> str:
+    """What was quoted, as a list; of very much the first, so that the question keeps its bound."""
+    lines = [f"- {fenced(clipped(line, _LONGEST_PASSAGE))}" for line in quoted[:_MOST_PASSAGES]]
+    rest = len(quoted) - len(lines)
+    return "\n".join([*lines, f"- {rest} more"] if rest else lines)
 
 
 def _asked(model: Model, request: Request) -> Description | Failure:

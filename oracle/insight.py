@@ -48,6 +48,7 @@ class Trace:
       gains: kind of situation to its situations.
       choices: the opponent's, by what it saw, commonest first: (situation, what it did).
       costliest: throws or hands in which the program lost most, in a line each.
+      own: the program's choices, told like the opponent's.
     """
 
     digest: str
@@ -55,6 +56,7 @@ class Trace:
     gains: tuple[tuple[str, tuple[Gain, ...]], ...]
     choices: tuple[tuple[str, str], ...]
     costliest: tuple[str, ...]
+    own: tuple[tuple[str, str], ...] = ()
 
 
 class Insight(Protocol):
@@ -102,7 +104,8 @@ class Told:
     Attributes:
       traces: of the program that it starts from.
       ceiling: see `Insight.ceiling`.
-      tried: everything before it, in order; what a search began with, and visitors, included.
+      tried: everything before it in its line of search (of an island, where there are islands), in
+        order; what that began with, and visitors, included.
     """
 
     traces: tuple[Trace, ...] = ()

@@ -8,7 +8,9 @@ Each program stands in a prompt once, and is named from then on; one that is muc
 shown as changes (`oracle.relatives`).  A prompt has shorter forms, for a server that cannot read
 all of it: first the other programs go that were tried, then what is known of earlier matches and
 attempts, then the opponents, the lightest first, and with the last of them the program to start
-from.  Each form says what it lacks.
+from.  Each form says what it lacks.  No form that is sent is longer than `LONGEST`, nor is one with
+a refused reply behind it: of that the middle goes first, then what the question's shorter forms
+leave out, and the rest of the reply last.
 """
 
 from __future__ import annotations
@@ -24,9 +26,9 @@ from oracle.context import OpponentInput, View
 from oracle.drafts import Draft
 from oracle.insight import Told
 from oracle.prompts import VERSION, fill, lines_of
-from oracle.prompts.situation import in_its_words, opponents
+from oracle.prompts.situation import in_its_words, names_in, opponents
 from oracle.reflection import aim, error, generality, hidden_row, numbers_of, traces, tried, twin
-from oracle.relatives import Shelf, fenced
+from oracle.relatives import Shelf, clipped, fenced
 from oracle.values import Failure, Rejected, Score, Task
 from sandbox.box.allowed import ALLOWED_MODULES
 from sandbox.values import Limits
@@ -35,11 +37,14 @@ PYTHON = "3.11"
 NUMPY = "2.2"
 """What programs can rely on behind every wall: the least that this package runs with."""
 LONGEST = 120_000
-"""Characters of a prompt; one that would be longer leaves out what its shorter forms leave out."""
+"""Characters of a prompt, with the role; one that would be longer leaves out what its shorter forms
+leave out."""
 _LONGEST_REPLY = 24_000
 """Characters of a refused reply that are sent back; the middle of a longer one is left out."""
 _SHORTER_REPLY = 4_000
 """The same, in the shorter forms of a prompt."""
+_LONGEST_REASON = 2_000
+"""Characters of what was wrong; whoever finds it says less, but for what a program says itself."""
 _STEPS = (1, 7, 3)
 """How far the numbers of a draft's key move its direction, so that drafts made together differ."""
 _NO_ANSWER = frozenset({Rejected.BLOCKED, Rejected.EMPTY, Rejected.TOO_LONG})
@@ -110,9 +115,17 @@ def compose(
             task = replace(task, incumbent="")
             lack.append("a program to start from")
         forms.append(_form(task, draft, few, (), lack, variation))
-    fitting = [place for place, form in enumerate(forms[:-1]) if len(form) <= LONGEST]
-    first = fitting[0] if fitting else len(forms) - 1
-    return Prompt(fill("role"), forms[first], tuple(forms[first + 1 :]))
+    return _bounded(fill("role"), forms)
+
+
+def _bounded(system: str, forms: Sequence[str]) -> Prompt:
+    """The forms of a question that are short enough; where none is, the last without its middle.
+
+    What stands in the middle is a program: the rules come before it, what is to be answered after.
+    """
+    room = LONGEST - len(system)
+    fitting = [form for form in forms if len(form) <= room] or [clipped(forms[-1], room)]
+    return Prompt(system, fitting[0], tuple(fitting[1:]))
 
 
 def _form(
@@ -136,7 +149,8 @@ def _form(
         parts.append(tried(task, told))
         if mistake is not None:
             said = _said(mistake)
-            said["reason"] = "\n\n".join(filter(None, (said["reason"], twin(task, draft, shelf))))
+            same = twin(draft, names_in(task, view), shelf)
+            said["reason"] = "\n\n".join(filter(None, (said["reason"], same)))
             parts.append(fill("refused_change", **said))
     elif mistake is not None:
         program = shelf.show("the program that failed", draft.source) if draft.source else ""
@@ -200,13 +214,20 @@ def wants_edits(draft: Draft) -> bool:
 def repair(prompt: Prompt, reply: str, failure: Failure) -> Prompt:
     """The same question, with the reply that could not be used and why."""
     whole, short = (_repair(reply, failure, most) for most in (_LONGEST_REPLY, _SHORTER_REPLY))
-    shorter = tuple(f"{form}\n{short}\n" for form in (prompt.text, *prompt.shorter))
-    text = f"{prompt.text}\n{whole}\n"
-    return Prompt(prompt.system, text, shorter if shorter[0] != text else shorter[1:])
+    questions = (prompt.text, *prompt.shorter)
+    forms = [f"{prompt.text}\n{whole}\n", *(f"{form}\n{short}\n" for form in questions)]
+    if len(prompt.system) + len(forms[-1]) > LONGEST:
+        forms.append(f"{questions[-1]}\n{_repair(reply, failure, 0)}\n")
+    return _bounded(prompt.system, list(dict.fromkeys(forms)))
 
 
 def _repair(reply: str, failure: Failure, most: int) -> str:
-    shown = f"It was:\n\n{fenced(_clipped(reply, most), 'text')}" if reply.strip() else ""
+    """What is said of a refused reply, with so many characters of it."""
+    shown = ""
+    if reply.strip():
+        shown = fill("left_out", what="your last reply")
+        if most:
+            shown = f"It was:\n\n{fenced(clipped(reply, most), 'text')}"
     return fill("repair", **_said(failure), reply=shown)
 
 
@@ -220,7 +241,7 @@ def reworded(prompt: Prompt, failure: Failure, *, least: bool = False) -> Prompt
     """
     note = fill("refused", kind=_KINDS[failure.kind])
     forms = tuple(f"{form}\n{note}\n" for form in (prompt.text, *prompt.shorter))
-    return Prompt(prompt.system, forms[-1]) if least else Prompt(prompt.system, forms[0], forms[1:])
+    return _bounded(prompt.system, forms[-1:] if least else forms)
 
 
 def interface(task: Task) -> str:
@@ -295,15 +316,8 @@ def _inspirations(
 
 
 def _said(failure: Failure) -> dict[str, str]:
-    return {"kind": _KINDS[failure.kind], "reason": fenced(failure.reason, "text")}
-
-
-def _clipped(text: str, most: int) -> str:
-    if len(text) <= most:
-        return text
-    half = most // 2
-    left_out = len(text) - 2 * half
-    return f"{text[:half]}\n[{left_out} characters left out]\n{text[-half:]}"
+    reason = clipped(failure.reason, _LONGEST_REASON)
+    return {"kind": _KINDS[failure.kind], "reason": fenced(reason, "text")}
 
 
 def _demoted(markdown: str) -> str:

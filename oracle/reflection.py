@@ -19,7 +19,10 @@ MOST_GAINS = 10
 """Situations of one kind, those that weigh most."""
 MOST_TRIED = 12
 _BEST_TRIED = 4
-"""Of these, so many are the best of all; the others are the latest."""
+"""Of these, so many are the best of those before the latest, which are the others."""
+_LATEST_TRIED = MOST_TRIED - _BEST_TRIED
+NOT_SHOWN = "a member that is not shown"
+"""What a prompt calls a member of the population of which it tells nothing."""
 _IDEA_CHARS = 200
 _REASON_CHARS = 160
 
@@ -95,6 +98,9 @@ def traces(task: Task, told: Told) -> str:
         return ""
     numbers = numbers_of(task)
     parts = [_trace(one, numbers, task) for one in told.traces]
+    legend = task.game.telling.legend
+    if legend and any(one.costliest for one in told.traces):
+        parts.insert(0, fill("reading", step=task.game.step, legend=legend))
     return fill("traces", unit=task.game.unit, step=task.game.step, traces="\n\n".join(parts))
 
 
@@ -107,9 +113,10 @@ def _trace(trace: Trace, numbers: Mapping[str, int], task: Task) -> str:
         rest = len(gains) - len(shown)
         more = f"; {rest} more that weigh less" if rest else ""
         lines.append(f"- {kind}: {'; '.join(map(_gain, shown))}{more}")
-    if trace.choices:
-        told = "; ".join(f"{situation}: {did}" for situation, did in trace.choices)
-        lines.append(f"- what the opponent did (where it stood: its choices): {told}")
+    for who_did, choices in (("the opponent", trace.choices), ("your program", trace.own)):
+        if choices:
+            told = "; ".join(f"{situation}: {did}" for situation, did in choices)
+            lines.append(f"- what {who_did} did (where it stood: its choices): {told}")
     lines += [f"- one of your costliest: {one}" for one in trace.costliest]
     return "\n".join(lines)
 
@@ -119,7 +126,7 @@ def _gain(gain: Gain) -> str:
 
 
 def tried(task: Task, told: Told) -> str:
-    """All earlier ideas of the task with what came of them; the best and the latest of many."""
+    """Earlier ideas of a line of search with what came of them; the best and the latest of many."""
     if not told.tried:
         return ""
     shown = _chosen(told.tried)
@@ -127,11 +134,17 @@ def tried(task: Task, told: Told) -> str:
     lines = [_attempt(one) for one in shown]
     if rest:
         lines.append(f"- {rest} more, neither among the best nor among the latest")
-    return fill("tried", unit=task.game.unit, attempts="\n".join(lines))
+    return fill(
+        "tried",
+        unit=task.game.unit,
+        latest=_LATEST_TRIED,
+        best=_BEST_TRIED,
+        attempts="\n".join(lines),
+    )
 
 
 def _chosen(everything: Sequence[Tried]) -> list[Tried]:
-    latest = list(everything[-(MOST_TRIED - _BEST_TRIED) :])
+    latest = list(everything[-_LATEST_TRIED:])
     earlier = [one for one in everything if one not in latest and one.score is not None]
     best = sorted(earlier, key=lambda one: -one.score.u if one.score else 0.0)[:_BEST_TRIED]
     return [one for one in everything if one in best or one in latest]
@@ -152,14 +165,25 @@ def _clipped(text: str, most: int) -> str:
     return flat if len(flat) <= most else f"{flat[: most - 4]} ..."
 
 
-def twin(task: Task, draft: Draft, shelf: Shelf) -> str:
-    """The program that a refused duplicate equals: an opponent, or an attempt with its return."""
+def twin(draft: Draft, names: Mapping[str, str], shelf: Shelf) -> str:
+    """The program that a refused duplicate equals: a member, or an attempt with its return.
+
+    Args:
+      draft: with the failure.
+      names: labels of members to what the prompt calls them.
+      shelf: the programs that stand above.
+    """
     failure = draft.failure
     if failure is None or failure.kind is not Rejected.DUPLICATE:
         return ""
-    for one in task.opponents:
-        if one.ref == failure.twin:
-            return f"This is opponent {numbers_of(task)[one.digest]}."
+    member = names.get(failure.twin)
+    if member == NOT_SHOWN:
+        return (
+            "An older member of the population plays just so. Its program is not shown here, and "
+            "it has no weight in the mixture at present."
+        )
+    if member is not None:
+        return f"This is {member}."
     other = draft.told.attempt(failure.twin) if draft.told else None
     if other is None or not other.source:
         return ""

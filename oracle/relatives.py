@@ -20,6 +20,8 @@ _LEAST_CHARS = 600
 """A shorter program is shown as it is."""
 _TOLD = 4
 """Characters of a line that tells two programs apart; shorter ones stand everywhere."""
+_MARK = 40
+"""Characters that the remark on what was left out may take."""
 
 
 def fenced(text: str, language: str = "python") -> str:
@@ -27,6 +29,15 @@ def fenced(text: str, language: str = "python") -> str:
     runs = re.findall(r"`{3,}", text)
     fence = "`" * max(3, 1 + max(map(len, runs), default=0))
     return f"{fence}{language}\n{text.rstrip()}\n{fence}"
+
+
+def clipped(text: str, most: int) -> str:
+    """The text, without its middle where it has more characters than that, 100 or more."""
+    if len(text) <= most:
+        return text
+    half = (most - _MARK) // 2
+    left_out = len(text) - 2 * half
+    return f"{text[:half]}\n[{left_out} characters left out]\n{text[-half:]}"
 
 
 class Shelf:

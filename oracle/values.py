@@ -108,8 +108,8 @@ class Failure:
     Attributes:
       kind: why.
       reason: a text that tells the model what to mend.
-      twin: key of the attempt, or label of the opponent, that a duplicate equals; "" where it is
-        none, or not known.
+      twin: key of the attempt, or label of the member of the population, that a duplicate equals;
+        "" where it is none, or not known.
     """
 
     kind: Rejected

@@ -181,6 +181,7 @@ class Evaluator:
                     Rejected.DUPLICATE,
                     f"this is the program of {member}, which is in the population already and "
                     "which the mixture does not need; write one that behaves differently",
+                    twin=member,
                 )
             else:
                 submissions[source] = prepared

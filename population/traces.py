@@ -29,7 +29,7 @@ from registry.values import PolicyVersion
 MOST_MATCHES = 8
 """Of one program with one opponent that are retold for a trace."""
 MOST_CHOICES = 8
-"""Situations in which it is told what an opponent did."""
+"""Situations of each side in which it is told what that side did."""
 MOST_COSTLY = 3
 CEILING_MATCHES = 24
 """Of one opponent that a ceiling is estimated from."""
@@ -104,6 +104,7 @@ class Traces:
             _gains(views, self._game),
             self._choices(views, against.digest),
             _costliest(views, self._game),
+            self._choices(views, digest),
         )
 
     def _views(self, digest: str, against: str, matches: int) -> list[Retold]:
@@ -113,11 +114,14 @@ class Traces:
             self._retold[key] = retold(arena, self._game, digest, against, first, first + matches)
         return self._retold[key]
 
-    def _choices(self, views: Sequence[Retold], opponent: str) -> tuple[tuple[str, str], ...]:
-        """What the opponent did, by situation, those that it was in most often first."""
+    def _choices(self, views: Sequence[Retold], digest: str) -> tuple[tuple[str, str], ...]:
+        """What one of the two did, by situation, those that it was in most often first.
+
+        That is what it wanted: every legal action is played, and any other forfeits the match.
+        """
         seen: dict[str, Counter[int]] = {}
         for view in views:
-            for one in view.stored.decisions(opponent):
+            for one in view.stored.decisions(digest):
                 seen.setdefault(one.situation, Counter())[one.action] += 1
         often = sorted(seen, key=lambda situation: (-seen[situation].total(), situation))
         return tuple((one, self._shares(seen[one])) for one in often[:MOST_CHOICES])

@@ -7,7 +7,7 @@ import hashlib
 from importlib.resources import files
 from string import Template
 
-VERSION = 4
+VERSION = 6
 """Rises whenever a text changes, so that runs can say which prompts they used."""
 NAMES = (
     "aim",
@@ -34,6 +34,7 @@ NAMES = (
     "played",
     "program_request",
     "program_so_far",
+    "reading",
     "refused",
     "refused_change",
     "repair",

@@ -13,11 +13,10 @@ from dataclasses import replace
 from oracle.context import OpponentInput, Shown, View
 from oracle.drafts import Draft
 from oracle.prompts import fill
-from oracle.reflection import numbers_of
+from oracle.reflection import NOT_SHOWN, numbers_of
 from oracle.relatives import Shelf
 from oracle.values import Opponent, Task
 
-_NOT_SHOWN = "a member that is not shown"
 _NAMING = "(the program of |the first against )"
 """What stands before a label in the reason of a failure; a program's own words are left alone."""
 
@@ -98,7 +97,7 @@ def _share(everyone: Sequence[Opponent], shown: Sequence[Shown]) -> str:
 
 def in_its_words(task: Task, draft: Draft, view: View) -> Draft:
     """The draft with what failed told in the names that the prompt uses."""
-    names = _names(task, view)
+    names = names_in(task, view)
     failure, told = draft.failure, draft.told
     if failure is not None:
         failure = replace(failure, reason=_renamed(failure.reason, names))
@@ -108,10 +107,10 @@ def in_its_words(task: Task, draft: Draft, view: View) -> Draft:
     return replace(draft, failure=failure, told=told)
 
 
-def _names(task: Task, view: View) -> dict[str, str]:
+def names_in(task: Task, view: View) -> dict[str, str]:
     """The labels of all members to what this form of a prompt calls them."""
     numbers = numbers_of(task)
-    names = {one.ref: _NOT_SHOWN for one in task.others}
+    names = {one.ref: NOT_SHOWN for one in task.others}
     if view.form is not OpponentInput.NONE:
         names |= {one.opponent.ref: f"opponent {one.number}" for one in view.shown}
     return names | {one.ref: f"opponent {numbers[one.digest]}" for one in task.opponents}

@@ -229,6 +229,8 @@ def test_programs_that_play_exactly_alike_are_duplicates():
     response, _ = evolve(answer, islands=1, generations=3, drafts=2)
     kinds = [attempt.failure and attempt.failure.kind for attempt in response.attempts]
     assert kinds == [None, None, *[Rejected.DUPLICATE] * 5]
+    # The first of these is of the same generation as the one that it equals.
+    assert {one.failure.twin for one in response.attempts if one.failure} == {"i0g01d0"}
 
 
 def test_the_incumbent_founds_every_island_but_is_no_answer():

@@ -19,6 +19,7 @@ from oracle.describe import (
 from oracle.models.errors import PromptRefused
 from oracle.models.journal import JournaledModel, SqliteJournal
 from oracle.models.protocol import Finish, Reply
+from oracle.prompt import LONGEST
 from oracle.quotations import LEAK_CHARS, code_lines, leaks
 from oracle.values import Failure, Opponent, Rejected
 from tests.oracle.scripted_model import ScriptedModel
@@ -74,6 +75,17 @@ def test_quoted_code_is_asked_for_again_in_words():
     assert 'last = observation["opponent_action"]' in model.requests[1].prompt
     assert model.requests[1].key != model.requests[0].key
     assert "Copies its opponent" not in found.text
+
+
+def test_a_description_that_is_all_code_does_not_double_the_question():
+    """As no other prompt, this one is not longer than its bound."""
+    lines = [f"total_{n} = total_{n} + weights[{n}] * seen[{n}]" for n in range(1_100)]
+    source = "\n".join(lines) + "\n"
+    model = ScriptedModel([spoken(idea=" ".join(lines))] * 2)
+    describe(model, RRPS, Opponent("2" * 32, "csro/run-k03", source, 1.0))
+    first, again = (request.prompt for request in model.requests)
+    assert len(first) < len(again) < min(LONGEST, len(first) + 20_000)
+    assert "- 1060 more" in again
 
 
 DOCUMENTED = '''import random

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import get_type_hints
 
 from arena import Arena, game
-from oracle.context import OpponentInput
+from oracle.context import Filter, OpponentInput
 from oracle.drafts import Draft
 from oracle.values import Failure, Opponent
 from oracle.writer import WriterOptions, preview
@@ -78,7 +78,12 @@ def test_a_member_that_is_written_again_is_called_as_the_prompt_calls_it(arena: 
     text = preview(task, draft, WriterOptions()).text
     assert "## Opponent 2: no weight at present" in text
     assert "this is the program of opponent 2," in text
+    assert "This is opponent 2." in text
     assert "k02" not in text
+    for options in (WriterOptions(shown=Filter(top_k=1)), WriterOptions(OpponentInput.NONE)):
+        text = " ".join(preview(task, draft, options).text.split())
+        assert "An older member of the population plays just so." in text
+        assert "k02" not in text and '"PAPER"' not in text.partition("# Your program so far")[2]
 
 
 def test_a_policy_that_is_no_program_is_not_said_to_be_a_good_one(arena: Arena) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 import pytest
 
@@ -19,6 +20,7 @@ from population.launch import carry_out
 from population.matches import Matches
 from population.oracles import Spending, workshop
 from population.runs import Runs
+from population.traces import MOST_CHOICES
 from tests.oracle.llm_server import LLMServer, connected
 from tests.population.scripted_oracles import program
 from tests.population.small_run import told
@@ -56,6 +58,9 @@ def test_a_trace_says_when_and_where_a_program_lost(arena: Arena) -> None:
     assert by_throws["PAPER against ROCK"].share == 0.5
     assert_that_lines_add_up(trace, scored(evaluate, HALF))
     assert dict(trace.choices)["ROCK against PAPER"] == "ROCK 100%"
+    # The situations are the program's own: it throws paper on and on, and scissors before that.
+    assert dict(trace.own)["PAPER against ROCK"] == "PAPER 100%"
+    assert dict(trace.own)["SCISSORS against ROCK"] == "SCISSORS 100%, PAPER 0%"
     assert insight.idea(HALF).startswith("Loses the first half to a rock")
 
 
@@ -101,6 +106,8 @@ def test_hands_are_told_with_cards_and_with_what_was_given_up(arena: Arena) -> N
     assert ends["gave up 3"] < 0.0 < ends["the other gave up"]
     cards = {gain.label: gain.mean for gain in gains["by cards"]}
     assert sum(cards.values()) == pytest.approx(sum(ends.values()))
+    assert 0 < len(trace.own) <= MOST_CHOICES and len(trace.choices) <= MOST_CHOICES
+    assert all(did in ("RAISE 100%", "FOLD 100%") for _, did in trace.own)
     assert len(trace.costliest) == 3
     assert all(one.startswith("you in seat ") and ", Pot " in one for one in trace.costliest)
     # Who plays the same cards next cannot be told when they come.
@@ -126,15 +133,22 @@ def test_a_ceiling_is_estimated_from_matches_and_refuted_by_them(arena: Arena) -
 
 
 def run(arena: Arena, server: LLMServer, calls: int | None) -> None:
+    """Begins with a policy that all programs of `paper` beat, so drafts are made from these."""
     runs = Runs(arena.home.path)
+    arena.submit(ROCKS.format(throw="ROCK"), "rrps", "test/rocks")
     oracle = OracleChoice("alpha-evolve", "gemini:made-up", refinements=1)
-    config = RunConfig("rrps", oracle, 1, 5, matches=Measuring(4, 4))
+    config = RunConfig("rrps", oracle, 1, 5, initial="test/rocks", matches=Measuring(4, 4))
     record = runs.start("llm", config)
     options = ServerOptions(server.url, timeout_seconds=20, price=Price(1.0, 1.0))
     with connected(GeminiModel("made-up", options)) as model:
         shop = workshop(runs, record, Spending(max_calls=calls), model)
         matches = Matches(arena, game("rrps"))
         carry_out(runs, "llm", config, shop.oracle, shop.authorship.lineage_of, matches)
+
+
+def paper(prompt: str) -> str:
+    """A program that throws what beats the last throw, and is random at times."""
+    return re.sub(r"\+ \d\) % 3", "+ 1) % 3", program(random.Random(prompt)))
 
 
 def test_a_run_that_was_interrupted_asks_the_same_questions(
@@ -145,7 +159,7 @@ def test_a_run_that_was_interrupted_asks_the_same_questions(
     monkeypatch.delenv("GOOGLE_API_KEY", raising=False)
 
     def answer(prompt: str) -> str:
-        return f"```python\n{program(random.Random(prompt))}```\n"
+        return f"```python\n{paper(prompt)}```\n"
 
     whole, parts = new_arena("whole"), new_arena("parts")
     with LLMServer(answer) as server:
