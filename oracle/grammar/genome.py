@@ -37,7 +37,7 @@ class Grammar(Generic[G]):
       credulous: a sentence of few random parts that are believed whatever that has cost.
       draw: a random sentence.
       mutate: a neighbour of a sentence.
-      grow: a sentence with more parts, sometimes judged or blended in another way.
+      grow: a sentence with up to three more parts.
       cross: a child of two.
       join: all parts of two, as far as there is room.
       render: the program, from a footer and a paragraph of its docstring.

@@ -299,25 +299,12 @@ def mutate(genome: RrpsGenome, rng: random.Random) -> RrpsGenome:
 
 
 def grow(genome: RrpsGenome, rng: random.Random) -> RrpsGenome:
-    """The genome with one to three parts more, each sometimes with its mirror.
-
-    Sometimes predictors are also judged or blended in another way than before.
-    """
+    """The genome with one to three parts more, each sometimes with its mirror."""
     parts = list(genome.parts)
     for _ in range(rng.choice((1, 2, 3))):
         fresh = random_part(rng)
         parts += [fresh, mirror(fresh)] if rng.random() < 0.5 else [fresh]
-    if rng.random() < 0.3:
-        genome = dataclasses.replace(genome, blend=_other_way(genome.blend, rng))
     return with_parts(genome, parts)
-
-
-def _other_way(blend: Blend, rng: random.Random) -> Blend:
-    """The blend with another number of views, or another spread."""
-    if rng.random() < 0.5:
-        return dataclasses.replace(blend, views=4 - blend.views)
-    spread = rng.choice([one for one in (1.0, 2.0, 3.0, 5.0) if one != blend.spread])
-    return dataclasses.replace(blend, spread=spread)
 
 
 def join(one: RrpsGenome, other: RrpsGenome) -> RrpsGenome:
@@ -351,13 +338,8 @@ def changes(before: RrpsGenome, after: RrpsGenome) -> list[str]:
         for field in dataclasses.fields(one):
             old, new = getattr(one, field.name), getattr(other, field.name)
             if old != new:
-                name = _NAMES.get(field.name, field.name.replace("_", " "))
-                found.append(f"{name} {old:g} became {new:g}")
+                found.append(f"{field.name.replace('_', ' ')} {old:g} became {new:g}")
     return found
-
-
-_NAMES = {"views": "records of each predictor", "spread": "factor between rates"}
-"""Of settings whose names say too little."""
 
 
 def describe(part: Part) -> str:

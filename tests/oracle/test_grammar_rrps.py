@@ -191,24 +191,3 @@ def test_sentences_with_views_and_several_rates_obey_the_contract(
 def test_a_blend_that_no_policy_could_have_is_no_genome(setting: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=r"views|spread"):
         rrps.Blend(**setting)
-
-
-def test_growing_finds_every_way_to_judge_and_to_blend() -> None:
-    start = rrps.single_genome(random.Random(3))
-    grown = [rrps.grow(start, random.Random(number)) for number in range(400)]
-    ways = [(one.blend.views, one.blend.spread) for one in grown]
-    assert set(ways) == {(1, 1.0), (3, 1.0), (1, 2.0), (1, 3.0), (1, 5.0)}
-    assert 230 <= ways.count((1, 1.0)) <= 330  # others are sometimes, not always
-    assert all(dataclasses.replace(one.blend, views=1, spread=1.0) == start.blend for one in grown)
-    other = next(one for one in grown if one.blend.views == 3)
-    again = [rrps.grow(other, random.Random(number)).blend for number in range(100)]
-    assert {(blend.views, blend.spread) for blend in again} >= {(1, 1.0), (3, 2.0)}
-
-
-def test_a_story_names_another_way_to_judge_in_words() -> None:
-    start = rrps.single_genome(random.Random(3))
-    blend = dataclasses.replace(start.blend, views=3, spread=2.0)
-    assert rrps.changes(start, dataclasses.replace(start, blend=blend)) == [
-        "records of each predictor 1 became 3",
-        "factor between rates 1 became 2",
-    ]
