@@ -59,7 +59,7 @@ def our_rows(runs: Iterable[tuple[RunRecord, Measured]]) -> tuple[OurRow, ...]:
 
 
 def _row(group: Sequence[tuple[RunRecord, Measured]]) -> OurRow:
-    config = group[0][0].config
+    config = group[0][0].config.pool  # without what does nothing
     scored: dict[int, tuple[Scores, Measured]] = {}
     waiting = []
     for record, known in group:

@@ -19,8 +19,9 @@ from arena.rejection import Rejection
 from arena.seam import AnyArena
 from arena.submission import prepare
 from oracle.alpha_evolve import Evolution
+from population.commands import command_of
 from population.comparison import title_of
-from population.config import OracleChoice, RunConfig, command_of, measuring_for
+from population.config import OracleChoice, RunConfig, measuring_for
 from population.matches import Matches
 from population.members import AUTHOR
 from population.paper import PaperRow, methods, variants

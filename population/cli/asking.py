@@ -135,7 +135,10 @@ def refuse_idle(
     """
     first = _idle_for_oracle(oracle)
     why, second = _idle_for_model(oracle)
-    by_oracle, by_model = _among(first), _among(second - first - {*shaping})
+    second -= first | {*shaping}
+    by_oracle, by_model = _among(first), _among(second)
+    unshown = _among({"shown"} - first - second) if oracle.opponents == "none" else []
+    unchosen = _among({"hidden_share"} - {*shaping}) if oracle.writes_one else []
     reasons = []
     if by_oracle:
         told = _nothing(by_oracle)
@@ -144,6 +147,11 @@ def refuse_idle(
     if by_model:
         other = ", or choose another with --model" if chosen else ""
         reasons.append(f"{why}, so {_nothing(by_model)}{other}")
+    if unshown:
+        reasons.append(f"with --opponents none no prompt shows an opponent, so {_nothing(unshown)}")
+    if unchosen:
+        one = f"{oracle.model} writes one program a task with the oracle {oracle.name}"
+        reasons.append(f"{one}, so there is nothing to choose and {_nothing(unchosen)}")
     if reasons:
         raise UsageFault("; ".join(reasons))
 

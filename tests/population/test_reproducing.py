@@ -19,12 +19,12 @@ from oracle.models.options import Asking
 from oracle.models.protocol import Reply, Request
 from population.cli import main
 from population.cli.running import run
+from population.commands import command_of
 from population.config import (
     CUSTOM,
     Measuring,
     OracleChoice,
     RunConfig,
-    command_of,
     measuring_for,
 )
 from population.oracles import journal_of

@@ -20,7 +20,8 @@ from arena.house.population import default_population
 from oracle.context import parse_filter, parse_input
 from oracle.models.options import Asking
 from population.cli import main
-from population.config import Measuring, OracleChoice, RunConfig, command_of
+from population.commands import command_of
+from population.config import Measuring, OracleChoice, RunConfig
 from population.paper import against, methods, variants
 from population.report import reproduction as drawn
 from population.reproduction import (
