@@ -180,6 +180,8 @@ class RunConfig:
       hidden_share: of the score by which candidates are chosen that comes from opponents which
         nobody who writes programs is shown (`population.hidden`); 0 for none of that.
       credulous: whether credulous players are among these.  In runs of before there were none.
+      edition: of the grammar or the prompts that write its programs (`population.edition`); noted
+        when a run begins.  Runs of before have "", as have those that neither writes for.
     """
 
     game: str
@@ -194,6 +196,7 @@ class RunConfig:
     frugal: bool = True
     hidden_share: float = 0.0
     credulous: bool = True
+    edition: str = ""
 
     def __post_init__(self) -> None:
         if self.solver not in SOLVERS:
@@ -216,6 +219,8 @@ class RunConfig:
         document = asdict(self)
         if self.oracle.training is None:
             del document["oracle"]["training"]  # as runs of before have it
+        if not self.edition:
+            del document["edition"]  # likewise
         return document
 
     @classmethod
@@ -241,6 +246,11 @@ class RunConfig:
             credulous=credulous,
             **fields,
         )
+
+    @property
+    def told(self) -> RunConfig:
+        """Without the edition, which nobody tells a run: it goes on whatever writes now."""
+        return replace(self, edition="")
 
     @property
     def vouched(self) -> bool:
@@ -285,6 +295,7 @@ class RunConfig:
             "Game": self.game,
             "Oracle": oracle.name,
             "Model": "the author's own" if oracle.custom else oracle.model,
+            **self._written_by(),
             "Refinements (M)": str(oracle.refinements),
             "Drafts (N)": str(oracle.drafts),
             "Opponents as": oracle.opponents,
@@ -318,6 +329,14 @@ class RunConfig:
         left_out |= set() if _deals(self.game) else {"Candidates' cards"}
         left_out |= {"Hidden opponents' share"} if oracle.writes_one else set()
         return {title: value for title, value in told.items() if title not in left_out}
+
+    def _written_by(self) -> dict[str, str]:
+        """Which edition of what wrote the programs; nothing where none of ours does."""
+        oracle = self.oracle
+        if oracle.custom or oracle.trains:
+            return {}
+        kind = "Prompts" if oracle.writes_with_a_model else "Grammar"
+        return {kind: self.edition.partition(" ")[2] or "not recorded"}
 
     @property
     def pool(self) -> RunConfig:

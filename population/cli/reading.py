@@ -143,6 +143,7 @@ def _told(facts: RunFacts) -> dict[str, Any]:
     total = facts.usage.total
     return {
         **summary_of(facts.record, len(facts.steps)),
+        "configuration": facts.record.config.described(),
         "ref": facts.mixture or None,
         "sigma": {labels[d]: w for d, w in facts.sigma.support.items()} if facts.sigma else {},
         "population": facts.measured.population,
@@ -279,6 +280,7 @@ def _published(row: paper.PaperRow) -> dict[str, Any]:
 def _own(row: OurRow) -> dict[str, Any]:
     return {
         "variant": row.variant,
+        "edition": row.edition or None,
         "iterations": row.iterations,
         "seeds": list(row.seeds),
         "pop_return": _estimate(row.pop_return),

@@ -22,6 +22,7 @@ from oracle.models.options import Asking
 from population.cli import main
 from population.commands import command_of
 from population.config import Measuring, OracleChoice, RunConfig
+from population.edition import dated
 from population.paper import against, methods, variants
 from population.report import reproduction as drawn
 from population.reproduction import (
@@ -56,7 +57,7 @@ def finished(config: RunConfig, agg: float, name: str = "r", digest: str = "d") 
 def as_published(method: str, model: str = "gemini:x", seed: int = 0) -> RunConfig:
     choice = choice_of(method, model)
     assert choice is not None
-    return run_of(RRPS, choice, seed)
+    return dated(run_of(RRPS, choice, seed))  # as it is stored
 
 
 @pytest.mark.parametrize("name", sorted(GAMES))
