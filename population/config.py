@@ -19,6 +19,8 @@ from oracle.models.options import Asking
 from population.seeds import seed_of
 
 ORACLES = ("zero-shot", "best-of-n", "linear", "alpha-evolve")
+ONE_BY_ONE = ("zero-shot", "linear")
+"""Oracles that need an answer before they ask again: of them no two calls are under way at once."""
 TRAINER = "impala"
 """The oracle whose answers are networks that it trains, instead of programs."""
 NETWORK = "network"
@@ -27,6 +29,12 @@ CUSTOM = "custom"
 """In the place of the model: the oracle is its author's own, and its name is its identity."""
 First = Callable[[str, str], int]
 """From the digests of a candidate and of an opponent to the repetition that they begin with."""
+_PACE = {
+    "timeout_seconds": "Time-out of a call",
+    "parallel": "Calls at once",
+    "context_tokens": "Server's context",
+}
+"""Fields of `Asking` that may change while a run goes on -> their titles."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,47}")
 _HEX = re.compile(r"[0-9a-f]{6,32}")
 
@@ -92,6 +100,16 @@ class OracleChoice:
         """
         single = self.name == "zero-shot" or (self.name == "best-of-n" and self.drafts == 1)
         return single and self.model in STARTS
+
+    def pace(self) -> dict[str, str]:
+        """At which pace a model is asked, by titles; without what does nothing for this oracle."""
+        recorded = [one.startswith("recorded:") for one in self.model.split(",")]
+        if not self.writes_with_a_model or all(recorded):
+            return {}  # no server is asked
+        told = {_PACE[name]: value for name, value in self.asking.pace().items()}
+        if any(recorded) or self.name in ONE_BY_ONE:
+            del told[_PACE["parallel"]]
+        return told
 
     def idle_options(self) -> tuple[str, ...]:
         """Names of the fields that do nothing for this oracle."""
@@ -301,6 +319,7 @@ class RunConfig:
             "Opponents as": oracle.opponents,
             "Opponents shown": oracle.shown,
             "Asked with": str(oracle.asking) or "the model's defaults",
+            **oracle.pace(),
             "Trained with": str(oracle.training),
             "Iterations (K)": str(self.iterations),
             "Seed": str(self.seed),

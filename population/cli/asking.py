@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from click.core import ParameterSource
 
 from arena.errors import UsageFault
 from oracle.models.options import THINKING, Asking
-
-if TYPE_CHECKING:
-    from population.config import OracleChoice
+from population.config import ONE_BY_ONE, OracleChoice
 
 _PACE = (
     click.option(
@@ -55,8 +53,6 @@ _PACE_NAMES = ("timeout_seconds", "parallel", "context_tokens")
 _WORD_NAMES = ("temperature", "max_output_tokens", "thinking")
 SPENDING = ("max_cost", "max_calls", "max_tokens", "price")
 """Parameters of the options that limit what a run spends."""
-_ONE_BY_ONE = ("zero-shot", "linear")
-"""Oracles that need an answer before they ask again: of them no two calls are under way at once."""
 
 
 def gathered(
@@ -93,6 +89,11 @@ def asking_options(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(asking=Asking(**words, **pace), **kwargs)
 
     return run
+
+
+def given_pace(asking: Asking) -> dict[str, Any]:
+    """Those of the values that may change while a run goes on which the command was given."""
+    return {name: getattr(asking, name) for name in _PACE_NAMES if name in _given()}
 
 
 def refuse_others(*wanted: str) -> None:
@@ -161,7 +162,7 @@ def _idle_for_oracle(oracle: OracleChoice) -> set[str]:
     idle = {*oracle.idle_options()}
     if oracle.trains:
         return idle | {*_WORD_NAMES, *_PACE_NAMES, *SPENDING}
-    one_by_one = {"parallel"} if oracle.name in _ONE_BY_ONE else set()
+    one_by_one = {"parallel"} if oracle.name in ONE_BY_ONE else set()
     return (idle & {"drafts", "refinements"}) | one_by_one
 
 

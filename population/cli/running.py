@@ -14,7 +14,13 @@ from arena.cli.session import Session, game_option, notice, optional_game, sessi
 from arena.cli.walls import sandbox_options
 from arena.cli.workers import workers_options
 from arena.errors import UsageFault
-from population.cli.asking import asking_options, pace_options, refuse_idle, refuse_others
+from population.cli.asking import (
+    asking_options,
+    given_pace,
+    pace_options,
+    refuse_idle,
+    refuse_others,
+)
 from population.cli.keeping import runs_of
 from population.cli.learning import CHOICES, chosen, training_options
 from population.config import OracleChoice, RunConfig, measuring_for
@@ -199,8 +205,8 @@ def run(
     The same options give the same run.  Interrupt it, or kill it: `csro resume RUN` goes on.
     """
     from population.cli.prompts import show_first
-    from population.cli.working import name_for, ready, work
-    from population.limits import keep
+    from population.cli.working import at_pace, name_for, ready, work
+    from population.limits import keep, keep_pace
     from population.members import named_initial
     from population.oracles import check_writer
     from population.records import RunState
@@ -226,6 +232,10 @@ def run(
             record = runs.start(name, config)
         except RunExists as error:
             raise RunExists(f"{error}: {session.typed(f'csro resume {name}')}") from None
+        if record.state is not RunState.FINISHED:  # it may have been left at another pace
+            pace = given_pace(oracle.asking)
+            keep_pace(runs, name, pace)
+            record = at_pace(record, pace)
         work(session, runs, record, arena, keep(runs, name, spending))
 
 
@@ -246,11 +256,11 @@ def resume(
 ) -> None:
     """Goes on with RUN from wherever it was left; a finished run is only told again.
 
-    The limits and the price of before hold, where no others are given.
+    The limits, the price and the pace of before hold, where no others are given.
     """
     from population.cli.telling import answer, told_again
     from population.cli.working import at_pace, ready, work
-    from population.limits import keep, kept
+    from population.limits import keep, keep_pace, kept
     from population.records import RunState
 
     with session.arena(wall, workers) as arena:
@@ -265,6 +275,7 @@ def resume(
             if holding != spending:
                 notice(f"limits and price that hold: {holding}")
             ready(arena, record.config.oracle, holding)
+            keep_pace(runs, run_name, pace)
             work(session, runs, record, arena, keep(runs, run_name, holding))
 
 
