@@ -113,6 +113,19 @@ def oracle_options(function: Callable[..., Any], usual: str = "linear") -> Calla
     return run
 
 
+def hidden_share_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds --hidden-share."""
+    option = click.option(
+        "--hidden-share",
+        default=0.0,
+        show_default=True,
+        type=click.FloatRange(0, 1, max_open=True),
+        metavar="SHARE",
+        help="Of the score that chooses candidates: against opponents that are not shown.",
+    )
+    return option(function)
+
+
 def spending_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Adds --max-cost, --max-calls and --max-tokens as one `spending` argument."""
 
@@ -170,14 +183,7 @@ def spending_options(function: Callable[..., Any]) -> Callable[..., Any]:
     type=click.IntRange(4),
     help="Matches of a candidate against the meta-strategy [default: by game].",
 )
-@click.option(
-    "--hidden-share",
-    default=0.0,
-    show_default=True,
-    type=click.FloatRange(0, 1, max_open=True),
-    metavar="SHARE",
-    help="Of the score that chooses candidates: against opponents that are not shown.",
-)
+@hidden_share_option
 @workers_options
 @click.option("--dry-run", is_flag=True, help="Print the first prompt and stop.")
 @spending_options
@@ -285,6 +291,7 @@ def resume(
 @click.option(
     "--initial", default="", metavar="REF", type=REF, help="First policy [default: a plain one]."
 )
+@hidden_share_option
 @click.option("--run", "run_name", metavar="RUN", help="Show what this run has asked instead.")
 @click.option("--call", "key", metavar="KEY", help="Of the run: one call, such as k03/a02, or k03.")
 @session_options
@@ -293,6 +300,7 @@ def prompt(
     game: Game | None,
     oracle: OracleChoice,
     initial: str,
+    hidden_share: float,
     run_name: str | None,
     key: str | None,
 ) -> None:
@@ -309,8 +317,9 @@ def prompt(
         raise UsageFault("--call names a call of a run: give --run RUN too")
     if game is not None:
         # What a model would be shown is printed though the grammar writes, so these do something.
-        refuse_idle(oracle, shaping=("opponents", "shown"))
-        show_first(session, RunConfig(game.name, oracle, initial=initial))
+        refuse_idle(oracle, shaping=("opponents", "shown", "hidden_share"))
+        config = RunConfig(game.name, oracle, initial=initial, hidden_share=hidden_share)
+        show_first(session, config)
         return
     refuse_others("run_name", "key")
     if key is None:

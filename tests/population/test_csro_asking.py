@@ -222,6 +222,15 @@ def test_a_start_that_is_not_the_paper_s_is_not_shown(home: Path) -> None:
     assert "one and the same program" in shown["zero-shot"]
 
 
+@pytest.mark.parametrize("oracle", ["zero-shot", "linear"])
+def test_the_share_that_shapes_a_prompt_can_be_told(home: Path, oracle: str) -> None:
+    words = ("--game", "rrps", "--model", "gemini:x", "--oracle", oracle, "--json")
+    told = ("--hidden-share", "0.35")
+    plain, shared = (answered(csro(home, "prompt", *words, *more)) for more in ((), told))
+    assert "35%" in shared["prompt"] and "35%" not in plain["prompt"]
+    assert shared["prompt"] == answered(csro(home, "run", *words, *told, "--dry-run"))["prompt"]
+
+
 def prompts_of(server: LLMServer) -> list[str]:
     return [asked.prompt for asked in server.asked]
 
@@ -296,6 +305,7 @@ def test_a_run_without_a_model_tells_what_one_would_be_asked(home: Path) -> None
         (("--game", "rrps", "--call", "k01"), "give --run RUN too"),
         (("--run", "nobody"), "there is no run 'nobody'"),
         (("--run", "asked", "--filter", "all"), "--filter would do nothing"),
+        (("--run", "asked", "--hidden-share", "0.5"), "--hidden-share would do nothing"),
         (("--run", "asked", "--call", "k09/a00"), "no model call 'k09/a00'"),
     ],
 )

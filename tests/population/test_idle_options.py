@@ -135,6 +135,7 @@ def test_what_is_idle_for_two_reasons_is_refused_for_both() -> None:
         "run --game rrps --model gemini,recorded:x --timeout 5 --price 1/2",
         "exploit house/rockbot --game rrps --model gemini --refinements 3 --opponents none",
         "prompt --game rrps --model grammar --opponents none",
+        "prompt --game rrps --model grammar --oracle zero-shot --hidden-share 0.5",
         "run --game rrps --model gemini --oracle zero-shot --hidden-share 0.5 --filter all",
         "run --game rrps --model grammar --oracle linear --refinements 0 --hidden-share 0.5",
         "run --game rrps --model grammar --oracle best-of-n --drafts 2 --hidden-share 0.5",
