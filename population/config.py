@@ -13,6 +13,7 @@ from arena.errors import UsageFault
 from arena.games import GAMES
 from arena.games import game as game_named
 from arena.values import MOST_COMMON, SELECTING, common
+from oracle.context import filter_in_words
 from oracle.grammar.starts import STARTS
 from oracle.impala.training import Training
 from oracle.models.options import Asking
@@ -317,7 +318,8 @@ class RunConfig:
             "Refinements (M)": str(oracle.refinements),
             "Drafts (N)": str(oracle.drafts),
             "Opponents as": oracle.opponents,
-            "Opponents shown": oracle.shown,
+            # Runs without an edition may have begun when nothing was filled.
+            "Opponents shown": filter_in_words(oracle.shown) if self.edition else oracle.shown,
             "Asked with": str(oracle.asking) or "the model's defaults",
             **oracle.pace(),
             "Trained with": str(oracle.training),

@@ -191,6 +191,10 @@ def _say(out: Console, session: Session, facts: RunFacts, written: Sequence[Path
     record = facts.record
     out.print(f"[bold]{record.name}[/]  {plain(record.config.variant)}, seed {record.config.seed}")
     out.print(f"{record.state.value} {plain(record.note)}".strip())
+    told = record.config.described()
+    for title in ("Grammar", "Prompts", "Opponents shown"):
+        if title in told:
+            out.print(f"{title.lower()}: {plain(told[title])}", highlight=False)
     table = Table(
         "k", "u [95 %]", "tried", "rejected", "tokens", "sigma's AggScore [95 %]", box=None
     )

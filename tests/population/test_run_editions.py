@@ -116,6 +116,17 @@ def test_going_on_keeps_what_a_run_began_with(tmp_path: Path) -> None:
     assert "seed is 1 there, 2 here" in str(refused.value) and "edition" not in str(refused.value)
 
 
+def test_a_run_tells_how_top_k_is_filled(tmp_path: Path) -> None:
+    runs = Runs(tmp_path)
+    config = runs.start("r", BY_MODEL).config
+    assert config.oracle.shown == "top-k:5" and config.variant == BY_MODEL.variant
+    assert config.described()["Opponents shown"] == "top-k:5, filled with the newest"
+    # It may have begun when nothing was filled.
+    assert BY_MODEL.described()["Opponents shown"] == "top-k:5"
+    whole = replace(config, oracle=replace(config.oracle, shown="min-support:0.1"))
+    assert whole.described()["Opponents shown"] == "min-support:0.1"
+
+
 def csro(home: Path, *words: str) -> Result:
     return CliRunner().invoke(main, [*words, "--home", str(home)])
 
@@ -139,6 +150,7 @@ def test_a_resumed_run_says_what_goes_on_with_it(home: Path) -> None:
     told = json.loads(csro(home, "report", "r", "--json", "--html", str(home / "r.html")).stdout)
     assert told["edition"] == "grammar 0ld" and told["configuration"]["Grammar"] == "0ld"
     assert "<td>Grammar</td><td>0ld</td>" in (home / "r.html").read_text(encoding="utf-8")
+    assert "grammar: 0ld" in csro(home, "report", "r").stdout
     table = json.loads(csro(home, "table", "rrps", "--json").stdout)
     assert [(one["edition"], one["not_measured"]) for one in table["ours"]] == [
         ("grammar 0ld", ["r"])
