@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from arena.analysis.estimates import Estimate, over_programs
-from population.comparison import title_of
+from population.comparison import End, end_of, title_of
 from population.config import RunConfig
 from population.records import RunRecord
 from population.scores import ERRS, Scores
@@ -25,14 +25,19 @@ def points_of(scored: Scored, metric: str) -> Points:
 
 
 def variants(records: Iterable[RunRecord]) -> dict[str, tuple[RunRecord, ...]]:
-    """Runs that differ only in their seed, by a title; the same seed twice counts once."""
-    groups: dict[RunConfig, dict[int, RunRecord]] = {}
-    for record in records:
-        groups.setdefault(record.config.pool, {})[record.config.seed] = record
+    """Runs that differ only in their seed, by a title.
+
+    The same seed twice counts once, unless both are finished and ended otherwise.
+    """
+    groups: dict[RunConfig, dict[int, dict[End, RunRecord]]] = {}
+    for record in sorted(records, key=lambda one: one.final is None):
+        of_seed = groups.setdefault(record.config.pool, {}).setdefault(record.config.seed, {})
+        if record.final is not None or not of_seed:
+            of_seed[end_of(record)] = record
     found = {}
     for config, by_seed in groups.items():
         title = f"{title_of(config)}, K {config.iterations}"
-        found[title] = tuple(by_seed[seed] for seed in sorted(by_seed))
+        found[title] = tuple(one for seed in sorted(by_seed) for one in by_seed[seed].values())
     return found
 
 

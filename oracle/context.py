@@ -139,6 +139,11 @@ _DEFAULTS = {"top-k": "5", "min-support": "0.05"}
 _FORMS = "all, top-k:K such as top-k:5, or min-support:P such as min-support:0.05"
 
 
+def filter_in_words(text: str) -> str:
+    """A filter as it is written, with whom it shows where the support has fewer members."""
+    return f"{text}, filled with the newest" if parse_filter(text).top_k else text
+
+
 def parse_filter(text: str) -> Filter:
     """Reads "all", "top-k:5" or "min-support:0.05"; "top-k" and "min-support" mean just these.
 

@@ -10,8 +10,12 @@ import numpy as np
 from arena.analysis.estimates import Estimate
 from arena.games import game as game_named
 from population.config import RunConfig, measuring_for
+from population.edition import told_apart
 from population.records import RunRecord
 from population.scores import Measured, Scores, over_seeds
+
+End = frozenset[tuple[str, float]]
+"""Digest and weight of each member of a meta-strategy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +24,7 @@ class OurRow:
 
     Attributes:
       variant: what they have in common.
+      edition: of the grammar or the prompts that wrote their programs; "" where none is recorded.
       iterations: K.
       seeds: of the runs that were measured, sorted.
       runs: names of all finished runs, measured or not.
@@ -33,6 +38,7 @@ class OurRow:
     """
 
     variant: str
+    edition: str
     iterations: int
     seeds: tuple[int, ...]
     runs: tuple[str, ...]
@@ -59,23 +65,24 @@ def our_rows(runs: Iterable[tuple[RunRecord, Measured]]) -> tuple[OurRow, ...]:
 
 
 def _row(group: Sequence[tuple[RunRecord, Measured]]) -> OurRow:
-    config = group[0][0].config
-    scored: dict[int, tuple[Scores, Measured]] = {}
+    config = group[0][0].config.pool  # without what does nothing
+    scored: dict[tuple[int, End], tuple[Scores, Measured]] = {}
     waiting = []
     for record, known in group:
         scores = known.of(record.final.weights) if record.final else None
         if scores is None:
             waiting.append(record.name)
         else:
-            # The same seed twice is the same run twice: it counts once.
-            scored[record.config.seed] = (scores, known)
+            # The same seed and end twice is the same run twice: it counts once.
+            scored[record.config.seed, end_of(record)] = (scores, known)
     found = [scores for scores, _ in scored.values()]
     singles = [best_single(known) for _, known in scored.values()]
     ours = over_seeds(found, game_named(config.game)) if found else None
     return OurRow(
         variant=f"CSRO {title_of(config)}",
+        edition=config.edition,
         iterations=config.iterations,
-        seeds=tuple(sorted(scored)),
+        seeds=tuple(sorted(seed for seed, _ in scored)),
         runs=tuple(record.name for record, _ in group),
         waiting=tuple(waiting),
         pop_return=ours.pop_return if ours else None,
@@ -85,6 +92,11 @@ def _row(group: Sequence[tuple[RunRecord, Measured]]) -> OurRow:
         best_single=max((one[1].agg_score.value for one in singles if one), default=None),
         matches=ours.matches if ours else 0,
     )
+
+
+def end_of(record: RunRecord) -> End:
+    """What a run came to, to be compared with another's; nothing while it is not finished."""
+    return frozenset(record.final.weights.items() if record.final else ())
 
 
 def best_single(known: Measured) -> tuple[str, Scores] | None:
@@ -116,4 +128,4 @@ def title_of(config: RunConfig) -> str:
         extras.append(f"{config.matches.hidden} matches with each hidden one")
     if replace(config.matches, hidden=counts.hidden) != counts:
         extras.append(f"{config.matches.payoff}/{config.matches.evaluation} matches")
-    return "; ".join([config.variant, *extras])
+    return "; ".join(filter(None, [config.variant, told_apart(config), *extras]))

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
-from shlex import quote
 from typing import Any
 
 from arena.analysis.meta_strategy import DEFAULT_SOLVER, SOLVERS
@@ -14,12 +13,15 @@ from arena.errors import UsageFault
 from arena.games import GAMES
 from arena.games import game as game_named
 from arena.values import MOST_COMMON, SELECTING, common
+from oracle.context import filter_in_words
 from oracle.grammar.starts import STARTS
-from oracle.impala.training import Training, usual_training
+from oracle.impala.training import Training
 from oracle.models.options import Asking
 from population.seeds import seed_of
 
 ORACLES = ("zero-shot", "best-of-n", "linear", "alpha-evolve")
+ONE_BY_ONE = ("zero-shot", "linear")
+"""Oracles that need an answer before they ask again: of them no two calls are under way at once."""
 TRAINER = "impala"
 """The oracle whose answers are networks that it trains, instead of programs."""
 NETWORK = "network"
@@ -28,6 +30,12 @@ CUSTOM = "custom"
 """In the place of the model: the oracle is its author's own, and its name is its identity."""
 First = Callable[[str, str], int]
 """From the digests of a candidate and of an opponent to the repetition that they begin with."""
+_PACE = {
+    "timeout_seconds": "Time-out of a call",
+    "parallel": "Calls at once",
+    "context_tokens": "Server's context",
+}
+"""Fields of `Asking` that may change while a run goes on -> their titles."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,47}")
 _HEX = re.compile(r"[0-9a-f]{6,32}")
 
@@ -41,7 +49,8 @@ class OracleChoice:
       model: what writes the programs, such as "grammar", "grammar:plain" or
         "gemini:gemini-3.8-flash"; `NETWORK`; `CUSTOM`.
       opponents: what of the opponents is shown: "none", "code" or "description".
-      shown: which opponents are shown: "all", "top-k:5" or "min-support:0.05".
+      shown: which opponents are shown: "all", "top-k:5" or "min-support:0.05"; "all" where none
+        is, whatever was asked for: it does nothing there, and must not make another run.
       refinements: M, the most refinements of one candidate (linear); for alpha-evolve, the
         number of generations.
       drafts: N, candidates of best-of-n.
@@ -66,6 +75,8 @@ class OracleChoice:
             raise UsageFault(f"the oracle {TRAINER} trains a {NETWORK}, and no other oracle does")
         _at_least(0, refinements=self.refinements)
         _at_least(1, drafts=self.drafts)
+        if self.opponents == "none":
+            object.__setattr__(self, "shown", "all")  # as the paper's rows without input have it
 
     @property
     def custom(self) -> bool:
@@ -82,6 +93,25 @@ class OracleChoice:
         """Whether a language model that we know of writes the programs."""
         return self.model not in STARTS and not self.custom and not self.trains
 
+    @property
+    def writes_one(self) -> bool:
+        """Whether the grammar writes a single program for a task, so that no score chooses one.
+
+        A model that does so is told in its prompt how it would be scored.
+        """
+        single = self.name == "zero-shot" or (self.name == "best-of-n" and self.drafts == 1)
+        return single and self.model in STARTS
+
+    def pace(self) -> dict[str, str]:
+        """At which pace a model is asked, by titles; without what does nothing for this oracle."""
+        recorded = [one.startswith("recorded:") for one in self.model.split(",")]
+        if not self.writes_with_a_model or all(recorded):
+            return {}  # no server is asked
+        told = {_PACE[name]: value for name, value in self.asking.pace().items()}
+        if any(recorded) or self.name in ONE_BY_ONE:
+            del told[_PACE["parallel"]]
+        return told
+
     def idle_options(self) -> tuple[str, ...]:
         """Names of the fields that do nothing for this oracle."""
         idle = [] if self.name == "best-of-n" and not self.custom else ["drafts"]
@@ -91,6 +121,8 @@ class OracleChoice:
             idle.append("training")
         if not self.writes_with_a_model:
             idle += ["opponents", "shown", "asking"]
+        elif self.opponents == "none":
+            idle.append("shown")
         return tuple(idle)
 
 
@@ -167,6 +199,8 @@ class RunConfig:
       hidden_share: of the score by which candidates are chosen that comes from opponents which
         nobody who writes programs is shown (`population.hidden`); 0 for none of that.
       credulous: whether credulous players are among these.  In runs of before there were none.
+      edition: of the grammar or the prompts that write its programs (`population.edition`); noted
+        when a run begins.  Runs of before have "", as have those that neither writes for.
     """
 
     game: str
@@ -181,6 +215,7 @@ class RunConfig:
     frugal: bool = True
     hidden_share: float = 0.0
     credulous: bool = True
+    edition: str = ""
 
     def __post_init__(self) -> None:
         if self.solver not in SOLVERS:
@@ -203,6 +238,8 @@ class RunConfig:
         document = asdict(self)
         if self.oracle.training is None:
             del document["oracle"]["training"]  # as runs of before have it
+        if not self.edition:
+            del document["edition"]  # likewise
         return document
 
     @classmethod
@@ -228,6 +265,11 @@ class RunConfig:
             credulous=credulous,
             **fields,
         )
+
+    @property
+    def told(self) -> RunConfig:
+        """Without the edition, which nobody tells a run: it goes on whatever writes now."""
+        return replace(self, edition="")
 
     @property
     def vouched(self) -> bool:
@@ -261,7 +303,8 @@ class RunConfig:
             rounds[TRAINER] = f"{oracle.training.steps:,} decisions"
         parts = [oracle.name, rounds.get(oracle.name, ""), oracle.model]
         if oracle.writes_with_a_model:
-            parts += [oracle.opponents, oracle.shown, str(oracle.asking)]
+            shown = "" if "shown" in oracle.idle_options() else oracle.shown
+            parts += [oracle.opponents, shown, str(oracle.asking)]
         return ", ".join(filter(None, parts))
 
     def described(self) -> dict[str, str]:
@@ -271,11 +314,14 @@ class RunConfig:
             "Game": self.game,
             "Oracle": oracle.name,
             "Model": "the author's own" if oracle.custom else oracle.model,
+            **self._written_by(),
             "Refinements (M)": str(oracle.refinements),
             "Drafts (N)": str(oracle.drafts),
             "Opponents as": oracle.opponents,
-            "Opponents shown": oracle.shown,
+            # Runs without an edition may have begun when nothing was filled.
+            "Opponents shown": filter_in_words(oracle.shown) if self.edition else oracle.shown,
             "Asked with": str(oracle.asking) or "the model's defaults",
+            **oracle.pace(),
             "Trained with": str(oracle.training),
             "Iterations (K)": str(self.iterations),
             "Seed": str(self.seed),
@@ -302,7 +348,16 @@ class RunConfig:
         }
         left_out = {title for name in idle for title in names[name]}
         left_out |= set() if _deals(self.game) else {"Candidates' cards"}
+        left_out |= {"Hidden opponents' share"} if oracle.writes_one else set()
         return {title: value for title, value in told.items() if title not in left_out}
+
+    def _written_by(self) -> dict[str, str]:
+        """Which edition of what wrote the programs; nothing where none of ours does."""
+        oracle = self.oracle
+        if oracle.custom or oracle.trains:
+            return {}
+        kind = "Prompts" if oracle.writes_with_a_model else "Grammar"
+        return {kind: self.edition.partition(" ")[2] or "not recorded"}
 
     @property
     def pool(self) -> RunConfig:
@@ -312,71 +367,15 @@ class RunConfig:
         """
         oracle, usual = self.oracle, OracleChoice()
         idle = oracle.idle_options()
-        return replace(
+        alike = replace(
             self,
             seed=0,
             oracle=replace(oracle, **{name: getattr(usual, name) for name in idle}),
         )
-
-
-def command_of(config: RunConfig) -> str:
-    """What starts a run like that; "" where no command does.
-
-    Prices, limits and the pace at which a model is asked change no run and are left out.
-    """
-    oracle = config.oracle
-    usual = measuring_for(config.game, hidden_share=config.hidden_share)
-    of_now = config.afresh and config.common_cards and config.frugal and config.credulous
-    if oracle.custom or not of_now or config.matches.hidden != usual.hidden:
-        return ""  # its author's own script; a program of before
-    options = _training_told(config) if oracle.training else _writing_told(config)
-    if options is None:
-        return ""
-    options |= {"--iterations": config.iterations, "--seed": config.seed}
-    rare = (
-        ("--meta-solver", config.solver, DEFAULT_SOLVER),
-        ("--initial", config.initial, ""),
-        ("--payoff-matches", config.matches.payoff, usual.payoff),
-        ("--evaluation-matches", config.matches.evaluation, usual.evaluation),
-        ("--hidden-share", config.hidden_share, 0.0),
-    )
-    options |= {name: value for name, value, default in rare if value != default}
-    said = [f"{name} {quote(str(one))}" for name, one in options.items() if one is not None]
-    return " ".join(["csro run", *said])
-
-
-def _writing_told(config: RunConfig) -> dict[str, object]:
-    """Options of a run whose oracle writes programs."""
-    oracle = config.oracle
-    asking, idle = oracle.asking, oracle.idle_options()
-    options: dict[str, object] = {"--game": config.game, "--model": oracle.model}
-    options["--oracle"] = oracle.name
-    told: dict[str, dict[str, object]] = {
-        "opponents": {"--opponents": oracle.opponents},
-        "shown": {"--filter": oracle.shown},
-        "refinements": {"--refinements": oracle.refinements},
-        "drafts": {"--drafts": oracle.drafts},
-        "asking": {
-            "--temperature": asking.temperature,
-            "--max-output-tokens": asking.max_output_tokens,
-            "--thinking": asking.thinking,
-        },
-    }
-    for name, words in told.items():
-        if name not in idle:
-            options.update(words)
-    return options
-
-
-def _training_told(config: RunConfig) -> dict[str, object] | None:
-    """Options of a run whose oracle trains networks; None where no option tells its settings."""
-    training, game = config.oracle.training, game_named(config.game)
-    assert training is not None
-    steps, checkpoints, device = training.steps, training.checkpoints, training.device
-    if usual_training(game, steps=steps, checkpoints=checkpoints, device=device) != training:
-        return None
-    options = {"--steps": steps, "--checkpoints": checkpoints, "--device": device}
-    return {"--game": config.game, "--oracle": TRAINER, **options}
+        if not oracle.writes_one:
+            return alike
+        matches = replace(self.matches, hidden=Measuring().hidden)
+        return replace(alike, hidden_share=0.0, credulous=True, matches=matches)
 
 
 def check_run_name(name: str) -> str:

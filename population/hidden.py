@@ -23,7 +23,7 @@ from arena.games.protocol import Game
 from arena.kinds.tabular import payload_of
 from arena.submission import Rejection, prepare
 from oracle.attempts import rng_of
-from oracle.context import parse_filter
+from oracle.context import OpponentInput, parse_filter, parse_input
 from oracle.grammar.genome import GRAMMARS, write_source
 from oracle.values import Opponent, Task
 from population.archive import Behaviour, behaviour, elites
@@ -85,8 +85,10 @@ def with_hidden(
 
 def _older(task: Task, config: RunConfig, rng: random.Random) -> list[Opponent]:
     """Members without weight that no prompt shows; any of them where there is no prompt."""
-    shown = parse_filter(config.oracle.shown).apply(task.opponents, task.others)
-    prompted = config.oracle.writes_with_a_model
+    oracle = config.oracle
+    shown = parse_filter(oracle.shown).apply(task.opponents, task.others)
+    none = parse_input(oracle.opponents) is OpponentInput.NONE  # prompts show nobody then
+    prompted = oracle.writes_with_a_model and not none
     told = {one.opponent.digest for one in shown} if prompted else set()
     rest = [one for one in task.others if one.digest not in told]
     return rng.sample(rest, min(OLDER, len(rest)))

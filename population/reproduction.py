@@ -19,8 +19,10 @@ from arena.rejection import Rejection
 from arena.seam import AnyArena
 from arena.submission import prepare
 from oracle.alpha_evolve import Evolution
-from population.comparison import title_of
-from population.config import OracleChoice, RunConfig, command_of, measuring_for
+from population.commands import command_of
+from population.comparison import End, end_of, title_of
+from population.config import OracleChoice, RunConfig, measuring_for
+from population.edition import told_apart
 from population.matches import Matches
 from population.members import AUTHOR
 from population.paper import PaperRow, methods, variants
@@ -190,7 +192,7 @@ def variant_rows(
     rows = []
     for config, group in by_variant(filling).items():
         asking = str(config.oracle.asking)
-        by = f"{config.oracle.model}, {asking}" if asking else config.oracle.model
+        by = ", ".join(filter(None, (config.oracle.model, asking, told_apart(config))))
         ours = over_seeds([scores for _, scores in group], game)
         rows.append(Row(published.method, published, ours, f"by {by}, {_seeds(group)}"))
     if rows:
@@ -211,12 +213,12 @@ def by_variant(
     answered otherwise, and then there are two of a seed.
     """
     groups: dict[RunConfig, list[tuple[int, Scores]]] = {}
-    counted: set[tuple[RunConfig, frozenset[tuple[str, float]]]] = set()
+    counted: set[tuple[RunConfig, End]] = set()
     for record, known in sorted(runs, key=lambda one: (one[0].config.seed, one[0].name)):
         scores = known.of(record.final.weights) if record.final else None
         if record.final is None or scores is None:
             continue
-        same = (record.config, frozenset(record.final.weights.items()))
+        same = (record.config, end_of(record))
         if same not in counted:
             counted.add(same)
             groups.setdefault(record.config.pool, []).append((record.config.seed, scores))
@@ -230,13 +232,14 @@ def _seeds(group: Sequence[tuple[int, Scores]]) -> str:
 def fills(config: RunConfig, method: str) -> bool:
     """Whether a run is one of a row of the paper: as we would run it, but for seed and model.
 
-    How the model is asked (temperature, thinking) is the row's own, as the paper does not say.
+    How the model is asked (temperature, thinking) is the row's own, as the paper does not say; by
+    which edition of our prompts, the row's line says.
     """
     wanted = choice_of(method, config.oracle.model)
     if wanted is None or not config.oracle.writes_with_a_model:
         return False
     asked = replace(wanted, asking=config.oracle.asking)
-    return config.pool == run_of(game_named(config.game), asked, 0).pool
+    return config.pool.told == run_of(game_named(config.game), asked, 0).pool
 
 
 def own_rows(game: Game, runs: Iterable[tuple[RunRecord, Measured]]) -> list[Row]:

@@ -24,6 +24,7 @@ from sqlmodel import Session, col, select
 
 from oracle.values import Against, Attempt, Failure, Rejected, Score
 from population.config import RunConfig, check_run_name
+from population.edition import dated
 from population.errors import RunBusy, RunExists, RunsUnusable, UnknownRun
 from population.records import Effort, Iteration, RunRecord, RunState, Sigma
 from population.schema import VERSION, AttemptRow, IterationRow, RunRow, prepare
@@ -132,7 +133,7 @@ class Runs:
             row = session.get(RunRow, name)
             if row is not None:
                 record = _record(row)
-                if record.config != config:
+                if record.config.told != config.told:
                     raise RunExists(
                         f"there is a run {name!r} with another configuration "
                         f"({_difference(record.config, config)}): choose another name, or go on "
@@ -142,7 +143,7 @@ class Runs:
             row = RunRow(
                 name=name,
                 game=config.game,
-                config=config.to_document(),
+                config=dated(config).to_document(),
                 state=RunState.UNFINISHED.value,
                 note="",
                 created=datetime.now(UTC),
@@ -335,11 +336,11 @@ def _record(row: RunRow) -> RunRecord:
 
 def _difference(stored: RunConfig, told: RunConfig) -> str:
     """What is told otherwise than it is stored, for people."""
-    before, now = _flat(stored.to_document()), _flat(told.to_document())
+    before, now = _flat(stored.told.to_document()), _flat(told.told.to_document())
     return "; ".join(
-        f"{key} is {before[key]!r} there, {now[key]!r} here"
+        f"{key} is {before[key]!r} there, {now.get(key)!r} here"
         for key in before
-        if before[key] != now[key]
+        if before[key] != now.get(key)
     )
 
 

@@ -22,7 +22,8 @@ from dashboards.tiles import tiles
 from dashboards.views import attempts, calls
 from oracle.grammar.starts import STARTS
 from population import u_intervals
-from population.config import NETWORK, command_of
+from population.commands import command_of
+from population.config import NETWORK
 from population.figures import over_iterations, sigma_area
 from population.paper import reference_lines
 from population.records import RunRecord

@@ -57,6 +57,15 @@ class Asking:
             if value is not None and value < 1:
                 raise UsageFault(f"{name} is {value}; it must be at least 1")
 
+    def pace(self) -> dict[str, str]:
+        """The values that may change while a run goes on, in words, by their fields."""
+        context = self.context_tokens
+        return {
+            "timeout_seconds": f"{self.timeout_seconds:g} s",
+            "parallel": str(self.parallel),
+            "context_tokens": "found out" if context is None else f"{context:,} tokens",
+        }
+
     def __str__(self) -> str:
         """What was chosen of the values that make a run another one; "" for nothing."""
         chosen = {

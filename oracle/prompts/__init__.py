@@ -76,3 +76,8 @@ def digest() -> str:
     for name in NAMES:
         hashed.update(f"{name}\x1f{text_of(name)}\x1e".encode())
     return hashed.hexdigest()
+
+
+def edition() -> str:
+    """Version and digest of the templates in a few characters, for a run to be told apart by."""
+    return f"{VERSION}-{digest()[:12]}"

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from click.core import ParameterSource
 
 from arena.errors import UsageFault
 from oracle.models.options import THINKING, Asking
-
-if TYPE_CHECKING:
-    from population.config import OracleChoice
+from population.config import ONE_BY_ONE, OracleChoice
 
 _PACE = (
     click.option(
@@ -55,8 +53,6 @@ _PACE_NAMES = ("timeout_seconds", "parallel", "context_tokens")
 _WORD_NAMES = ("temperature", "max_output_tokens", "thinking")
 SPENDING = ("max_cost", "max_calls", "max_tokens", "price")
 """Parameters of the options that limit what a run spends."""
-_ONE_BY_ONE = ("zero-shot", "linear")
-"""Oracles that need an answer before they ask again: of them no two calls are under way at once."""
 
 
 def gathered(
@@ -93,6 +89,11 @@ def asking_options(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(asking=Asking(**words, **pace), **kwargs)
 
     return run
+
+
+def given_pace(asking: Asking) -> dict[str, Any]:
+    """Those of the values that may change while a run goes on which the command was given."""
+    return {name: getattr(asking, name) for name in _PACE_NAMES if name in _given()}
 
 
 def refuse_others(*wanted: str) -> None:
@@ -135,7 +136,10 @@ def refuse_idle(
     """
     first = _idle_for_oracle(oracle)
     why, second = _idle_for_model(oracle)
-    by_oracle, by_model = _among(first), _among(second - first - {*shaping})
+    second -= first | {*shaping}
+    by_oracle, by_model = _among(first), _among(second)
+    unshown = _among({"shown"} - first - second) if oracle.opponents == "none" else []
+    unchosen = _among({"hidden_share"} - {*shaping}) if oracle.writes_one else []
     reasons = []
     if by_oracle:
         told = _nothing(by_oracle)
@@ -144,6 +148,11 @@ def refuse_idle(
     if by_model:
         other = ", or choose another with --model" if chosen else ""
         reasons.append(f"{why}, so {_nothing(by_model)}{other}")
+    if unshown:
+        reasons.append(f"with --opponents none no prompt shows an opponent, so {_nothing(unshown)}")
+    if unchosen:
+        one = f"{oracle.model} writes one program a task with the oracle {oracle.name}"
+        reasons.append(f"{one}, so there is nothing to choose and {_nothing(unchosen)}")
     if reasons:
         raise UsageFault("; ".join(reasons))
 
@@ -153,7 +162,7 @@ def _idle_for_oracle(oracle: OracleChoice) -> set[str]:
     idle = {*oracle.idle_options()}
     if oracle.trains:
         return idle | {*_WORD_NAMES, *_PACE_NAMES, *SPENDING}
-    one_by_one = {"parallel"} if oracle.name in _ONE_BY_ONE else set()
+    one_by_one = {"parallel"} if oracle.name in ONE_BY_ONE else set()
     return (idle & {"drafts", "refinements"}) | one_by_one
 
 

@@ -29,6 +29,7 @@ from population.agents import agent_rows, is_agents
 from population.cli.reading import evaluate_runs
 from population.cli.working import go_on, name_for, ready
 from population.config import OracleChoice, RunConfig
+from population.edition import told_apart
 from population.matches import Matches
 from population.members import built_in_initial
 from population.network_rows import METHOD, network_rows
@@ -191,10 +192,15 @@ def _finished(
 def _known(runs: Runs, config: RunConfig) -> RunRecord | None:
     """The run of that configuration, a finished one first, wherever it was left; None: never begun.
 
-    Several have one where `csro run` was given names.
+    Several have one where `csro run` was given names.  One that an earlier grammar or earlier
+    prompts began will do, as nothing is paid for twice: tables tell whose it is.
     """
-    same = [one for one in runs.all(config.game) if one.config == config]
-    return min(same, key=lambda one: one.state is not RunState.FINISHED, default=None)
+    same = [one for one in runs.all(config.game) if one.config.told == config.told]
+
+    def rank(one: RunRecord) -> tuple[bool, bool]:
+        return one.state is not RunState.FINISHED, bool(told_apart(one.config))
+
+    return min(same, key=rank, default=None)
 
 
 def _unfinished(folder: Path, wanted: Sequence[RunConfig]) -> list[RunConfig]:
@@ -215,7 +221,7 @@ def _elsewhere(runs: Runs, wanted: Sequence[RunConfig], record: RunRecord) -> Sp
     others = [
         journal_of(runs, one.name).spent()
         for one in runs.all(record.config.game)
-        if one.config in wanted and one.name != record.name
+        if one.config.told in wanted and one.name != record.name
     ]
     spent = sum(others, NOTHING)
     if spent.calls:

@@ -57,6 +57,7 @@ def summary_of(record: RunRecord, done: int) -> dict[str, Any]:
         "run": record.name,
         "game": record.config.game,
         "variant": record.config.variant,
+        "edition": record.config.edition or None,
         "seed": record.config.seed,
         "iterations": record.config.iterations,
         "done": done,

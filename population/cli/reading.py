@@ -143,6 +143,7 @@ def _told(facts: RunFacts) -> dict[str, Any]:
     total = facts.usage.total
     return {
         **summary_of(facts.record, len(facts.steps)),
+        "configuration": facts.record.config.described(),
         "ref": facts.mixture or None,
         "sigma": {labels[d]: w for d, w in facts.sigma.support.items()} if facts.sigma else {},
         "population": facts.measured.population,
@@ -190,6 +191,10 @@ def _say(out: Console, session: Session, facts: RunFacts, written: Sequence[Path
     record = facts.record
     out.print(f"[bold]{record.name}[/]  {plain(record.config.variant)}, seed {record.config.seed}")
     out.print(f"{record.state.value} {plain(record.note)}".strip())
+    told = record.config.described()
+    for title in ("Grammar", "Prompts", "Opponents shown"):
+        if title in told:
+            out.print(f"{title.lower()}: {plain(told[title])}", highlight=False)
     table = Table(
         "k", "u [95 %]", "tried", "rejected", "tokens", "sigma's AggScore [95 %]", box=None
     )
@@ -279,6 +284,7 @@ def _published(row: paper.PaperRow) -> dict[str, Any]:
 def _own(row: OurRow) -> dict[str, Any]:
     return {
         "variant": row.variant,
+        "edition": row.edition or None,
         "iterations": row.iterations,
         "seeds": list(row.seeds),
         "pop_return": _estimate(row.pop_return),

@@ -14,7 +14,13 @@ from arena.cli.session import Session, game_option, notice, optional_game, sessi
 from arena.cli.walls import sandbox_options
 from arena.cli.workers import workers_options
 from arena.errors import UsageFault
-from population.cli.asking import asking_options, pace_options, refuse_idle, refuse_others
+from population.cli.asking import (
+    asking_options,
+    given_pace,
+    pace_options,
+    refuse_idle,
+    refuse_others,
+)
 from population.cli.keeping import runs_of
 from population.cli.learning import CHOICES, chosen, training_options
 from population.config import OracleChoice, RunConfig, measuring_for
@@ -107,6 +113,19 @@ def oracle_options(function: Callable[..., Any], usual: str = "linear") -> Calla
     return run
 
 
+def hidden_share_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds --hidden-share."""
+    option = click.option(
+        "--hidden-share",
+        default=0.0,
+        show_default=True,
+        type=click.FloatRange(0, 1, max_open=True),
+        metavar="SHARE",
+        help="Of the score that chooses candidates: against opponents that are not shown.",
+    )
+    return option(function)
+
+
 def spending_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Adds --max-cost, --max-calls and --max-tokens as one `spending` argument."""
 
@@ -164,14 +183,7 @@ def spending_options(function: Callable[..., Any]) -> Callable[..., Any]:
     type=click.IntRange(4),
     help="Matches of a candidate against the meta-strategy [default: by game].",
 )
-@click.option(
-    "--hidden-share",
-    default=0.0,
-    show_default=True,
-    type=click.FloatRange(0, 1, max_open=True),
-    metavar="SHARE",
-    help="Of the score that chooses candidates: against opponents that are not shown.",
-)
+@hidden_share_option
 @workers_options
 @click.option("--dry-run", is_flag=True, help="Print the first prompt and stop.")
 @spending_options
@@ -199,8 +211,8 @@ def run(
     The same options give the same run.  Interrupt it, or kill it: `csro resume RUN` goes on.
     """
     from population.cli.prompts import show_first
-    from population.cli.working import name_for, ready, work
-    from population.limits import keep
+    from population.cli.working import at_pace, name_for, ready, work
+    from population.limits import keep, keep_pace
     from population.members import named_initial
     from population.oracles import check_writer
     from population.records import RunState
@@ -226,6 +238,10 @@ def run(
             record = runs.start(name, config)
         except RunExists as error:
             raise RunExists(f"{error}: {session.typed(f'csro resume {name}')}") from None
+        if record.state is not RunState.FINISHED:  # it may have been left at another pace
+            pace = given_pace(oracle.asking)
+            keep_pace(runs, name, pace)
+            record = at_pace(record, pace)
         work(session, runs, record, arena, keep(runs, name, spending))
 
 
@@ -246,11 +262,11 @@ def resume(
 ) -> None:
     """Goes on with RUN from wherever it was left; a finished run is only told again.
 
-    The limits and the price of before hold, where no others are given.
+    The limits, the price and the pace of before hold, where no others are given.
     """
     from population.cli.telling import answer, told_again
     from population.cli.working import at_pace, ready, work
-    from population.limits import keep, kept
+    from population.limits import keep, keep_pace, kept
     from population.records import RunState
 
     with session.arena(wall, workers) as arena:
@@ -265,6 +281,7 @@ def resume(
             if holding != spending:
                 notice(f"limits and price that hold: {holding}")
             ready(arena, record.config.oracle, holding)
+            keep_pace(runs, run_name, pace)
             work(session, runs, record, arena, keep(runs, run_name, holding))
 
 
@@ -274,6 +291,7 @@ def resume(
 @click.option(
     "--initial", default="", metavar="REF", type=REF, help="First policy [default: a plain one]."
 )
+@hidden_share_option
 @click.option("--run", "run_name", metavar="RUN", help="Show what this run has asked instead.")
 @click.option("--call", "key", metavar="KEY", help="Of the run: one call, such as k03/a02, or k03.")
 @session_options
@@ -282,6 +300,7 @@ def prompt(
     game: Game | None,
     oracle: OracleChoice,
     initial: str,
+    hidden_share: float,
     run_name: str | None,
     key: str | None,
 ) -> None:
@@ -298,8 +317,9 @@ def prompt(
         raise UsageFault("--call names a call of a run: give --run RUN too")
     if game is not None:
         # What a model would be shown is printed though the grammar writes, so these do something.
-        refuse_idle(oracle, shaping=("opponents", "shown"))
-        show_first(session, RunConfig(game.name, oracle, initial=initial))
+        refuse_idle(oracle, shaping=("opponents", "shown", "hidden_share"))
+        config = RunConfig(game.name, oracle, initial=initial, hidden_share=hidden_share)
+        show_first(session, config)
         return
     refuse_others("run_name", "key")
     if key is None:

@@ -16,11 +16,12 @@ from population.cli.progress import bars
 from population.cli.telling import answer
 from population.config import OracleChoice, RunConfig
 from population.csro import Result
+from population.edition import told_apart
 from population.launch import carry_out
 from population.logbook import at_work
 from population.matches import Matches
 from population.oracles import Spending, check_model, workshop
-from population.records import RunRecord
+from population.records import RunRecord, RunState
 from population.runs import Runs
 
 
@@ -60,6 +61,15 @@ def work(session: Session, runs: Runs, record: RunRecord, arena: Arena, spending
     answer(session, record, result, walls)
 
 
+def _say_what_wrote(record: RunRecord) -> None:
+    """Says where a run goes on with another grammar or other prompts than it began with."""
+    words = told_apart(record.config)
+    if words and record.state is RunState.FINISHED:
+        notice(f"{record.name} is {words}; for one of now choose another name with --name")
+    elif words:
+        notice(f"{record.name} began as one {words}, and stays so; those of now go on with it")
+
+
 def go_on(
     runs: Runs, record: RunRecord, arena: Arena, spending: Spending, elsewhere: Spent = NOTHING
 ) -> tuple[Result, Mapping[str, int]]:
@@ -67,6 +77,7 @@ def go_on(
 
     What others spent `elsewhere` counts against the same limits.
     """
+    _say_what_wrote(record)
     with at_work(runs, record.name), bars(record) as watcher:
         config = record.config
         matches = Matches(arena, game_named(config.game), config.vouched, watcher.plays)

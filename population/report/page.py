@@ -38,6 +38,7 @@ def page(facts: RunFacts) -> str:
         name=facts.record.name,
         unit=f"{facts.game.unit} per match",
         tiles=_tiles(facts).items(),
+        configuration=list(facts.record.config.described().items()),
         population=facts.measured.population,
         matches=f"{facts.scores.matches:,}" if facts.scores else "",
         results=_results(facts),

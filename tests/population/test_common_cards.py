@@ -11,8 +11,9 @@ from arena.errors import UsageFault
 from arena.values import COMMON, SELECTING
 from oracle.early_stop import difference
 from oracle.values import Failure, Opponent, Score, Task
+from population.commands import command_of
 from population.comparison import title_of
-from population.config import Measuring, RunConfig, command_of
+from population.config import Measuring, RunConfig
 from population.evaluator import Evaluator, Lineage
 from population.matches import Matches
 

@@ -15,6 +15,7 @@ from oracle.models.options import Asking
 from oracle.values import Rejected
 from population.cli import main
 from population.config import OracleChoice, RunConfig
+from population.limits import keep_pace
 from population.oracles import journal_of
 from population.records import RunState
 from population.runs import Runs
@@ -119,10 +120,57 @@ def test_a_run_goes_on_at_another_pace(server: LLMServer, home: Path) -> None:
     done = csro(home, "resume", "asked", "--price", "0/0", "--timeout", "1", "--workers", "1")
     assert done.exit_code == 0, done.stderr
     assert len(server.asked) == 3  # refused, given up on after a second, answered
-    assert Runs(home).get("asked").config.oracle.asking.timeout_seconds == 600.0
+    kept = Runs(home).get("asked").config
+    assert kept.oracle.asking.timeout_seconds == 1.0
+    assert kept.described()["Time-out of a call"] == "1 s"
     # The same command with another pace names the same run.
     again = run(home, *words, "--timeout", "5")
     assert again.exit_code == 0, again.stderr
+
+
+def test_the_same_command_goes_on_at_the_pace_that_it_names(server: LLMServer, home: Path) -> None:
+    words = (*OPENAI, "--oracle", "best-of-n", "--drafts", "1")
+    server.then(Step(status=401), Step(status=401))
+    assert run(home, *words, "--context", "90000", "--parallel", "2").exit_code == 1
+    assert csro(home, "resume", "asked", "--parallel", "3", "--workers", "1").exit_code == 1
+    assert Runs(home).get("asked").config.oracle.asking.parallel == 3
+    done = run(home, *words, "--timeout", "5")
+    assert done.exit_code == 0, done.stderr
+    told = Runs(home).get("asked").config.described()
+    pace = ("Time-out of a call", "Calls at once", "Server's context")
+    assert [told[title] for title in pace] == ["5 s", "3", "90,000 tokens"]
+
+
+def test_a_pace_is_kept_where_the_record_had_none(tmp_path: Path) -> None:
+    runs = Runs(tmp_path)
+    document = RunConfig("rrps", OracleChoice("best-of-n", "gemini:x")).to_document()
+    del document["oracle"]["asking"]
+    runs.start("r", RunConfig.from_document(document))
+    with runs.engine.begin() as file:
+        file.exec_driver_sql("update run set config = ?", (json.dumps(document),))
+    before = runs.get("r").config
+    keep_pace(runs, "r", {})
+    keep_pace(runs, "r", {"parallel": 9})
+    after = runs.get("r").config
+    assert after == before and after.oracle.asking.parallel == 9
+    assert after.oracle.asking.timeout_seconds == 600.0
+
+
+@pytest.mark.parametrize(
+    ("oracle", "model", "shown"),
+    [
+        ("best-of-n", "gemini:x", {"Time-out of a call", "Calls at once", "Server's context"}),
+        ("linear", "gemini:x", {"Time-out of a call", "Server's context"}),
+        ("best-of-n", "gemini:x,recorded:y", {"Time-out of a call", "Server's context"}),
+        ("best-of-n", "recorded:y", set()),
+        ("best-of-n", "grammar", set()),
+    ],
+)
+def test_a_pace_is_told_where_it_does_something(oracle: str, model: str, shown: set[str]) -> None:
+    told = RunConfig("rrps", OracleChoice(oracle, model)).described()
+    pace = {"Time-out of a call", "Calls at once", "Server's context"}
+    assert pace & told.keys() == shown
+    assert told.get("Server's context", "found out") == "found out"
 
 
 def test_records_of_before_have_the_usual_values() -> None:
@@ -172,6 +220,15 @@ def test_a_start_that_is_not_the_paper_s_is_not_shown(home: Path) -> None:
     assert "A program to start from" not in shown["zero-shot"]
     assert "A program to start from" in shown["linear"]
     assert "one and the same program" in shown["zero-shot"]
+
+
+@pytest.mark.parametrize("oracle", ["zero-shot", "linear"])
+def test_the_share_that_shapes_a_prompt_can_be_told(home: Path, oracle: str) -> None:
+    words = ("--game", "rrps", "--model", "gemini:x", "--oracle", oracle, "--json")
+    told = ("--hidden-share", "0.35")
+    plain, shared = (answered(csro(home, "prompt", *words, *more)) for more in ((), told))
+    assert "35%" in shared["prompt"] and "35%" not in plain["prompt"]
+    assert shared["prompt"] == answered(csro(home, "run", *words, *told, "--dry-run"))["prompt"]
 
 
 def prompts_of(server: LLMServer) -> list[str]:
@@ -248,6 +305,7 @@ def test_a_run_without_a_model_tells_what_one_would_be_asked(home: Path) -> None
         (("--game", "rrps", "--call", "k01"), "give --run RUN too"),
         (("--run", "nobody"), "there is no run 'nobody'"),
         (("--run", "asked", "--filter", "all"), "--filter would do nothing"),
+        (("--run", "asked", "--hidden-share", "0.5"), "--hidden-share would do nothing"),
         (("--run", "asked", "--call", "k09/a00"), "no model call 'k09/a00'"),
     ],
 )

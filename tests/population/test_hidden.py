@@ -27,8 +27,9 @@ from oracle.values import Failure, Rejected, Score
 from oracle.writer import WriterOptions, preview
 from population.archive import behaviour, elites
 from population.cli import main
+from population.commands import command_of
 from population.comparison import title_of
-from population.config import Measuring, RunConfig, command_of, measuring_for
+from population.config import Measuring, RunConfig, measuring_for
 from population.evaluator import Evaluator, Lineage
 from population.hidden import STRANGERS, with_hidden
 from population.launch import carry_out

@@ -94,6 +94,29 @@ def test_the_grammar_costs_nothing_and_is_shown_nothing(command: str, option: st
     assert not model or (command, option) == ("exploit", "--filter")
 
 
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_filter_is_chosen_where_no_opponent_is_shown(command: str) -> None:
+    words = (*COMMANDS[command], "--oracle", "best-of-n", "--model", "gemini")
+    said = refused(csro(*words, "--opponents", "none", "--filter", "all"))
+    assert "with --opponents none no prompt shows an opponent, so --filter would do" in said
+    assert not refused(csro(*words, "--opponents", "none"))
+
+
+def test_a_prompt_for_nobody_shows_no_opponent_either() -> None:
+    words = ("--model", "grammar", "--opponents", "none", "--filter", "top-k:2")
+    said = refused(csro(*COMMANDS["prompt"], *words))
+    assert "no prompt shows an opponent" in said and "asks no model" not in said
+
+
+@pytest.mark.parametrize("command", ["run", "dry run"])
+@pytest.mark.parametrize("words", ["zero-shot", "best-of-n --drafts 1"])
+def test_nothing_is_chosen_where_the_grammar_writes_one_program(command: str, words: str) -> None:
+    told = (*COMMANDS[command], "--model", "grammar", "--oracle", *words.split())
+    said = refused(csro(*told, "--hidden-share", "0.5"))
+    assert "nothing to choose and --hidden-share would do nothing: leave it out" in said
+    assert not refused(csro(*told))
+
+
 def test_what_is_idle_for_two_reasons_is_refused_for_both() -> None:
     words = "--oracle best-of-n --model grammar --refinements 7 --filter min-support:0.3"
     said = refused(csro(*COMMANDS["exploit"], *words.split(), "--opponents", "description"))
@@ -108,10 +131,14 @@ def test_what_is_idle_for_two_reasons_is_refused_for_both() -> None:
         "run --game rrps --model gemini --oracle best-of-n --drafts 3 --parallel 5 --context 9000",
         "run --game rrps --model openai:x --oracle alpha-evolve --parallel 5 --price 1/2",
         "run --game rrps --model grammar --oracle linear --refinements 3 --seed 4",
-        "run --game rrps --model recorded:x --opponents none --filter all --max-calls 3",
+        "run --game rrps --model recorded:x --opponents none --max-calls 3",
         "run --game rrps --model gemini,recorded:x --timeout 5 --price 1/2",
         "exploit house/rockbot --game rrps --model gemini --refinements 3 --opponents none",
-        "prompt --game rrps --model grammar --opponents none --filter all",
+        "prompt --game rrps --model grammar --opponents none",
+        "prompt --game rrps --model grammar --oracle zero-shot --hidden-share 0.5",
+        "run --game rrps --model gemini --oracle zero-shot --hidden-share 0.5 --filter all",
+        "run --game rrps --model grammar --oracle linear --refinements 0 --hidden-share 0.5",
+        "run --game rrps --model grammar --oracle best-of-n --drafts 2 --hidden-share 0.5",
         "prompt --game rrps --refinements 3 --timeout 5",
     ],
 )

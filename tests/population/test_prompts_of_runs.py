@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ast
 import inspect
+import random
 from dataclasses import replace
 from typing import get_type_hints
+
+import pytest
 
 from arena import Arena, game
 from oracle.context import Filter, OpponentInput
@@ -13,7 +16,7 @@ from oracle.drafts import Draft
 from oracle.values import Failure, Opponent
 from oracle.writer import WriterOptions, preview
 from population import hidden
-from population.config import RunConfig
+from population.config import OracleChoice, RunConfig
 from population.evaluator import Evaluator, Lineage
 from population.exploit import task_against
 from population.matches import Matches
@@ -56,6 +59,22 @@ def test_the_prompt_names_every_kind_of_hidden_opponents() -> None:
         assert f"- {told}" in text
     others = hidden.OLDER + hidden.TRIED + len(hidden.SHIFTS) + hidden.STRANGERS
     assert ("often more than all others together" in text) == (others < hidden.CREDULOUS)
+
+
+@pytest.mark.parametrize(
+    ("opponents", "held_back"), [("code", set()), ("description", set()), ("none", {"p2", "p3"})]
+)
+def test_older_members_are_hidden_unless_a_prompt_shows_them(
+    opponents: str, held_back: set[str]
+) -> None:
+    task = a_task(0.6, 0.4)
+    others = tuple(Opponent(name, name, f"# {name}", 0.0) for name in ("p2", "p3"))
+    task = replace(task, others=others)
+    config = RunConfig("rrps", OracleChoice("linear", "gemini:x", opponents), hidden_share=0.5)
+    older = hidden._older(task, config, random.Random(1))
+    assert {one.digest for one in older} == held_back
+    filtered = replace(config, oracle=OracleChoice("linear", "gemini:x", "code", "all"))
+    assert {one.digest for one in hidden._older(task, filtered, random.Random(1))} == {"p2", "p3"}
 
 
 def test_a_member_that_is_written_again_is_called_as_the_prompt_calls_it(arena: Arena) -> None:

@@ -19,14 +19,15 @@ from oracle.models.options import Asking
 from oracle.models.protocol import Reply, Request
 from population.cli import main
 from population.cli.running import run
+from population.commands import command_of
 from population.config import (
     CUSTOM,
     Measuring,
     OracleChoice,
     RunConfig,
-    command_of,
     measuring_for,
 )
+from population.edition import dated
 from population.oracles import journal_of
 from population.reproduction import choice_of, run_of
 from population.runs import Runs
@@ -209,7 +210,7 @@ def test_the_command_of_a_run_starts_the_same_run(
     assert words[0] == "csro"
     stopped = CliRunner().invoke(main, [*words[1:], *nothing])
     assert "the limit of 0 calls is reached" in stopped.stderr
-    assert Runs(home).get("r").config == wanted
+    assert Runs(home).get("r").config == dated(wanted)
 
 
 def test_the_command_of_a_training_says_the_same_oracle() -> None:

@@ -20,7 +20,9 @@ from arena.house.population import default_population
 from oracle.context import parse_filter, parse_input
 from oracle.models.options import Asking
 from population.cli import main
-from population.config import Measuring, OracleChoice, RunConfig, command_of
+from population.commands import command_of
+from population.config import Measuring, OracleChoice, RunConfig
+from population.edition import dated
 from population.paper import against, methods, variants
 from population.report import reproduction as drawn
 from population.reproduction import (
@@ -55,7 +57,7 @@ def finished(config: RunConfig, agg: float, name: str = "r", digest: str = "d") 
 def as_published(method: str, model: str = "gemini:x", seed: int = 0) -> RunConfig:
     choice = choice_of(method, model)
     assert choice is not None
-    return run_of(RRPS, choice, seed)
+    return dated(run_of(RRPS, choice, seed))  # as it is stored
 
 
 @pytest.mark.parametrize("name", sorted(GAMES))
