@@ -8,7 +8,7 @@ the grammar), and two chains of as many programs that grow by the same moves and
 in size to what joined the run in that step, in the other the first draft.  After so many steps the
 program that joined the run last and the chains' meet the 43 bots, who take part in nothing else,
 and so does the run's meta-strategy in the end.  Homes are kept in FOLDER, so an interrupted
-benchmark goes on, and more seeds can be added.
+benchmark goes on, and more seeds can be added.  `--no-runs` makes the chains of first drafts alone.
 
 Prints PopReturn and predictors of each, means with 95 % intervals over seeds (Student's t), and
 what the runs have more than the chains (Welch's interval).
@@ -65,6 +65,26 @@ def reached(arena: Arena, ref: str, matches: int) -> float:
     return found.value
 
 
+def entered(arena: Arena, kind: str, seed: int, step: int, chain: Sequence[str]) -> PolicyVersion:
+    """The program of a chain's step, as a policy of the home."""
+    name = f"control/{kind.replace(' ', '-')}-s{seed}-k{step}"
+    found = arena.submit(chain[step - 1], GAME, name)
+    assert isinstance(found, Enrolled), found
+    return found.version
+
+
+def first_drafts(home: Path, seed: int, steps: Sequence[int], matches: int, wall: str) -> Reached:
+    """PopReturn after each step of a chain of first drafts."""
+    found, chain = Reached(), grown(100 + seed, max(steps), 1, first)
+    with Arena(home, sandbox=wall, seed_key=bytes.fromhex(KEY)) as arena:
+        for step in steps:
+            version = entered(arena, FIRST, seed, step, chain)
+            value = found[FIRST, step] = reached(arena, version.ref, matches)
+            told_size = f"{size(version.payload)} predictors"
+            print(f"seed {seed}, step {step}: {FIRST} {value:.1f} ({told_size})", flush=True)
+    return found
+
+
 def measured(
     home: Path, seed: int, steps: Sequence[int], drafts: int, matches: int, wall: str
 ) -> Reached:
@@ -84,10 +104,7 @@ def measured(
         for step in steps:
             programs = {RUN: joined[step - 1]}
             for kind, chain in chains.items():
-                name = f"control/{kind.replace(' ', '-')}-s{seed}-k{step}"
-                entered = arena.submit(chain[step - 1], GAME, name)
-                assert isinstance(entered, Enrolled), entered
-                programs[kind] = entered.version
+                programs[kind] = entered(arena, kind, seed, step, chain)
             each = []
             for kind, version in programs.items():
                 value = found[kind, step] = reached(arena, version.ref, matches)
@@ -109,7 +126,7 @@ def summary(found: Sequence[Reached]) -> None:
     for kind, step in found[0]:
         values = [one[kind, step] for one in found]
         more = ""
-        if kind in (AS_LARGE, FIRST) and len(found) > 1:
+        if kind in (AS_LARGE, FIRST) and (RUN, step) in found[0] and len(found) > 1:
             runs = [one[RUN, step] for one in found]
             low, high = ttest_ind(runs, values, equal_var=False).confidence_interval(0.95)
             gap = float(np.mean(runs) - np.mean(values))
@@ -125,12 +142,16 @@ def main() -> None:
     parser.add_argument("--drafts", type=int, default=8)
     parser.add_argument("--hidden-share", type=float, default=0.9)
     parser.add_argument("--matches", type=int, default=4, help="with each bot")
+    parser.add_argument("--runs", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--sandbox", default="auto")
     options = parser.parse_args()
     found = []
     for seed in options.seeds:
         home = options.folder / f"seed{seed}"
         share, wall = options.hidden_share, options.sandbox
+        if not options.runs:
+            found.append(first_drafts(home, seed, options.steps, options.matches, wall))
+            continue
         run(home, seed, max(options.steps), options.drafts, share, wall)
         told_of = measured(home, seed, options.steps, options.drafts, options.matches, wall)
         found.append(told_of)
