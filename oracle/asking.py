@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from oracle.attempts import digest_in
+from oracle.end import End
 from oracle.insight import insight_of
 from oracle.values import (
     Attempt,
@@ -42,11 +43,13 @@ class Answer:
       source: the program that it offers; "" where it found none.
       score: of that program; None where there is none.
       attempts: everything that it tried, in order.
+      end: why it tried no more; None where it does not say.
     """
 
     source: str
     score: Score | None
     attempts: tuple[Attempt, ...]
+    end: End | None = None
 
 
 class Account:
@@ -105,9 +108,10 @@ def ask(oracle: AnyOracle, task: Task, evaluate: Evaluate) -> Answer:
     try:
         found = respond(task, account)
     except OracleExhausted as empty_handed:
-        return Answer("", None, empty_handed.attempts or account.attempts(""))
+        tried = empty_handed.attempts or account.attempts("")
+        return Answer("", None, tried, empty_handed.end)
     if isinstance(found, Response):
-        return Answer(found.best.source, found.best.score, found.attempts)
+        return Answer(found.best.source, found.best.score, found.attempts, found.end)
     if not isinstance(found, str):
         raise TypeError(
             f"{identity(oracle)} answered with {type(found).__name__}; an oracle returns the "

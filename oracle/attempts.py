@@ -16,6 +16,7 @@ from arena.cancellation import wanted_until
 from arena.source_check import normalised_digest
 from arena.submission import KIND, Source, as_source
 from oracle.drafts import Draft, Writer
+from oracle.end import End
 from oracle.insight import Insight, Told, Tried, insight_of
 from oracle.models.errors import BudgetSpent
 from oracle.values import (
@@ -158,9 +159,15 @@ class Attempts:
 
     def ceiling(self, group: int = 0) -> Ceiling | None:
         """The most that can be had, as far as whoever scores can tell by a group's programs."""
+        return self._ceiling(self._groups.get(group, []))
+
+    def most(self) -> Ceiling | None:
+        """The same by all programs that were scored."""
+        return self._ceiling([self._outcomes[number] for number in sorted(self._outcomes)])
+
+    def _ceiling(self, known: Sequence[Outcome]) -> Ceiling | None:
         if self._insight is None:
             return None
-        known = self._groups.get(group, [])
         return self._insight.ceiling(
             [(one.source, one.score) for one in known if one.score is not None]
         )
@@ -249,8 +256,12 @@ class Attempts:
         """Notes that a draft became (one of) the best."""
         self._kept.add(outcome.number)
 
-    def response(self, best: Outcome | None) -> Response:
+    def response(self, best: Outcome | None, end: End) -> Response:
         """The answer to the task.
+
+        Args:
+          best: of what was tried; None for none.
+          end: why nothing more is tried.
 
         Raises:
           OracleExhausted: there is no best.
@@ -262,11 +273,12 @@ class Attempts:
                 f"{self.task.key}: none of {len(self._outcomes)} drafts by {self._writer.name} "
                 f"could be scored ({', '.join(reasons)})",
                 self.attempts,
+                end,
             )
         candidate = Candidate(
             best.source, best.digest, best.score, self._parents[best.number], best.draft.call
         )
-        return Response(candidate, self.attempts)
+        return Response(candidate, self.attempts, end)
 
     @property
     def attempts(self) -> tuple[Attempt, ...]:

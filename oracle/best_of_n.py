@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from oracle.attempts import Attempts, best_of, revision
 from oracle.drafts import Draft, Writer
 from oracle.early_stop import EarlyStop, played_out
+from oracle.end import End, Ended
 from oracle.values import Evaluate, Response, Task
 
 
@@ -57,4 +58,4 @@ class BestOfN:
                 revision(f"a{first + place:02}", None, failed, attempts)
                 for place, failed in enumerate(outcomes)
             ]
-        return attempts.response(best)
+        return attempts.response(best, End((Ended.MADE,), attempts.most()))

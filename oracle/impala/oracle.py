@@ -14,6 +14,7 @@ import torch
 
 from arena.kinds.neural import KIND, architecture_of
 from arena.tally import Progress, silent
+from oracle.end import End, Ended
 from oracle.impala.environments import Episodes
 from oracle.impala.learner import Diverged, Learner
 from oracle.impala.net import fresh, payload
@@ -191,10 +192,13 @@ def _diverged(number: int, learner: Learner, error: Diverged) -> Attempt:
 
 def _response(found: list[tuple[str, Attempt]]) -> Response:
     attempts = tuple(attempt for _, attempt in found)
+    failure = attempts[-1].failure
+    diverged = failure is not None and failure.kind is Rejected.DIVERGED
+    end = End((Ended.DIVERGED if diverged else Ended.MADE,))
     scored = [(a.score.u, source, a) for source, a in found if a.score is not None]
     if not scored:
-        raise OracleExhausted("no checkpoint of the training could be scored", attempts)
+        raise OracleExhausted("no checkpoint of the training could be scored", attempts, end)
     _, source, attempt = max(scored, key=lambda one: one[0])
     assert attempt.score is not None
     best = Candidate(source, attempt.digest, attempt.score, parent="", call="")
-    return Response(best, attempts)
+    return Response(best, attempts, end)

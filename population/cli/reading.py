@@ -164,6 +164,7 @@ def _told(facts: RunFacts) -> dict[str, Any]:
                 "tokens": step.spent.tokens,
                 "cost_usd": step.spent.cost,
                 "seconds": step.iteration.effort.seconds,
+                "ended": step.iteration.end.document() if step.iteration.end else None,
                 "scores": _scores(step.scores),
             }
             for step in facts.steps
@@ -190,9 +191,8 @@ def _say(out: Console, session: Session, facts: RunFacts, written: Sequence[Path
     record = facts.record
     out.print(f"[bold]{record.name}[/]  {plain(record.config.variant)}, seed {record.config.seed}")
     out.print(f"{record.state.value} {plain(record.note)}".strip())
-    table = Table(
-        "k", "u [95 %]", "tried", "rejected", "tokens", "sigma's AggScore [95 %]", box=None
-    )
+    head = ("k", "u [95 %]", "tried", "rejected", "tokens", "sigma's AggScore [95 %]")
+    table = Table(*head, "the search ended", box=None)
     for step in facts.steps:
         one = step.iteration
         table.add_row(
@@ -202,6 +202,7 @@ def _say(out: Console, session: Session, facts: RunFacts, written: Sequence[Path
             ", ".join(f"{n} {kind}" for kind, n in step.rejected.items()),
             f"{step.spent.tokens:,}",
             marked(estimated(step.scores.agg_score if step.scores else None)),
+            str(one.end or ""),
         )
     out.print(table)
     if facts.scores is None:
