@@ -98,7 +98,7 @@ class AlphaEvolve:
         sea = Sea(self._settled(task, evaluate), self.evolution)
         waves: dict[int, Wave] = {}
         try:
-            while not sea.over:
+            while not sea.over and not attempts.closed():
                 for number in sea.waiting(waves):
                     sea.migrate(number)
                     attempts.tell_of(sea.islands[number].programs, group=number)
@@ -108,7 +108,7 @@ class AlphaEvolve:
                         drafts = self._drafts(task, sea.islands[number], sea)
                         waves[number] = attempts.begun(drafts, group=number)
                 if waves:
-                    number = _first(waves, sea)
+                    number = _first(waves, sea, in_order=attempts.in_order)
                     with waves.pop(number) as wave:
                         self._play(task, evaluate, sea, wave, number, attempts)
         except BaseException as error:  # Ctrl-C too
@@ -304,9 +304,14 @@ class Sea:
         return age > 0 and age % self._evolution.migrate_every == 0
 
 
-def _first(waves: Mapping[int, Wave], sea: Sea) -> int:
-    """Of the islands whose drafts are all written, the youngest; waits until there is one."""
+def _first(waves: Mapping[int, Wave], sea: Sea, *, in_order: bool) -> int:
+    """Of the islands whose drafts are all written, the youngest; waits until there is one.
+
+    In order: the youngest of all, whether its drafts are written or not.
+    """
     order = sorted(waves, key=lambda number: (sea.ages[number], number))
+    if in_order:
+        return order[0]
     found = first_written([waves[number] for number in order])
     return next(number for number in order if waves[number] is found)
 

@@ -19,6 +19,7 @@ from oracle.drafts import Draft, Writer
 from oracle.end import End
 from oracle.insight import Insight, Told, Tried, insight_of
 from oracle.models.errors import BudgetSpent
+from oracle.rations import ration_of
 from oracle.values import (
     Attempt,
     Candidate,
@@ -141,7 +142,7 @@ class Attempts:
         self._slots = threading.Semaphore(workers)
         self._stopped, self._ended = threading.Event(), threading.Event()
         self._errors: list[BaseException] = []
-        self._insight = insight_of(evaluate)
+        self._insight, self._ration = insight_of(evaluate), ration_of(evaluate)
         self._outcomes: dict[int, Outcome] = {}
         self._parents: dict[int, str] = {}
         self._kept: set[int] = set()
@@ -150,6 +151,15 @@ class Attempts:
         self._seen: dict[int, dict[str, str]] = {}
         self._keys: dict[int, dict[str, str]] = {}
         self._groups: dict[int, list[Outcome]] = {}
+
+    @property
+    def in_order(self) -> bool:
+        """Whether programs are scored in an order of their own, whichever is written first."""
+        return self._ration is not None
+
+    def closed(self) -> bool:
+        """Whether no other program can be scored, as all matches were played that may be."""
+        return self._ration is not None and self._ration.closed()
 
     @property
     def scored(self) -> tuple[Outcome, ...]:
@@ -239,7 +249,7 @@ class Attempts:
             written += arrived
             judged += verdicts
             fresh = [one.source for one, no in zip(arrived, verdicts, strict=True) if no is None]
-            if fresh and len(written) < len(wave.drafts):
+            if fresh and len(written) < len(wave.drafts) and not self.in_order:
                 self._evaluate(fresh, effort=self._first_look)
         sources = [one.source for one, no in zip(written, judged, strict=True) if no is None]
         results = iter((measure or self._evaluate)(sources) if sources else ())

@@ -46,7 +46,9 @@ class BestOfN:
         first_look = self.early_stop.first_look if self.early_stop else 1.0
         attempts = Attempts(task, self.writer, evaluate, self.workers, first_look)
         wave = [Draft(f"a{number:02}") for number in range(self.drafts)]
-        for _ in range(self.waves):
+        for number in range(self.waves):
+            if number and attempts.closed():
+                break
             measure = self.early_stop.measure(task, evaluate) if self.early_stop else None
             outcomes = attempts.run(wave, measure)
             best = best_of(played_out(outcomes) if self.early_stop else outcomes)

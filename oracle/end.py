@@ -25,6 +25,8 @@ class Ended(enum.StrEnum):
     """What came of it could not be told from the best before it any more."""
     REACHED = "reached"
     """A program returned the most that can be had, within its error."""
+    BUDGET = "budget"
+    """More matches than it may have played would have been needed."""
     DIVERGED = "diverged"
     """The training of a network came to numbers that are not finite."""
 
@@ -34,6 +36,7 @@ _WORDS = {
     Ended.BEATS: "a program does not lose",
     Ended.NOISE: "only noise was left",
     Ended.REACHED: "the most was reached",
+    Ended.BUDGET: "its matches were used up",
     Ended.DIVERGED: "the training diverged",
 }
 

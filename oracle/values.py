@@ -35,6 +35,8 @@ class Rejected(enum.StrEnum):
     """The same program was scored before."""
     FAULTY = "faulty"
     """It forfeits in the trial match."""
+    UNPLAYED = "unplayed"
+    """The search may not have so many more matches played."""
     DIVERGED = "diverged"
     """The training of a network came to numbers that are not finite."""
 

@@ -41,5 +41,7 @@ class ZeroShot:
                 found = outcome
                 attempts.keep(outcome)
                 break
+            if number < self.tries and attempts.closed():
+                break
             draft = revision(f"a{number:02}", None, outcome, attempts)
         return attempts.response(found, End((Ended.MADE,), attempts.most()))

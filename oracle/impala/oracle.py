@@ -20,6 +20,7 @@ from oracle.impala.learner import Diverged, Learner
 from oracle.impala.net import fresh, payload
 from oracle.impala.opponents import crew_of
 from oracle.impala.training import Training
+from oracle.rations import ration_of
 from oracle.values import (
     Attempt,
     Candidate,
@@ -76,8 +77,10 @@ class Impala:
         learner, episodes = self._learner(task)
         curve = _Curve(episodes)
         found: list[tuple[str, Attempt]] = []
-        best = -math.inf
+        best, ration = -math.inf, ration_of(evaluate)
         for number in range(self._training.checkpoints):
+            if ration is not None and number and ration.closed():
+                break
             try:
                 self._train(learner, curve, number)
             except Diverged as error:
