@@ -10,6 +10,7 @@ import numpy as np
 from arena.analysis.estimates import Estimate
 from arena.games import game as game_named
 from population.config import RunConfig, measuring_for
+from population.newcomers import Newcomers, newcomers
 from population.records import RunRecord
 from population.scores import Measured, Scores, over_seeds
 
@@ -30,6 +31,7 @@ class OurRow:
       best: the largest AggScore over the seeds.
       best_single: the AggScore of the best single member over the seeds.
       matches: that each run's figures rest on, per bot; the smallest of the runs.
+      first: what the runs' first newcomers reach alone; None where none was measured.
     """
 
     variant: str
@@ -43,6 +45,7 @@ class OurRow:
     best: float | None
     best_single: float | None
     matches: int
+    first: Newcomers | None = None
 
 
 def our_rows(runs: Iterable[tuple[RunRecord, Measured]]) -> tuple[OurRow, ...]:
@@ -61,6 +64,7 @@ def our_rows(runs: Iterable[tuple[RunRecord, Measured]]) -> tuple[OurRow, ...]:
 def _row(group: Sequence[tuple[RunRecord, Measured]]) -> OurRow:
     config = group[0][0].config
     scored: dict[int, tuple[Scores, Measured]] = {}
+    counted: dict[int, tuple[RunRecord, Measured]] = {}
     waiting = []
     for record, known in group:
         scores = known.of(record.final.weights) if record.final else None
@@ -69,6 +73,7 @@ def _row(group: Sequence[tuple[RunRecord, Measured]]) -> OurRow:
         else:
             # The same seed twice is the same run twice: it counts once.
             scored[record.config.seed] = (scores, known)
+            counted[record.config.seed] = (record, known)
     found = [scores for scores, _ in scored.values()]
     singles = [best_single(known) for _, known in scored.values()]
     ours = over_seeds(found, game_named(config.game)) if found else None
@@ -84,6 +89,7 @@ def _row(group: Sequence[tuple[RunRecord, Measured]]) -> OurRow:
         best=max((one.agg_score.value for one in found), default=None),
         best_single=max((one[1].agg_score.value for one in singles if one), default=None),
         matches=ours.matches if ours else 0,
+        first=newcomers(counted.values(), game_named(config.game)),
     )
 
 

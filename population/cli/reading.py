@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from arena.games.protocol import Game
     from arena.local import Arena
     from population.comparison import OurRow
+    from population.newcomers import Newcomers
     from population.records import RunRecord
     from population.report.facts import RunFacts
     from population.runs import Runs
@@ -74,7 +75,8 @@ def evaluate_runs(
     """
     from population.comparison import best_single
     from population.matches import Matches
-    from population.report.facts import first_newcomer, members_of, sigmas_of
+    from population.newcomers import first_newcomer
+    from population.report.facts import members_of, sigmas_of
     from population.scores import measure, measured, to_measure
 
     notice(f"sandbox: {arena.wall}")
@@ -289,6 +291,21 @@ def _own(row: OurRow) -> dict[str, Any]:
         "best_single": row.best_single,
         "matches_per_cell": row.matches,
         "not_measured": list(row.waiting),
+        "first_newcomer": _first(row.first),
+    }
+
+
+def _first(first: Newcomers | None) -> dict[str, Any] | None:
+    """What the first newcomers of a row's runs reach alone."""
+    if first is None:
+        return None
+    return {
+        "programs": first.programs,
+        "runs": first.runs,
+        "pop_return": _estimate(first.ours.pop_return),
+        "pop_expl": _estimate(first.ours.pop_expl),
+        "agg_score": _estimate(first.ours.agg_score),
+        "matches_per_cell": first.ours.matches,
     }
 
 
@@ -306,6 +323,7 @@ def _print_table(
     from rich.table import Table
 
     from arena.printed import estimated, marked
+    from population.newcomers import TITLE
 
     table = Table("method", "PopReturn", "PopExpl", "AggScore", "best", "from", box=None)
     for row in published:
@@ -325,8 +343,17 @@ def _print_table(
             "" if own.best is None else f"{own.best:.1f}",
             f"here: K {own.iterations}, seeds {seeds or 'none measured'}",
         )
+        if own.first is not None:
+            alone = own.first.ours
+            figures = (alone.pop_return, alone.pop_expl, alone.agg_score)
+            table.add_row(
+                f"  {TITLE}", *(marked(estimated(one)) for one in figures), "", f"here: {own.first}"
+            )
     out.print(table)
-    out.print("here: 95 % intervals, over seeds where there are several; the paper's own ±")
+    out.print(
+        "here: 95 % intervals, over seeds (of newcomers: distinct programs) where there are "
+        "several; the paper's own ±"
+    )
     if not ours:
         advise(out, "no finished run here yet; start one", session.typed("csro run --game GAME"))
 

@@ -214,7 +214,12 @@ def test_table_shows_the_papers_rows_and_ours(measured: Arena) -> None:
     facts = gather(measured, Runs(measured.home.path), "s1")
     assert facts.scores is not None
     assert ours["agg_score"]["mean"] == pytest.approx(facts.scores.agg_score.value)
+    assert facts.first is not None
+    first, alone = ours["first_newcomer"], facts.first[1].agg_score
+    assert (first["programs"], first["runs"]) == (1, 1)
+    assert first["agg_score"] == {"mean": alone.value, "low": alone.low, "high": alone.high}
     code, out, _ = invoke(measured, "table", "rrps")
+    assert "its first newcomer" in out and "1 distinct program in 1 run" in " ".join(out.split())
     assert "122.1 ± 9.8" in out
     assert "best-of-n" in out
 
