@@ -34,6 +34,7 @@ from arena.games.parts import InformationStates
 from arena.kinds.tabular import pure, states_of
 from oracle.alpha_evolve import AlphaEvolve
 from oracle.attempts import Outcome
+from oracle.end import Ended
 from oracle.ending import Ending
 from oracle.models.protocol import Reply, Request
 from population.config import OracleChoice, RunConfig, measuring_for
@@ -72,9 +73,9 @@ class RepeatedLeducPokerBot:
 class OnlyNoise(Ending):
     """Ends where nothing but noise comes, whatever is known of the most."""
 
-    def over(self, best: Outcome | None, ceiling: Ceiling | None, quiet: int) -> bool:
+    def why(self, best: Outcome | None, ceiling: Ceiling | None, quiet: int) -> Ended | None:
         """See `Ending`."""
-        return Ending.over(self, best, None, quiet)
+        return Ending.why(self, best, None, quiet)
 
 
 WAYS: Mapping[str, Ending | None] = {

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from oracle.attempts import Attempts, Measure, Outcome, best_of, digest_in, rng_of
 from oracle.drafts import Draft, Writer
 from oracle.early_stop import EarlyStop, matches_of
+from oracle.end import End, Ended, joined
 from oracle.ending import Ending
 from oracle.insight import INCUMBENT
 from oracle.islands import Island, behaviour
@@ -97,17 +98,17 @@ class AlphaEvolve:
         sea = Sea(self._settled(task, evaluate), self.evolution)
         waves: dict[int, Wave] = {}
         try:
-            while not sea.over:
+            while not sea.over and not attempts.closed():
                 for number in sea.waiting(waves):
                     sea.migrate(number)
                     attempts.tell_of(sea.islands[number].programs, group=number)
-                    if self._ended(sea, number, attempts):
-                        sea.end(number)
+                    if (end := self._end(sea, number, attempts)) is not None:
+                        sea.end(number, end)
                     else:
                         drafts = self._drafts(task, sea.islands[number], sea)
                         waves[number] = attempts.begun(drafts, group=number)
                 if waves:
-                    number = _first(waves, sea)
+                    number = _first(waves, sea, in_order=attempts.in_order)
                     with waves.pop(number) as wave:
                         self._play(task, evaluate, sea, wave, number, attempts)
         except BaseException as error:  # Ctrl-C too
@@ -117,14 +118,16 @@ class AlphaEvolve:
             attempts.stop()
             for wave in waves.values():
                 wave.close()
-        return attempts.response(_answer(attempts.scored, evaluate))
+        best = _answer(attempts.scored, evaluate)
+        return attempts.response(best, joined(sea.ends, attempts.most()))
 
-    def _ended(self, sea: Sea, number: int, attempts: Attempts) -> bool:
-        """Whether an island asks for no more."""
+    def _end(self, sea: Sea, number: int, attempts: Attempts) -> End | None:
+        """Why an island asks for no more; None where it goes on."""
         if self.ending is None or sea.ages[number] == 0:
-            return False
-        best = sea.islands[number].best
-        return self.ending.over(best, attempts.ceiling(number), sea.quiet[number])
+            return None
+        ceiling = attempts.ceiling(number)
+        why = self.ending.why(sea.islands[number].best, ceiling, sea.quiet[number])
+        return None if why is None else End((why,), ceiling)
 
     def _play(
         self, task: Task, evaluate: Evaluate, sea: Sea, wave: Wave, number: int, attempts: Attempts
@@ -226,6 +229,7 @@ class Sea:
       islands: by number.
       ages: generations that each has had, or will not have any more.
       quiet: generations in a row that brought each nothing but noise.
+      ends: why each has no more generations, or will have none after its last.
     """
 
     def __init__(self, islands: Sequence[Island], evolution: Evolution) -> None:
@@ -238,6 +242,7 @@ class Sea:
         self.islands = list(islands)
         self.ages = [0] * len(islands)
         self.quiet = [0] * len(islands)
+        self.ends = [End((Ended.MADE,))] * len(islands)
         self._evolution = evolution
         self._bests: list[list[Outcome | None]] = [[] for _ in islands]
 
@@ -276,11 +281,12 @@ class Sea:
         age, islands, drafts = self.ages[number], len(self.islands), self._evolution.drafts
         return number if age == 0 else islands + ((age - 1) * islands + number) * drafts
 
-    def end(self, number: int) -> None:
+    def end(self, number: int, end: End) -> None:
         """An island will not have any more generations; its best still visits others.
 
         That may be a visitor, for whose sake it ends.
         """
+        self.ends[number] = end
         self.ages[number] = self._evolution.generations + 1
         self._bests[number].append(self.islands[number].best)
 
@@ -300,9 +306,14 @@ class Sea:
         return age > 0 and age % self._evolution.migrate_every == 0
 
 
-def _first(waves: Mapping[int, Wave], sea: Sea) -> int:
-    """Of the islands whose drafts are all written, the youngest; waits until there is one."""
+def _first(waves: Mapping[int, Wave], sea: Sea, *, in_order: bool) -> int:
+    """Of the islands whose drafts are all written, the youngest; waits until there is one.
+
+    In order: the youngest of all, whether its drafts are written or not.
+    """
     order = sorted(waves, key=lambda number: (sea.ages[number], number))
+    if in_order:
+        return order[0]
     found = first_written([waves[number] for number in order])
     return next(number for number in order if waves[number] is found)
 

@@ -15,7 +15,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from oracle.attempts import digest_in
+from oracle.end import End, Ended
 from oracle.insight import insight_of
+from oracle.rations import ration_of
 from oracle.values import (
     Attempt,
     Evaluate,
@@ -42,11 +44,13 @@ class Answer:
       source: the program that it offers; "" where it found none.
       score: of that program; None where there is none.
       attempts: everything that it tried, in order.
+      end: why it tried no more; None where it does not say.
     """
 
     source: str
     score: Score | None
     attempts: tuple[Attempt, ...]
+    end: End | None = None
 
 
 class Account:
@@ -54,6 +58,7 @@ class Account:
 
     Attributes:
       insight: what whoever plays can tell beside the scores; None for nothing.
+      ration: how many matches may be played; None for no limit.
 
     Raises:
       TypeError: a program is handed over by itself and not in a list.
@@ -62,7 +67,7 @@ class Account:
     def __init__(self, task: Task, evaluate: Evaluate) -> None:
         self._task = task
         self._evaluate = evaluate
-        self.insight = insight_of(evaluate)
+        self.insight, self.ration = insight_of(evaluate), ration_of(evaluate)
         self._results: dict[str, Score | Failure] = {}
 
     def __call__(
@@ -74,6 +79,12 @@ class Account:
         results = self._evaluate(sources, effort=effort)
         self._results.update(zip(sources, results, strict=True))
         return results
+
+    def end(self, told: End | None) -> End | None:
+        """Why an oracle tried no more: as it says, unless it was not let."""
+        if self.ration is None or not self.ration.exceeded:
+            return told
+        return End((Ended.BUDGET,), told.most if told else None)
 
     def attempts(self, kept: str) -> tuple[Attempt, ...]:
         """What was scored, each program once; one of them was kept."""
@@ -105,9 +116,11 @@ def ask(oracle: AnyOracle, task: Task, evaluate: Evaluate) -> Answer:
     try:
         found = respond(task, account)
     except OracleExhausted as empty_handed:
-        return Answer("", None, empty_handed.attempts or account.attempts(""))
+        tried = empty_handed.attempts or account.attempts("")
+        return Answer("", None, tried, account.end(empty_handed.end))
     if isinstance(found, Response):
-        return Answer(found.best.source, found.best.score, found.attempts)
+        end = account.end(found.end)
+        return Answer(found.best.source, found.best.score, found.attempts, end)
     if not isinstance(found, str):
         raise TypeError(
             f"{identity(oracle)} answered with {type(found).__name__}; an oracle returns the "
@@ -115,8 +128,8 @@ def ask(oracle: AnyOracle, task: Task, evaluate: Evaluate) -> Answer:
         )
     (score,) = account([found]) if found else (None,)
     if not isinstance(score, Score):
-        return Answer("", None, account.attempts(""))
-    return Answer(found, score, account.attempts(found))
+        return Answer("", None, account.attempts(""), account.end(None))
+    return Answer(found, score, account.attempts(found), account.end(None))
 
 
 def best_program(programs: Sequence[str], results: Sequence[Score | Failure]) -> str:

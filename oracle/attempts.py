@@ -16,8 +16,10 @@ from arena.cancellation import wanted_until
 from arena.source_check import normalised_digest
 from arena.submission import KIND, Source, as_source
 from oracle.drafts import Draft, Writer
+from oracle.end import End
 from oracle.insight import Insight, Told, Tried, insight_of
 from oracle.models.errors import BudgetSpent
+from oracle.rations import ration_of
 from oracle.values import (
     Attempt,
     Candidate,
@@ -140,7 +142,7 @@ class Attempts:
         self._slots = threading.Semaphore(workers)
         self._stopped, self._ended = threading.Event(), threading.Event()
         self._errors: list[BaseException] = []
-        self._insight = insight_of(evaluate)
+        self._insight, self._ration = insight_of(evaluate), ration_of(evaluate)
         self._outcomes: dict[int, Outcome] = {}
         self._parents: dict[int, str] = {}
         self._kept: set[int] = set()
@@ -152,6 +154,15 @@ class Attempts:
         self._groups: dict[int, list[Outcome]] = {}
 
     @property
+    def in_order(self) -> bool:
+        """Whether programs are scored in an order of their own, whichever is written first."""
+        return self._ration is not None
+
+    def closed(self) -> bool:
+        """Whether no other program can be scored, as all matches were played that may be."""
+        return self._ration is not None and self._ration.closed()
+
+    @property
     def scored(self) -> tuple[Outcome, ...]:
         """All scored drafts so far, best first."""
         found = [outcome for outcome in self._outcomes.values() if outcome.score is not None]
@@ -159,9 +170,15 @@ class Attempts:
 
     def ceiling(self, group: int = 0) -> Ceiling | None:
         """The most that can be had, as far as whoever scores can tell by a group's programs."""
+        return self._ceiling(self._groups.get(group, []))
+
+    def most(self) -> Ceiling | None:
+        """The same by all programs that were scored."""
+        return self._ceiling([self._outcomes[number] for number in sorted(self._outcomes)])
+
+    def _ceiling(self, known: Sequence[Outcome]) -> Ceiling | None:
         if self._insight is None:
             return None
-        known = self._groups.get(group, [])
         return self._insight.ceiling(
             [(one.source, one.score) for one in known if one.score is not None]
         )
@@ -237,7 +254,7 @@ class Attempts:
             written += arrived
             judged += verdicts
             fresh = [one.source for one, no in zip(arrived, verdicts, strict=True) if no is None]
-            if fresh and len(written) < len(wave.drafts):
+            if fresh and len(written) < len(wave.drafts) and not self.in_order:
                 self._evaluate(fresh, effort=self._first_look)
         named = self._written_as.setdefault(group, {})
         for draft in written:
@@ -257,8 +274,12 @@ class Attempts:
         """Notes that a draft became (one of) the best."""
         self._kept.add(outcome.number)
 
-    def response(self, best: Outcome | None) -> Response:
+    def response(self, best: Outcome | None, end: End) -> Response:
         """The answer to the task.
+
+        Args:
+          best: of what was tried; None for none.
+          end: why nothing more is tried.
 
         Raises:
           OracleExhausted: there is no best.
@@ -270,11 +291,12 @@ class Attempts:
                 f"{self.task.key}: none of {len(self._outcomes)} drafts by {self._writer.name} "
                 f"could be scored ({', '.join(reasons)})",
                 self.attempts,
+                end,
             )
         candidate = Candidate(
             best.source, best.digest, best.score, self._parents[best.number], best.draft.call
         )
-        return Response(candidate, self.attempts)
+        return Response(candidate, self.attempts, end)
 
     @property
     def attempts(self) -> tuple[Attempt, ...]:

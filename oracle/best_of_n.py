@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from oracle.attempts import Attempts, best_of, revision
 from oracle.drafts import Draft, Writer
 from oracle.early_stop import EarlyStop, played_out
+from oracle.end import End, Ended
 from oracle.values import Evaluate, Response, Task
 
 
@@ -45,7 +46,9 @@ class BestOfN:
         first_look = self.early_stop.first_look if self.early_stop else 1.0
         attempts = Attempts(task, self.writer, evaluate, self.workers, first_look)
         wave = [Draft(f"a{number:02}") for number in range(self.drafts)]
-        for _ in range(self.waves):
+        for number in range(self.waves):
+            if number and attempts.closed():
+                break
             measure = self.early_stop.measure(task, evaluate) if self.early_stop else None
             outcomes = attempts.run(wave, measure)
             best = best_of(played_out(outcomes) if self.early_stop else outcomes)
@@ -57,4 +60,4 @@ class BestOfN:
                 revision(f"a{first + place:02}", None, failed, attempts)
                 for place, failed in enumerate(outcomes)
             ]
-        return attempts.response(best)
+        return attempts.response(best, End((Ended.MADE,), attempts.most()))

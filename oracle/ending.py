@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from oracle.attempts import Outcome, best_of
 from oracle.early_stop import difference, played_out
+from oracle.end import Ended
 from oracle.values import Score, Task
 
 if TYPE_CHECKING:
@@ -55,7 +56,11 @@ class Ending:
         return not (apart.surely_negative(self.error_rate) or back.surely_negative(self.error_rate))
 
     def over(self, best: Outcome | None, ceiling: Ceiling | None, quiet: int) -> bool:
-        """Whether to ask no more.
+        """Whether to ask no more; see `why`."""
+        return self.why(best, ceiling, quiet) is not None
+
+    def why(self, best: Outcome | None, ceiling: Ceiling | None, quiet: int) -> Ended | None:
+        """Why to ask no more; None for going on.
 
         Args:
           best: so far, scored in full.
@@ -63,9 +68,9 @@ class Ending:
           quiet: generations in a row that brought nothing but noise, the last one included.
         """
         reached = best is not None and best.score is not None and _reached(best.score, ceiling)
-        if reached and ceiling is not None and ceiling.exact:
-            return True
-        return quiet >= (1 if reached else self.patience)
+        if reached and (quiet or (ceiling is not None and ceiling.exact)):
+            return Ended.REACHED
+        return Ended.NOISE if quiet >= self.patience else None
 
 
 def _reached(score: Score, ceiling: Ceiling | None) -> bool:

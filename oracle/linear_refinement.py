@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from oracle.attempts import Attempts, Measure, Outcome, best_of, renamed, revision
 from oracle.drafts import Draft, Writer
 from oracle.early_stop import EarlyStop, played_out
+from oracle.end import End, Ended
 from oracle.ending import Ending
 from oracle.values import Evaluate, Response, Task
 
@@ -60,12 +61,18 @@ class LinearRefinement:
             asked = revision(_key(j), best, last[0], attempts)  # update_prompt(prompt, pi', u)
             last = attempts.run(self._drafts(asked), self._measure(task, evaluate, best))
             best = self._improved(best, last, attempts)
-        return attempts.response(best)
+        return attempts.response(best, self._end(task, best, j, attempts))
 
     def terminated(self, task: Task, best: Outcome | None, j: int) -> bool:
         """Whether refinement ends after j revisions: M are spent, or the program does not lose."""
-        good_enough = best is not None and best.u >= 0.0 and not task.hidden_share
-        return j >= self.refinements or good_enough
+        return j >= self.refinements or _good_enough(task, best)
+
+    def _end(self, task: Task, best: Outcome | None, j: int, attempts: Attempts) -> End:
+        """Why refinement ended after j revisions."""
+        most = attempts.most()
+        if _good_enough(task, best):
+            return End((Ended.BEATS,), most)
+        return End((Ended.MADE if j >= self.refinements else Ended.REACHED,), most)
 
     def _over(self, best: Outcome | None, attempts: Attempts) -> bool:
         """Whether the best returns the most that can be had."""
@@ -93,6 +100,11 @@ class LinearRefinement:
             return best
         attempts.keep(found)
         return found
+
+
+def _good_enough(task: Task, best: Outcome | None) -> bool:
+    """Whether a program does not lose, where that is an end."""
+    return best is not None and best.u >= 0.0 and not task.hidden_share
 
 
 def _key(j: int) -> str:

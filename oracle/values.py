@@ -14,6 +14,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from arena.games.protocol import Game
 from arena.submission import KIND
+from oracle.end import End
 
 
 class Rejected(enum.StrEnum):
@@ -34,6 +35,8 @@ class Rejected(enum.StrEnum):
     """The same program was scored before."""
     FAULTY = "faulty"
     """It forfeits in the trial match."""
+    UNPLAYED = "unplayed"
+    """The search may not have so many more matches played."""
     DIVERGED = "diverged"
     """The training of a network came to numbers that are not finite."""
 
@@ -219,10 +222,12 @@ class Response:
     Attributes:
       best: the candidate to add to the population.
       attempts: everything that was tried, in order.
+      end: why it tried no more; None where it does not say.
     """
 
     best: Candidate
     attempts: tuple[Attempt, ...]
+    end: End | None = None
 
 
 class OracleExhausted(Exception):
@@ -230,11 +235,15 @@ class OracleExhausted(Exception):
 
     Attributes:
       attempts: everything that was tried, in order, each with its reason.
+      end: why it tried no more; None where it does not say.
     """
 
-    def __init__(self, message: str, attempts: tuple[Attempt, ...] = ()) -> None:
+    def __init__(
+        self, message: str, attempts: tuple[Attempt, ...] = (), end: End | None = None
+    ) -> None:
         super().__init__(message)
         self.attempts = attempts
+        self.end = end
 
 
 @runtime_checkable

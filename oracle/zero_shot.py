@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from oracle.attempts import Attempts, Outcome, revision
 from oracle.drafts import Draft, Writer
+from oracle.end import End, Ended
 from oracle.values import Evaluate, Response, Task
 
 
@@ -40,5 +41,7 @@ class ZeroShot:
                 found = outcome
                 attempts.keep(outcome)
                 break
+            if number < self.tries and attempts.closed():
+                break
             draft = revision(f"a{number:02}", None, outcome, attempts)
-        return attempts.response(found)
+        return attempts.response(found, End((Ended.MADE,), attempts.most()))

@@ -11,6 +11,7 @@ from arena.analysis.estimates import Estimate
 from arena.games import game as game_named
 from population.config import RunConfig, measuring_for
 from population.edition import told_apart
+from population.newcomers import Newcomers, newcomers
 from population.records import RunRecord
 from population.scores import Measured, Scores, over_seeds
 
@@ -35,6 +36,7 @@ class OurRow:
       best: the largest AggScore over the seeds.
       best_single: the AggScore of the best single member over the seeds.
       matches: that each run's figures rest on, per bot; the smallest of the runs.
+      first: what the runs' first newcomers reach alone; None where none was measured.
     """
 
     variant: str
@@ -49,6 +51,7 @@ class OurRow:
     best: float | None
     best_single: float | None
     matches: int
+    first: Newcomers | None = None
 
 
 def our_rows(runs: Iterable[tuple[RunRecord, Measured]]) -> tuple[OurRow, ...]:
@@ -67,6 +70,7 @@ def our_rows(runs: Iterable[tuple[RunRecord, Measured]]) -> tuple[OurRow, ...]:
 def _row(group: Sequence[tuple[RunRecord, Measured]]) -> OurRow:
     config = group[0][0].config.pool  # without what does nothing
     scored: dict[tuple[int, End], tuple[Scores, Measured]] = {}
+    counted: dict[tuple[int, End], tuple[RunRecord, Measured]] = {}
     waiting = []
     for record, known in group:
         scores = known.of(record.final.weights) if record.final else None
@@ -75,6 +79,7 @@ def _row(group: Sequence[tuple[RunRecord, Measured]]) -> OurRow:
         else:
             # The same seed and end twice is the same run twice: it counts once.
             scored[record.config.seed, end_of(record)] = (scores, known)
+            counted[record.config.seed, end_of(record)] = (record, known)
     found = [scores for scores, _ in scored.values()]
     singles = [best_single(known) for _, known in scored.values()]
     ours = over_seeds(found, game_named(config.game)) if found else None
@@ -91,6 +96,7 @@ def _row(group: Sequence[tuple[RunRecord, Measured]]) -> OurRow:
         best=max((one.agg_score.value for one in found), default=None),
         best_single=max((one[1].agg_score.value for one in singles if one), default=None),
         matches=ours.matches if ours else 0,
+        first=newcomers(counted.values(), game_named(config.game)),
     )
 
 

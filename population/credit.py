@@ -1,4 +1,7 @@
-"""Which of a run's models wrote what was kept: from its record and its journal."""
+"""Which of a run's models wrote what was kept in iterations before: from record and journal.
+
+What an iteration itself shows is learned while it goes on (`oracle.team_writer`).
+"""
 
 from __future__ import annotations
 

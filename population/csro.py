@@ -90,7 +90,7 @@ class Csro:
         digest = evaluate.digest(answer.source)
         if self.config.afresh:  # u <- evaluate_policy(pi', sigma, P), by matches that chose nobody
             digest, answer = confirmed(answer, digest, evaluate.afresh)
-        return Found(sigma, digest, answer.score, answer.attempts)
+        return Found(sigma, digest, answer.score, answer.attempts, answer.end)
 
     def initial(self) -> Member:
         """pi_initial, registered."""

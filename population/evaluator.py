@@ -157,6 +157,10 @@ class Evaluator:
         scores = self._played(digests, self._support, effort, self._first)
         return tuple(one if isinstance(one, Failure) else scores[one] for one in admitted)
 
+    def needs(self, effort: float = 1.0) -> int:
+        """Matches that a program's score is made of."""
+        return sum(shares(self._support, self._total, effort, self._least).values())
+
     def afresh(self, digest: str) -> Score | Failure:
         """Scores a registered program in full, by matches that chose nobody, against sigma alone.
 

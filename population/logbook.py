@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
+from oracle.end import End
 from oracle.models.errors import BudgetSpent, ModelError
 from oracle.values import Attempt, Score
 from population.matches import Matches
@@ -52,12 +53,14 @@ class Found:
       digest: of the policy that joins; "" where the oracle found none.
       score: of that policy against sigma; None where none joins.
       attempts: everything that the oracle tried, in order.
+      end: why it tried no more; None where it does not say.
     """
 
     sigma: Sigma
     digest: str
     score: Score | None
     attempts: tuple[Attempt, ...]
+    end: End | None = None
 
 
 Step = Callable[[int, Sequence[Member]], Found]
@@ -134,7 +137,7 @@ class Logbook:
             trials=spent.trials - trials,
         )
         u, stderr = (found.score.u, found.score.stderr) if found.score else (None, None)
-        return Iteration(k, found.sigma, found.digest, u, stderr, found.attempts, effort)
+        return Iteration(k, found.sigma, found.digest, u, stderr, found.attempts, effort, found.end)
 
 
 @contextmanager

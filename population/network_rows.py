@@ -8,7 +8,14 @@ from arena.games.protocol import Game
 from population.config import TRAINER
 from population.paper import methods
 from population.records import RunRecord
-from population.reproduction import FIRST_SEED, ITERATIONS, Row, by_variant
+from population.reproduction import (
+    FIRST_SEED,
+    ITERATIONS,
+    Row,
+    by_variant,
+    seeds_of,
+    with_first,
+)
 from population.scores import Measured, over_seeds
 
 METHOD = "PSRO-IMPALA"
@@ -26,17 +33,12 @@ def network_rows(game: Game, runs: Iterable[tuple[RunRecord, Measured]]) -> list
     """
     published = next((row for row in methods(game.name) if row.method == METHOD), None)
     training = [one for one in runs if one[0].config.oracle.trains]
-    rows = [
-        Row(
-            METHOD,
-            published,
-            over_seeds([scores for _, scores in group], game),
-            f"K {config.iterations}, {config.oracle.training}, "
-            f"seeds {', '.join(str(seed) for seed, _ in group)}",
-            "for how long the paper trained is not published",
-        )
-        for config, group in by_variant(training).items()
-    ]
+    rows: list[Row] = []
+    for config, group in by_variant(training).items():
+        how = f"K {config.iterations}, {config.oracle.training}, {seeds_of(group)}"
+        note = "for how long the paper trained is not published"
+        ours = over_seeds([one.scores for one in group], game)
+        rows += with_first(Row(METHOD, published, ours, how, note), group, game)
     if rows or published is None or game.tensors is None:
         return rows
     how = f"csro run --game {game.name} --oracle {TRAINER} --iterations {ITERATIONS}"

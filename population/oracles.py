@@ -41,6 +41,7 @@ from oracle.models.prices import parse_price
 from oracle.models.protocol import Model
 from oracle.models.team import Team
 from oracle.prompt import Prompt
+from oracle.team_writer import TeamWriter
 from oracle.values import Oracle, Task
 from oracle.writer import ModelWriter, WriterOptions, preview
 from oracle.zero_shot import ZeroShot
@@ -354,7 +355,9 @@ def workshop(
     models = [model] if model else _models_of(choice, spending)
     journaled = [JournaledModel(one, journal, budget) for one in models]
     asked = journaled[0] if len(models) == 1 else _team(runs, record, journaled, journal)
-    writer = ModelWriter(asked, options)
+    writer: Writer = ModelWriter(asked, options)
+    if isinstance(asked, Team):
+        writer = TeamWriter(writer, asked)
     authorship = Authorship(writer, {**provenance, "model": asked.name}, journal)
     oracle = oracle_of(choice, authorship, racing, frugal=record.config.frugal)
     return Workshop(oracle, authorship, asked)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from oracle.end import End
 from oracle.values import Attempt
 from population.config import RunConfig
 
@@ -76,6 +77,7 @@ class Iteration:
       stderr: of u.
       attempts: everything that the oracle tried, in order.
       effort: see `Effort`; a resumed iteration counts only what was done in the end.
+      end: why the oracle tried no more; None where it did not say, or an earlier program ran it.
     """
 
     k: int
@@ -85,6 +87,7 @@ class Iteration:
     stderr: float | None
     attempts: tuple[Attempt, ...]
     effort: Effort
+    end: End | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from population.config import OracleChoice, RunConfig, measuring_for
 from population.edition import told_apart
 from population.matches import Matches
 from population.members import AUTHOR
+from population.newcomers import TITLE, newcomers
 from population.paper import PaperRow, methods, variants
 from population.records import RunRecord
 from population.scores import Measured, Ours, Scores, measure, measured, over_seeds
@@ -189,14 +190,15 @@ def variant_rows(
       price: what its calls would come to, in words.
     """
     filling = [one for one in runs if fills(one[0].config, published.method)]
-    rows = []
+    filled = []
     for config, group in by_variant(filling).items():
         asking = str(config.oracle.asking)
         by = ", ".join(filter(None, (config.oracle.model, asking, told_apart(config))))
-        ours = over_seeds([scores for _, scores in group], game)
-        rows.append(Row(published.method, published, ours, f"by {by}, {_seeds(group)}"))
-    if rows:
-        return sorted(rows, key=lambda row: row.how)
+        ours = over_seeds([one.scores for one in group], game)
+        row = Row(published.method, published, ours, f"by {by}, {seeds_of(group)}")
+        filled.append(with_first(row, group, game))
+    if filled:
+        return [row for rows in sorted(filled, key=lambda rows: rows[0].how) for row in rows]
     asked = choice_of(published.method, model)
     assert asked is not None  # rows_to_run has no other
     note = f"not run: needs a model; {price}"
@@ -204,15 +206,24 @@ def variant_rows(
     return [Row(published.method, published, None, how, note)]
 
 
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A finished run that was measured, what is known of its members, and its own scores."""
+
+    record: RunRecord
+    known: Measured
+    scores: Scores
+
+
 def by_variant(
     runs: Iterable[tuple[RunRecord, Measured]],
-) -> dict[RunConfig, list[tuple[int, Scores]]]:
-    """Seeds and scores of measured runs, by what they have in common but for their seed.
+) -> dict[RunConfig, list[Counted]]:
+    """Measured runs with their scores, by what they have in common but for their seed.
 
     A run by another name of the same configuration and the same end counts once; a model may have
     answered otherwise, and then there are two of a seed.
     """
-    groups: dict[RunConfig, list[tuple[int, Scores]]] = {}
+    groups: dict[RunConfig, list[Counted]] = {}
     counted: set[tuple[RunConfig, End]] = set()
     for record, known in sorted(runs, key=lambda one: (one[0].config.seed, one[0].name)):
         scores = known.of(record.final.weights) if record.final else None
@@ -221,12 +232,22 @@ def by_variant(
         same = (record.config, end_of(record))
         if same not in counted:
             counted.add(same)
-            groups.setdefault(record.config.pool, []).append((record.config.seed, scores))
+            groups.setdefault(record.config.pool, []).append(Counted(record, known, scores))
     return groups
 
 
-def _seeds(group: Sequence[tuple[int, Scores]]) -> str:
-    return f"seeds {', '.join(str(seed) for seed, _ in group)}"
+def seeds_of(group: Sequence[Counted]) -> str:
+    """The seeds of some runs, in words."""
+    return f"seeds {', '.join(str(one.record.config.seed) for one in group)}"
+
+
+def with_first(row: Row, group: Sequence[Counted], game: Game) -> list[Row]:
+    """A row of runs, and below it what their first newcomers reach alone, if that was measured."""
+    first = newcomers([(one.record, one.known) for one in group], game)
+    if first is None:
+        return [row]
+    note = "the program that joined first, which knew no other of its run"
+    return [row, Row(f"{row.method}: {TITLE}", None, first.ours, f"{row.how}; {first}", note)]
 
 
 def fills(config: RunConfig, method: str) -> bool:
@@ -246,13 +267,9 @@ def own_rows(game: Game, runs: Iterable[tuple[RunRecord, Measured]]) -> list[Row
     """Finished runs that are no row of the paper's, grouped by variant, the best first."""
     published = rows_to_run(game)
     others = [one for one in runs if not any(fills(one[0].config, row.method) for row in published)]
-    rows = [
-        Row(
-            f"CSRO {title_of(config)}, K {config.iterations}",
-            None,
-            over_seeds([scores for _, scores in group], game),
-            _seeds(group),
-        )
-        for config, group in by_variant(others).items()
-    ]
-    return sorted(rows, key=lambda row: -row.ours.agg_score.value if row.ours else 0.0)
+    found = []
+    for config, group in by_variant(others).items():
+        ours = over_seeds([one.scores for one in group], game)
+        row = Row(f"CSRO {title_of(config)}, K {config.iterations}", None, ours, seeds_of(group))
+        found.append((ours.agg_score.value, with_first(row, group, game)))
+    return [row for _, rows in sorted(found, key=lambda one: -one[0]) for row in rows]

@@ -8,9 +8,8 @@ so working through the iteration again finds all of it and pays for none of it t
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager, suppress
-from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import wraps
 from pathlib import Path
@@ -19,15 +18,25 @@ from typing import Any, ParamSpec, TypeVar
 import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.orm import defer
 from sqlalchemy.pool import NullPool
 from sqlmodel import Session, col, select
+from sqlmodel.sql.expression import SelectOfScalar
 
-from oracle.values import Against, Attempt, Failure, Rejected, Score
+from oracle.values import Attempt
 from population.config import RunConfig, check_run_name
 from population.edition import dated
 from population.errors import RunBusy, RunExists, RunsUnusable, UnknownRun
-from population.records import Effort, Iteration, RunRecord, RunState, Sigma
-from population.schema import VERSION, AttemptRow, IterationRow, RunRow, prepare
+from population.records import Iteration, RunRecord, RunState, Sigma
+from population.rows import (
+    attempt_of,
+    attempt_row,
+    iteration_of,
+    iteration_row,
+    record_of,
+    sigma_document,
+)
+from population.schema import VERSION, AttemptRow, IterationRow, RunRow, Table, lacking, prepare
 from registry import RegistryUnavailable
 from registry.sqlite_file import (
     LOCK_SECONDS,
@@ -44,6 +53,7 @@ MARK = ".mark"
 
 P = ParamSpec("P")
 T = TypeVar("T")
+R = TypeVar("R", bound=Table)
 
 
 def explained(method: Callable[P, T]) -> Callable[P, T]:
@@ -103,6 +113,7 @@ class Runs:
         except RegistryUnavailable as error:
             raise RunsUnusable(f"the file of runs cannot be used: {error}") from error
         self.engine = _engine(self.path)
+        self._lacking: Mapping[str, Collection[str]] = {}
         self._prepare()
 
     @explained
@@ -114,8 +125,9 @@ class Runs:
                     f"{self.path} has version {found}, this program reads up to {VERSION}: "
                     "update policy-arena"
                 )
-            if reading_mode(self.path):
-                return  # what is there can be read
+            if reading_mode(self.path):  # what is there can be read
+                self._lacking = lacking(connection)
+                return
             prepare(connection)
             if found < VERSION:
                 connection.exec_driver_sql(f"pragma user_version = {VERSION}")
@@ -132,7 +144,7 @@ class Runs:
         with Session(self.engine) as session:
             row = session.get(RunRow, name)
             if row is not None:
-                record = _record(row)
+                record = record_of(row)
                 if record.config.told != config.told:
                     raise RunExists(
                         f"there is a run {name!r} with another configuration "
@@ -154,7 +166,7 @@ class Runs:
             session.add(row)
             session.commit()
             _remember(self.path)
-            return _record(row)
+            return record_of(row)
 
     @explained
     def get(self, name: str) -> RunRecord:
@@ -168,7 +180,7 @@ class Runs:
             if row is None:
                 known = ", ".join(session.exec(select(RunRow.name).order_by(col(RunRow.created))))
                 raise UnknownRun(f"there is no run {name!r}; there are: {known or 'none yet'}")
-            return _record(row)
+            return record_of(row)
 
     @explained
     def all(self, game: str | None = None) -> tuple[RunRecord, ...]:
@@ -179,7 +191,7 @@ class Runs:
             ).all()
             if rows and not self.path.with_suffix(MARK).exists():
                 _remember(self.path)  # begun by an earlier program
-            return tuple(_record(row) for row in rows if game in (None, row.game))
+            return tuple(record_of(row) for row in rows if game in (None, row.game))
 
     @explained
     def note(self, name: str, state: RunState, note: str = "") -> None:
@@ -198,7 +210,7 @@ class Runs:
             name,
             state=RunState.FINISHED.value,
             note="",
-            final=_sigma_document(final),
+            final=sigma_document(final),
             mixture=mixture,
         )
 
@@ -211,20 +223,10 @@ class Runs:
     def add(self, name: str, iteration: Iteration) -> None:
         """Stores a finished iteration with its attempts, all or nothing."""
         with Session(self.engine) as session:
-            session.add(
-                IterationRow(
-                    run=name,
-                    k=iteration.k,
-                    sigma=_sigma_document(iteration.sigma),
-                    accepted=iteration.accepted,
-                    u=iteration.u,
-                    stderr=iteration.stderr,
-                    effort=asdict(iteration.effort),
-                )
-            )
+            session.add(iteration_row(name, iteration))
             session.flush()
             session.add_all(
-                _attempt_row(name, iteration.k, place, attempt)
+                attempt_row(name, iteration.k, place, attempt)
                 for place, attempt in enumerate(iteration.attempts)
             )
             session.commit()
@@ -244,24 +246,21 @@ class Runs:
     @explained
     def iterations(self, name: str) -> tuple[Iteration, ...]:
         """The finished iterations of a run, in order."""
-        wanted = select(IterationRow).where(col(IterationRow.run) == name)
+        wanted = self.rows(IterationRow).where(col(IterationRow.run) == name)
         tried = select(AttemptRow).where(col(AttemptRow.run) == name)
         with Session(self.engine) as session:
             attempts: dict[int, list[Attempt]] = {}
             for row in session.exec(tried.order_by(col(AttemptRow.k), col(AttemptRow.place))):
-                attempts.setdefault(row.k, []).append(_attempt(row))
+                attempts.setdefault(row.k, []).append(attempt_of(row))
             return tuple(
-                Iteration(
-                    k=row.k,
-                    sigma=_sigma(row.sigma),
-                    accepted=row.accepted,
-                    u=row.u,
-                    stderr=row.stderr,
-                    attempts=tuple(attempts.get(row.k, ())),
-                    effort=Effort(**row.effort),
-                )
+                iteration_of(row, tuple(attempts.get(row.k, ())))
                 for row in session.exec(wanted.order_by(col(IterationRow.k)))
             )
+
+    def rows(self, table: type[R]) -> SelectOfScalar[R]:
+        """Asks for the rows of a table, without columns that a file lacks that nobody may write."""
+        missing = self._lacking.get(str(table.__tablename__), ())
+        return select(table).options(*(defer(getattr(table, name)) for name in missing))
 
     @explained
     def done(self, name: str) -> int:
@@ -321,19 +320,6 @@ def _engine(path: Path) -> sa.Engine:
     return engine
 
 
-def _record(row: RunRow) -> RunRecord:
-    return RunRecord(
-        name=row.name,
-        config=RunConfig.from_document(row.config),
-        state=RunState(row.state),
-        note=row.note,
-        created=row.created,
-        initial=row.initial,
-        final=None if row.final is None else _sigma(row.final),
-        mixture=row.mixture,
-    )
-
-
 def _difference(stored: RunConfig, told: RunConfig) -> str:
     """What is told otherwise than it is stored, for people."""
     before, now = _flat(stored.told.to_document()), _flat(told.told.to_document())
@@ -351,47 +337,3 @@ def _flat(document: Mapping[str, Any], within: str = "") -> dict[str, Any]:
         path = f"{within}{key}"
         found.update(_flat(value, f"{path}.") if isinstance(value, Mapping) else {path: value})
     return found
-
-
-def _sigma_document(sigma: Sigma) -> dict[str, Any]:
-    # A list, because the order of members matters and JSON objects have none.
-    return {
-        "weights": [[digest, weight] for digest, weight in sigma.weights.items()],
-        "exploitability": sigma.exploitability,
-        "solver": sigma.solver,
-        "settings": dict(sigma.settings),
-    }
-
-
-def _sigma(document: Mapping[str, Any]) -> Sigma:
-    return Sigma(**{**document, "weights": dict(document["weights"])})
-
-
-def _attempt_row(run: str, k: int, place: int, attempt: Attempt) -> AttemptRow:
-    score, failure = attempt.score, attempt.failure
-    return AttemptRow(
-        run=run,
-        k=k,
-        place=place,
-        number=attempt.number,
-        parent=attempt.parent,
-        call=attempt.call,
-        digest=attempt.digest,
-        kept=attempt.kept,
-        repairs=attempt.repairs,
-        u=score.u if score else None,
-        stderr=score.stderr if score else None,
-        against=[one.kept() for one in score.against] if score else [],
-        rejected=failure.kind.value if failure else "",
-        reason=failure.reason if failure else "",
-    )
-
-
-def _attempt(row: AttemptRow) -> Attempt:
-    score = None
-    if row.u is not None and row.stderr is not None:
-        score = Score(row.u, row.stderr, tuple(Against(**one) for one in row.against))
-    failure = Failure(Rejected(row.rejected), row.reason) if row.rejected else None
-    return Attempt(
-        row.number, row.parent, row.call, row.digest, score, failure, row.kept, row.repairs
-    )

@@ -13,7 +13,12 @@ from registry.schema import UtcDateTime
 
 VERSION = 1
 """Rises when an older program could not read a newer file (`PRAGMA user_version`)."""
-_LATER = {"attempt": {"repairs": "integer not null default 0"}, "run": {"limits": "json"}}
+_LATER = {
+    "attempt": {"repairs": "integer not null default 0"},
+    "run": {"limits": "json"},
+    "iteration": {"ended": "json"},
+    "exploit": {"ended": "json"},
+}
 """Columns that the first files lack.  Older programs do not mind them."""
 
 
@@ -50,6 +55,7 @@ class IterationRow(Table, table=True):
     u: float | None
     stderr: float | None
     effort: dict[str, Any] = Field(sa_column=Column(JSON(), nullable=False))
+    ended: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON(), nullable=True))
 
 
 class AttemptRow(Table, table=True):
@@ -91,13 +97,22 @@ class ExploitRow(Table, table=True):
     exact: float | None
     gained: dict[str, Any] | None = Field(sa_column=Column(JSON(), nullable=True))
     created: datetime = Field(sa_column=Column(UtcDateTime(), nullable=False))
+    ended: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON(), nullable=True))
 
 
 def prepare(connection: Connection) -> None:
     """Makes the tables of a new file, and adds to those of an older one what they lack."""
     Table.metadata.create_all(connection)
+    for table, names in lacking(connection).items():
+        for name in names:
+            kind = _LATER[table][name]
+            connection.exec_driver_sql(f"alter table {table} add column {name} {kind}")
+
+
+def lacking(connection: Connection) -> dict[str, list[str]]:
+    """Later columns that the file lacks, by table."""
+    found = {}
     for table, columns in _LATER.items():
         present = {row[1] for row in connection.exec_driver_sql(f"pragma table_info({table})")}
-        for name, kind in columns.items():
-            if name not in present:
-                connection.exec_driver_sql(f"alter table {table} add column {name} {kind}")
+        found[table] = [name for name in columns if name not in present]
+    return found

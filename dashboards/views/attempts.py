@@ -74,6 +74,10 @@ def _table(facts: RunFacts, iterations: Sequence[Iteration]) -> None:
                 "Exploitability of sigma": [one.sigma.exploitability for one in iterations],
                 "Matches": [one.effort.matches for one in iterations],
                 "Seconds": [one.effort.seconds for one in iterations],
+                "The search ended": [one.end.why if one.end else None for one in iterations],
+                "The most that can be had": [
+                    one.end.bound or None if one.end else None for one in iterations
+                ],
             }
         ),
         hide_index=True,

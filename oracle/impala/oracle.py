@@ -14,11 +14,13 @@ import torch
 
 from arena.kinds.neural import KIND, architecture_of
 from arena.tally import Progress, silent
+from oracle.end import End, Ended
 from oracle.impala.environments import Episodes
 from oracle.impala.learner import Diverged, Learner
 from oracle.impala.net import fresh, payload
 from oracle.impala.opponents import crew_of
 from oracle.impala.training import Training
+from oracle.rations import ration_of
 from oracle.values import (
     Attempt,
     Candidate,
@@ -75,8 +77,10 @@ class Impala:
         learner, episodes = self._learner(task)
         curve = _Curve(episodes)
         found: list[tuple[str, Attempt]] = []
-        best = -math.inf
+        best, ration = -math.inf, ration_of(evaluate)
         for number in range(self._training.checkpoints):
+            if ration is not None and number and ration.closed():
+                break
             try:
                 self._train(learner, curve, number)
             except Diverged as error:
@@ -191,10 +195,13 @@ def _diverged(number: int, learner: Learner, error: Diverged) -> Attempt:
 
 def _response(found: list[tuple[str, Attempt]]) -> Response:
     attempts = tuple(attempt for _, attempt in found)
+    failure = attempts[-1].failure
+    diverged = failure is not None and failure.kind is Rejected.DIVERGED
+    end = End((Ended.DIVERGED if diverged else Ended.MADE,))
     scored = [(a.score.u, source, a) for source, a in found if a.score is not None]
     if not scored:
-        raise OracleExhausted("no checkpoint of the training could be scored", attempts)
+        raise OracleExhausted("no checkpoint of the training could be scored", attempts, end)
     _, source, attempt = max(scored, key=lambda one: one[0])
     assert attempt.score is not None
     best = Candidate(source, attempt.digest, attempt.score, parent="", call="")
-    return Response(best, attempts)
+    return Response(best, attempts, end)

@@ -2,16 +2,18 @@
 
 Thompson sampling (Thompson 1933, doi:10.1093/biomet/25.3-4.285; Agrawal and Goyal 2012,
 arXiv:1111.1797).  The chance that a model's draft becomes one of the best of its task has a
-uniform prior; each draft draws from what the tasks before it made of that, and the model with the
-highest draw writes it.  What a task itself shows counts from the next one on, so whose turn it is
-does not depend on which call is answered first, and a run that goes on asks whom it would have
-asked.  What a call costs is not weighed.
+uniform prior; each draft draws from what the tasks before it, and the drafts that it is told of,
+made of that, and the model with the highest draw writes it.  A draft is told of nothing that may
+or may not be there yet (`oracle.team_writer`), so whose turn it is does not depend on which call is
+answered first, and a run that goes on asks whom it would have asked.  What a call costs is not
+weighed.
 """
 
 from __future__ import annotations
 
 import random
 import threading
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -51,6 +53,8 @@ class Team:
         self._seed = seed
         self._standings = standings
         self._known: dict[str, Mapping[str, Standing]] = {}
+        self._shown: dict[tuple[str, str], Mapping[str, bool]] = {}
+        self._authors: dict[tuple[str, str], str] = {}
         self._lock = threading.Lock()
 
     @property
@@ -76,13 +80,27 @@ class Team:
         if task == "describe":
             return self._models[0]
         rng = random.Random(f"{self._seed}/turn/{task}/{draft}")
-        standings = self._before(task)
+        standings = self._standing(task, draft)
 
         def drawn(model: Model) -> float:
             known = standings.get(model.name, Standing())
             return rng.betavariate(1 + known.kept, 1 + known.tried - known.kept)
 
-        return max(self._models, key=drawn)
+        found = max(self._models, key=drawn)
+        with self._lock:
+            self._authors[task, draft] = found.name
+        return found
+
+    def learn(self, task: str, draft: str, kept: Mapping[str, bool]) -> None:
+        """What a task showed before a draft of it is written.
+
+        Args:
+          task: such as "k03".
+          draft: its key.
+          kept: keys of the drafts before it that it may know of, and whether each became the best.
+        """
+        with self._lock:
+            self._shown[task, draft] = kept
 
     def generate(self, request: Request) -> Reply:
         """Asks the one whose turn it is; see `oracle.models.protocol.Model`."""
@@ -92,6 +110,20 @@ class Team:
         """Ends the connections of all."""
         for model in self._models:
             model.close()
+
+    def _standing(self, task: str, draft: str) -> Mapping[str, Standing]:
+        """What each did in the tasks before, and in the drafts that this one is told of."""
+        before = self._before(task)
+        with self._lock:
+            shown = self._shown.get((task, draft), {})
+            authors = [(self._authors.get((task, key)), kept) for key, kept in shown.items()]
+        tried = Counter(author for author, _ in authors)
+        kept = Counter(author for author, kept in authors if kept)
+        return {
+            name: Standing(known.tried + tried[name], known.kept + kept[name])
+            for name in {model.name for model in self._models}
+            for known in [before.get(name, Standing())]
+        }
 
     def _before(self, task: str) -> Mapping[str, Standing]:
         with self._lock:

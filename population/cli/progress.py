@@ -16,6 +16,7 @@ from rich.progress import (
 
 from arena.cli.session import notice, terminal
 from arena.games import game as game_named
+from oracle.end import End
 from oracle.values import Attempt
 from population import u_intervals
 from population.records import Iteration, RunRecord
@@ -47,7 +48,7 @@ class Bars:
         found = nothing_joins(iteration.attempts) if u is None else f"u = {u_intervals.told(u)}"
         notice(
             f"k = {iteration.k:>2}  {found}  attempts {len(iteration.attempts)}, "
-            f"rejected {failed}, {iteration.effort.seconds:.1f} s"
+            f"rejected {failed}{_told(iteration.end)}, {iteration.effort.seconds:.1f} s"
         )
         self._progress.update(self._run, completed=iteration.k)
 
@@ -60,6 +61,15 @@ class Bars:
         if self._training is None:
             self._training = self._progress.add_task("decisions", total=wanted)
         self._progress.update(self._training, completed=done, total=wanted)
+
+
+def _told(end: End | None) -> str:
+    """Why the search ended, and the most that could be had, where that tells something."""
+    if end is None:
+        return ""
+    said = [f"ended: {end.why}"] if not end.usual else []
+    said += [end.bound] if end.bound else []
+    return "".join(f", {one}" for one in said)
 
 
 def nothing_joins(attempts: Sequence[Attempt]) -> str:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from arena.games.protocol import Game
     from arena.local import Arena
     from population.comparison import OurRow
+    from population.newcomers import Newcomers
     from population.records import RunRecord
     from population.report.facts import RunFacts
     from population.runs import Runs
@@ -74,7 +75,8 @@ def evaluate_runs(
     """
     from population.comparison import best_single
     from population.matches import Matches
-    from population.report.facts import first_newcomer, members_of, sigmas_of
+    from population.newcomers import first_newcomer
+    from population.report.facts import members_of, sigmas_of
     from population.scores import measure, measured, to_measure
 
     notice(f"sandbox: {arena.wall}")
@@ -165,6 +167,7 @@ def _told(facts: RunFacts) -> dict[str, Any]:
                 "tokens": step.spent.tokens,
                 "cost_usd": step.spent.cost,
                 "seconds": step.iteration.effort.seconds,
+                "ended": step.iteration.end.document() if step.iteration.end else None,
                 "scores": _scores(step.scores),
             }
             for step in facts.steps
@@ -195,9 +198,8 @@ def _say(out: Console, session: Session, facts: RunFacts, written: Sequence[Path
     for title in ("Grammar", "Prompts", "Opponents shown"):
         if title in told:
             out.print(f"{title.lower()}: {plain(told[title])}", highlight=False)
-    table = Table(
-        "k", "u [95 %]", "tried", "rejected", "tokens", "sigma's AggScore [95 %]", box=None
-    )
+    head = ("k", "u [95 %]", "tried", "rejected", "tokens", "sigma's AggScore [95 %]")
+    table = Table(*head, "the search ended", box=None)
     for step in facts.steps:
         one = step.iteration
         table.add_row(
@@ -207,6 +209,7 @@ def _say(out: Console, session: Session, facts: RunFacts, written: Sequence[Path
             ", ".join(f"{n} {kind}" for kind, n in step.rejected.items()),
             f"{step.spent.tokens:,}",
             marked(estimated(step.scores.agg_score if step.scores else None)),
+            str(one.end or ""),
         )
     out.print(table)
     if facts.scores is None:
@@ -294,6 +297,21 @@ def _own(row: OurRow) -> dict[str, Any]:
         "best_single": row.best_single,
         "matches_per_cell": row.matches,
         "not_measured": list(row.waiting),
+        "first_newcomer": _first(row.first),
+    }
+
+
+def _first(first: Newcomers | None) -> dict[str, Any] | None:
+    """What the first newcomers of a row's runs reach alone."""
+    if first is None:
+        return None
+    return {
+        "programs": first.programs,
+        "runs": first.runs,
+        "pop_return": _estimate(first.ours.pop_return),
+        "pop_expl": _estimate(first.ours.pop_expl),
+        "agg_score": _estimate(first.ours.agg_score),
+        "matches_per_cell": first.ours.matches,
     }
 
 
@@ -311,6 +329,7 @@ def _print_table(
     from rich.table import Table
 
     from arena.printed import estimated, marked
+    from population.newcomers import TITLE
 
     table = Table("method", "PopReturn", "PopExpl", "AggScore", "best", "from", box=None)
     for row in published:
@@ -330,8 +349,17 @@ def _print_table(
             "" if own.best is None else f"{own.best:.1f}",
             f"here: K {own.iterations}, seeds {seeds or 'none measured'}",
         )
+        if own.first is not None:
+            alone = own.first.ours
+            figures = (alone.pop_return, alone.pop_expl, alone.agg_score)
+            table.add_row(
+                f"  {TITLE}", *(marked(estimated(one)) for one in figures), "", f"here: {own.first}"
+            )
     out.print(table)
-    out.print("here: 95 % intervals, over seeds where there are several; the paper's own ±")
+    out.print(
+        "here: 95 % intervals, over seeds (of newcomers: distinct programs) where there are "
+        "several; the paper's own ±"
+    )
     if not ours:
         advise(out, "no finished run here yet; start one", session.typed("csro run --game GAME"))
 

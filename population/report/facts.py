@@ -17,6 +17,7 @@ from arena.submission import KIND
 from oracle.models.budget import Spent
 from population.comparison import best_single
 from population.members import label_of
+from population.newcomers import first_newcomer
 from population.oracles import journal_of
 from population.records import Iteration, RunRecord, Sigma
 from population.runs import Runs
@@ -152,11 +153,6 @@ def gather(
         usage=usage,
         mixture=_ref(arena, record.mixture),
     )
-
-
-def first_newcomer(joined: Iterable[str], record: RunRecord) -> str | None:
-    """Digest of the program that joined first; None where none has."""
-    return next((digest for digest in joined if digest != record.initial), None)
 
 
 def _first(joined: Iterable[str], record: RunRecord, known: Measured) -> tuple[str, Scores] | None:

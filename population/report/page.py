@@ -120,6 +120,7 @@ def _iteration(step: Step, facts: RunFacts) -> tuple[str, ...]:
         cost(step.spent),
         f"{one.effort.matches:,}",
         number(one.effort.seconds),
+        str(one.end or ""),
     )
 
 

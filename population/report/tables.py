@@ -6,6 +6,7 @@ import csv
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from oracle.end import End
 from population.report.facts import RunFacts, Step
 
 
@@ -29,6 +30,7 @@ _ITERATION = (
     *("k", "u", "stderr", "accepted", "attempts", "rejected", "repairs", "exploitability"),
     *("calls", "tokens", "cost_usd", "matches", "trials", "seconds", "match_seconds"),
     *("oracle_seconds", "pop_return", "pop_expl", "agg_score"),
+    *("ended", "most", "most_stderr", "most_exact"),
 )
 _ATTEMPT = (
     *("k", "number", "digest", "parent", "call", "u", "stderr", "rejected", "reason"),
@@ -62,7 +64,16 @@ def _iteration(step: Step) -> tuple[object, ...]:
         scores.pop_return.value if scores else None,
         scores.pop_expl.value if scores else None,
         scores.agg_score.value if scores else None,
+        " ".join(one.end.reasons) if one.end else None,
+        *_most(one.end),
     )
+
+
+def _most(end: End | None) -> tuple[object, ...]:
+    """The most that could be had, its standard error, and whether it is exact."""
+    if end is None or end.most is None:
+        return (None, None, None)
+    return (end.most.value, end.most.stderr, int(end.most.exact))
 
 
 def _attempts(facts: RunFacts) -> Iterable[tuple[object, ...]]:

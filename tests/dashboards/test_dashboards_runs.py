@@ -161,6 +161,14 @@ def test_every_part_of_a_run_draws(page: Page, runs_home: Path, part: str) -> No
     assert not app.error
 
 
+def test_iterations_say_why_their_search_ended(page: Page, runs_home: Path) -> None:
+    for run, told in (("asked", ["all drafts were made"]), ("s1", [None, None])):
+        app = page(runs_home, "runs", run=run, part="Refinement")
+        table = next(one.value for one in app.dataframe if "The search ended" in one.value)
+        assert table["The search ended"].tolist() == told
+        assert len(table["The most that can be had"]) == len(told)
+
+
 def test_a_run_that_nobody_works_on_says_so(page: Page, runs_home: Path, tmp_path: Path) -> None:
     home = Path(shutil.copytree(runs_home, tmp_path / "home"))
     runs = Runs(home)

@@ -1,5 +1,6 @@
 """A search ends where nothing more can be won, or be told from noise."""
 
+import json
 from collections import Counter
 from dataclasses import replace
 
@@ -8,11 +9,15 @@ import pytest
 from arena.analysis.stationary import Ceiling
 from oracle.alpha_evolve import AlphaEvolve, Evolution
 from oracle.attempts import Outcome
+from oracle.best_of_n import BestOfN
 from oracle.drafts import Draft
 from oracle.early_stop import EarlyStop
+from oracle.end import End, Ended, joined
 from oracle.ending import Ending
 from oracle.insight import INCUMBENT
 from oracle.linear_refinement import LinearRefinement
+from oracle.values import OracleExhausted
+from oracle.zero_shot import ZeroShot
 from tests.oracle.stated_returns import Evaluation, ScriptedWriter, a_task, program, score_of
 
 WHOLE = EarlyStop(efforts=(1.0,))
@@ -137,6 +142,51 @@ def test_linear_refinement_ends_where_even_is_the_most():
     assert asked(exact(0.0)) == 1
     assert asked(exact(50.0)) == 11
     assert asked(None) == 11
+
+
+def refined(answers, ceiling, ending=None):
+    task = a_task()
+    oracle = LinearRefinement(ScriptedWriter(answers), 2, ending=ending)
+    return oracle.respond(task, Knowing(task, ceiling)).end
+
+
+def test_an_answer_says_why_its_search_ended_and_the_most_that_it_knew():
+    losing = [program(-5.0 - n, f"p{n}") for n in range(9)]
+    assert refined(losing, None) == End((Ended.MADE,))
+    assert refined([program(1.0)], estimated(9.0)) == End((Ended.BEATS,), estimated(9.0))
+    assert refined(losing, exact(-5.0), Ending()) == End((Ended.REACHED,), exact(-5.0))
+    assert evolved(flat)[0].end == End((Ended.NOISE,))
+    assert evolved(flat, generations=1)[0].end == End((Ended.MADE,))
+    for ceiling in (exact(5.0), estimated(5.0)):
+        assert evolved(flat, Knowing(TASK, ceiling))[0].end == End((Ended.REACHED,), ceiling)
+    task = a_task()
+    drafts = BestOfN(ScriptedWriter(losing), drafts=2).respond(task, Knowing(task, exact(1.0)))
+    assert drafts.end == End((Ended.MADE,), exact(1.0))
+    with pytest.raises(OracleExhausted) as nothing:
+        ZeroShot(ScriptedWriter(program(0.0, f"f{n}", faulty=True) for n in range(9))).respond(
+            task, Evaluation(task)
+        )
+    assert nothing.value.end == End((Ended.MADE,))
+
+
+def test_islands_that_end_for_different_reasons_tell_all_of_them():
+    ends = [End((Ended.REACHED,), estimated(7.0)), End((Ended.MADE,)), End((Ended.REACHED,))]
+    assert joined(ends, exact(9.0)) == End((Ended.REACHED, Ended.MADE), estimated(7.0))
+    assert joined(ends[1:2], exact(9.0)) == End((Ended.MADE,), exact(9.0))
+
+
+def test_an_end_is_told_in_words_and_kept():
+    for end, words in (
+        (End((Ended.MADE,)), "all drafts were made"),
+        (
+            End((Ended.REACHED, Ended.NOISE), estimated(7.0)),
+            "the most was reached and only noise was left; at most +7.0 "
+            "(estimate, standard error 1.0)",
+        ),
+        (End((Ended.BEATS,), exact(0.0)), "a program does not lose; at most +0.0 (exact)"),
+    ):
+        assert str(end) == words
+        assert End.from_document(json.loads(json.dumps(end.document()))) == end
 
 
 def test_drafts_are_told_the_most():

@@ -18,8 +18,10 @@ from hypothesis import strategies as st
 from arena import Arena, game
 from arena.analysis.metrics import evaluate
 from arena.analysis.stakes import stakes_of
+from arena.analysis.stationary import Ceiling
 from arena.house.population import default_population
 from arena.payoffs import PayoffTable
+from oracle.end import End, Ended
 from oracle.models.options import Asking
 from population import paper
 from population.cli import main
@@ -212,7 +214,12 @@ def test_table_shows_the_papers_rows_and_ours(measured: Arena) -> None:
     facts = gather(measured, Runs(measured.home.path), "s1")
     assert facts.scores is not None
     assert ours["agg_score"]["mean"] == pytest.approx(facts.scores.agg_score.value)
+    assert facts.first is not None
+    first, alone = ours["first_newcomer"], facts.first[1].agg_score
+    assert (first["programs"], first["runs"]) == (1, 1)
+    assert first["agg_score"] == {"mean": alone.value, "low": alone.low, "high": alone.high}
     code, out, _ = invoke(measured, "table", "rrps")
+    assert "its first newcomer" in out and "1 distinct program in 1 run" in " ".join(out.split())
     assert "122.1 ± 9.8" in out
     assert "best-of-n" in out
 
@@ -306,6 +313,28 @@ def test_run_and_resume_with_a_transcript(measured: Arena, tmp_path: Path) -> No
     assert [member["label"] for member in document["members"]] == ["initial", "k01", "k02"]
     assert sum(document["sigma"].values()) == pytest.approx(1.0)
     assert measured.policy(document["ref"], "rrps").kind == "mixture"
+    _, out, _ = invoke(measured, "report", "replayed", "--json")
+    ends = [one["ended"]["reasons"] for one in json.loads(out)["iterations_told"]]
+    assert ends == [["made"], ["made"]]
+    _, out, _ = invoke(measured, "report", "replayed")
+    assert "the search ended" in out and "all drafts" in out
+
+
+def test_a_report_says_why_a_search_ended_and_what_could_be_had(
+    measured: Arena, tmp_path: Path
+) -> None:
+    facts = gather(measured, Runs(measured.home.path), "s1")
+    end = End((Ended.REACHED,), Ceiling(146.25, 0.0, exact=True, decisions=0))
+    first, *others = facts.steps
+    first = replace(first, iteration=replace(first.iteration, end=end))
+    facts = replace(facts, steps=(first, *others))
+    assert "the most was reached; at most +146.2 (exact)" in parsed(page(facts)).text
+    write_tables(facts, tmp_path)
+    with open(tmp_path / "iterations.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    names = ("ended", "most", "most_stderr", "most_exact")
+    assert [rows[0][name] for name in names] == ["reached", "146.25", "0.0", "1"]
+    assert [rows[1][name] for name in names] == [""] * 4  # of an oracle that does not say
 
 
 @pytest.mark.parametrize(

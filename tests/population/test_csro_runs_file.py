@@ -9,10 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from arena.analysis.stationary import Ceiling
+from oracle.end import End, Ended
 from oracle.models.journal import SqliteJournal
 from oracle.models.protocol import Reply, Request
 from oracle.values import Against, Attempt, Failure, Rejected, Score
 from population.errors import RunsUnusable
+from population.exploits import kept_exploits
 from population.limits import keep, kept
 from population.oracles import Spending
 from population.records import Effort, Iteration, Sigma
@@ -29,9 +32,12 @@ ATTEMPTS = (
 )
 
 
-def iteration(k: int) -> Iteration:
+END = End((Ended.REACHED, Ended.NOISE), Ceiling(7.5, 0.5, exact=False, decisions=99))
+
+
+def iteration(k: int, end: End | None = END) -> Iteration:
     sigma = Sigma({"a" * 32: 1.0}, 0.0, "nash", {"slack": 2.0})
-    return Iteration(k, sigma, "b" * 32, SCORE.u, SCORE.stderr, ATTEMPTS, Effort(matches=8))
+    return Iteration(k, sigma, "b" * 32, SCORE.u, SCORE.stderr, ATTEMPTS, Effort(matches=8), end)
 
 
 def test_iterations_come_back_as_they_were_stored(tmp_path: Path) -> None:
@@ -47,9 +53,12 @@ def test_a_file_without_later_columns_is_read_and_written(tmp_path: Path) -> Non
     with sqlite3.connect(tmp_path / FILE) as connection:  # as the first programs made it
         connection.execute("alter table attempt drop column repairs")
         connection.execute("alter table run drop column limits")
+        connection.execute("alter table iteration drop column ended")
+        connection.execute("alter table exploit drop column ended")
     connection.close()
     again = Runs(tmp_path)
     assert [attempt.repairs for attempt in again.iterations("run")[0].attempts] == [0, 0]
+    assert again.iterations("run")[0].end is None
     again.add("run", iteration(2))
     assert Runs(tmp_path).iterations("run")[1] == iteration(2)
     assert (again.done("run"), again.done("nobody")) == (2, 0)
@@ -97,6 +106,22 @@ def test_the_file_of_runs_is_its_owners_alone(tmp_path: Path) -> None:
     file.chmod(0o644)  # as an earlier program left it
     Runs(tmp_path)
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
+
+
+def test_a_read_only_home_without_the_latest_columns_can_be_read() -> None:
+    with reachable_folder() as folder:
+        runs = Runs(folder)
+        runs.start("run", small_config(1))
+        runs.add("run", iteration(1))
+        with sqlite3.connect(folder / FILE) as connection:
+            connection.execute("alter table iteration drop column ended")
+            connection.execute("alter table exploit drop column ended")
+        connection.close()
+        (folder / FILE).chmod(0o444)
+        folder.chmod(0o555)
+        before = (iteration(1, None),)
+        assert in_child(lambda: Runs(folder).iterations("run") == before) == "True"
+        assert in_child(lambda: kept_exploits(Runs(folder), "a" * 32)) == "()"
 
 
 def test_a_read_only_home_can_be_read_but_not_written() -> None:

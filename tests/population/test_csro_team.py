@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import shutil
+import sqlite3
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from oracle.models.journal import SqliteJournal
 from population.cli import main
 from population.credit import standings_of
 from population.oracles import journal_of
@@ -75,6 +78,36 @@ def test_who_writes_what_is_kept_is_asked_more_and_nothing_is_asked_twice(
     assert after["gemini:able"].tried > after["openai:unable"].tried
     assert standings_of(runs, "both", journal, "k01") == {}
     assert runs.get("both").config.oracle.model == MODELS
+
+
+def test_one_search_learns_whom_to_ask_and_goes_on_as_if_never_interrupted(
+    servers: tuple[LLMServer, LLMServer], home: Path, tmp_path: Path
+) -> None:
+    able, _ = servers
+    able.reply = lambda prompt: f"```python\n{program(random.Random(prompt))}```"
+    words = ("exploit", "house/rockbot", "--game", "rrps", "--workers", "1", "--sandbox", "process")
+    words += ("--oracle", "alpha-evolve", "--refinements", "5", "--model", MODELS, "--price", "0/0")
+    words += ("--evaluation-matches", "4", "--matches", "4", "--json")
+    other = shutil.copytree(home, tmp_path / "other")
+    assert csro(home, *words, "--max-calls", "9").exit_code != 0
+    ends = [csro(place, *words) for place in (home, other)]
+    assert [one.exit_code for one in ends] == [0, 0], ends[0].stderr + ends[1].stderr
+    assert ends[0].stdout == ends[1].stdout
+    journals = [SqliteJournal(place / "runs.sqlite", _scope(place)) for place in (home, other)]
+    authors = [
+        {key: model for key, model in journal.authors().items() if key.count("/") == 1}
+        for journal in journals
+    ]
+    assert authors[0] == authors[1]
+    asked = Counter(authors[0].values())
+    assert asked["gemini:able"] > 2 * asked["openai:unable"] > 0
+
+
+def _scope(home: Path) -> str:
+    with sqlite3.connect(home / "runs.sqlite") as connection:
+        ((scope,),) = connection.execute("select distinct scope from model_call").fetchall()
+    connection.close()
+    return str(scope)
 
 
 @pytest.mark.parametrize(

@@ -168,7 +168,8 @@ def test_the_papers_row_says_how_it_is_run_until_it_was(arena: Arena) -> None:
     assert record.final is not None
     wanted = dict.fromkeys(record.final.weights, 2)
     known = measure(Matches(arena, game), wanted, population)
-    (row,) = network_rows(game, [(record, known)])
+    row, first = network_rows(game, [(record, known)])
+    assert first.method == f"{row.method}: its first newcomer" and first.ours is not None
     assert row.ours is not None and row.ours.pop_return.value < 300
     assert "2,560 decisions" in row.how and "seeds 3" in row.how
     assert network_rows(GAMES["kuhn"], []) == []

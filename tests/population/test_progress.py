@@ -9,6 +9,8 @@ import pytest
 from rich.console import Console
 from rich.progress import Progress
 
+from arena.analysis.stationary import Ceiling
+from oracle.end import End, Ended
 from oracle.values import Attempt, Failure, Rejected
 from population.cli.progress import Bars
 from population.config import RunConfig
@@ -49,3 +51,18 @@ def test_a_line_for_each_iteration_has_its_interval(
     assert second.startswith("k =  2  nothing joins  attempts 0")
     assert "nothing joins (blocked: the provider says [U+001B][31mno again" in third
     assert third.endswith("...)  attempts 1, rejected 1, 0.0 s") and len(third) < 300
+
+
+def test_a_line_says_why_the_search_ended_where_that_tells_something(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    sigma, most = Sigma({"aa": 1.0}, 0.0, "nash"), Ceiling(9.0, 0.5, exact=False, decisions=99)
+    ends = (End((Ended.MADE,)), End((Ended.MADE,), most), End((Ended.REACHED,), most))
+    with Progress(console=Console(file=io.StringIO())) as progress:
+        for end in ends:
+            Bars(progress, RECORD).ends(Iteration(1, sigma, "", None, None, (), Effort(), end))
+    lines = capsys.readouterr().err.splitlines()
+    told = [line.partition("rejected 0")[2] for line in lines]
+    bound = "at most +9.0 (estimate, standard error 0.5)"
+    reached = "ended: the most was reached"
+    assert told == [", 0.0 s", f", {bound}, 0.0 s", f", {reached}, {bound}, 0.0 s"]

@@ -82,8 +82,10 @@ def test_the_command_fills_a_table_and_plays_nothing_twice(reproduced: Path) -> 
     assert rows["CFR+"]["ours"]["pop_expl"]["value"] == pytest.approx(0.0, abs=40.0)
     assert rows["CFR+"]["paper"]["agg_score"] == {"mean": 39.8, "error": 0.3}
     assert rows["CSRO AlphaEvolve"]["ours"] is None
-    (grammar,) = [row for name, row in rows.items() if "grammar" in name]
+    grammar, first = [row for name, row in rows.items() if "grammar" in name]
     assert grammar["paper"] is None and grammar["ours"] is not None
+    assert first["method"] == f"{grammar['method']}: its first newcomer"
+    assert first["ours"] is not None and first["how"] == "seeds 1; 1 distinct program in 1 run"
     with (out / "tables.csv").open() as file:
         assert [line["method"] for line in csv.DictReader(file)] == list(rows)
     with (out / "returns.csv").open() as file:
@@ -256,5 +258,6 @@ def test_quick_leaves_the_numbers_that_were_given(reproduced: Path) -> None:
     assert done.exit_code == 0, done.stderr
     rows = {row["method"]: row for row in json.loads(done.stdout)["rows"]}
     assert rows["CFR+"]["matches_per_cell"] == 8
-    (grammar,) = [row for name, row in rows.items() if "grammar" in name]
+    grammar, first = [row for name, row in rows.items() if "grammar" in name]
+    assert "in 2 runs" in first["how"]
     assert (grammar["seeds"], grammar["how"]) == (2, "seeds 1, 2")

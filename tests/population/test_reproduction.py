@@ -21,6 +21,7 @@ from oracle.context import parse_filter, parse_input
 from oracle.models.options import Asking
 from population.cli import main
 from population.commands import command_of
+from population.comparison import our_rows
 from population.config import Measuring, OracleChoice, RunConfig
 from population.edition import dated
 from population.paper import against, methods, variants
@@ -50,8 +51,53 @@ def scores(agg: float) -> Scores:
 
 def finished(config: RunConfig, agg: float, name: str = "r", digest: str = "d") -> Any:
     """A finished run that was measured, as far as rows look at it."""
-    record = SimpleNamespace(config=config, name=name, final=SimpleNamespace(weights={digest: 1.0}))
+    final = SimpleNamespace(weights={digest: 1.0})
+    record = SimpleNamespace(config=config, name=name, final=final, initial=digest)
     return record, SimpleNamespace(of=lambda weights: scores(agg))
+
+
+def with_newcomer(seed: int, agg: float, first: str, alone: float | None) -> Any:
+    """A finished run of the grammar, and what its first newcomer reaches; None: not measured."""
+    final = SimpleNamespace(weights={"initial": 0.0, first: 0.0, f"second{seed}": 1.0})
+    config = RunConfig("rrps", OracleChoice(), 20, seed)
+    record = SimpleNamespace(config=config, name=f"r{seed}", final=final, initial="initial")
+
+    def of(weights: dict[str, float]) -> Scores | None:
+        if weights == {first: 1.0}:
+            return None if alone is None else scores(alone)
+        return scores(agg)
+
+    return record, SimpleNamespace(of=of, digests=(), single=lambda digest: None)
+
+
+def test_a_first_newcomer_has_a_row_below_its_run_and_counts_once() -> None:
+    same = [with_newcomer(seed, 300.0 + seed, "same", 310.0) for seed in (1, 2)]
+    other, unknown = with_newcomer(3, 303.0, "other", 316.0), with_newcomer(4, 304.0, "no", None)
+    run, first = own_rows(RRPS, same)
+    assert first.method == f"{run.method}: its first newcomer"
+    assert first.how == "seeds 1, 2; 1 distinct program in 2 runs"
+    # One program: its own interval over matches, not one over seeds.
+    assert first.ours is not None and first.ours.agg_score == scores(310.0).agg_score
+    assert (first.ours.seeds, run.ours and run.ours.seeds) == (1, 2)
+    _, first = own_rows(RRPS, [*same, other, unknown])
+    assert first.how == "seeds 1, 2, 3, 4; 2 distinct programs in 3 of 4 runs"
+    assert first.ours == over_seeds([scores(310.0), scores(316.0)], RRPS)
+    assert len(own_rows(RRPS, [unknown])) == 1
+    lower = with_newcomer(1, 400.0, "best", 1.0)
+    lower[0].config = replace(lower[0].config, iterations=3)
+    titles = [one.method.rpartition(", ")[2] for one in own_rows(RRPS, [*same, lower])]
+    assert titles == ["K 3", "K 3: its first newcomer", "K 20", "K 20: its first newcomer"]
+    (row,) = our_rows(same)
+    assert row.first is not None and str(row.first) == "1 distinct program in 2 runs"
+    assert row.first.ours.agg_score == scores(310.0).agg_score
+
+
+def test_every_form_of_the_tables_has_the_first_newcomer() -> None:
+    rows = own_rows(RRPS, [with_newcomer(1, 301.0, "first", 310.0)])
+    lines = list(csv.DictReader(drawn.table(rows).splitlines()))
+    assert [(one["agg_score"], one["agg_score_low"]) for one in lines][1] == ("310.0", "308.0")
+    for text in (drawn.markdown(rows), drawn.page(RRPS, FIELD, rows, [])):
+        assert "K 20: its first newcomer" in text and "1 distinct program in 1 run" in text
 
 
 def as_published(method: str, model: str = "gemini:x", seed: int = 0) -> RunConfig:
