@@ -70,7 +70,7 @@ def selected(seed: int, players: int, throws: int) -> Choose:
     return choose
 
 
-def as_large(sizes: Sequence[int]) -> Choose:
+def as_large(sizes: Sequence[float]) -> Choose:
     """Chooses by the number of predictors alone."""
     return lambda step, drafts: min(drafts, key=lambda one: abs(size(one) - sizes[step - 1]))
 

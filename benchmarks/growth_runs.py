@@ -8,7 +8,8 @@ the grammar), and two chains of as many programs that grow by the same moves and
 in size to what joined the run in that step, in the other the first draft.  After so many steps the
 program that joined the run last and the chains' meet the 43 bots, who take part in nothing else,
 and so does the run's meta-strategy in the end.  Homes are kept in FOLDER, so an interrupted
-benchmark goes on, and more seeds can be added.  `--no-runs` makes the chains of first drafts alone.
+benchmark goes on, and more seeds can be added.  `--no-runs` makes chains alone: of first drafts,
+and where `--sizes` tells how many predictors what joined had after which steps, as large ones.
 
 Prints PopReturn and predictors of each, means with 95 % intervals over seeds (Student's t), and
 what the runs have more than the chains (Welch's interval).
@@ -73,15 +74,28 @@ def entered(arena: Arena, kind: str, seed: int, step: int, chain: Sequence[str])
     return found.version
 
 
-def first_drafts(home: Path, seed: int, steps: Sequence[int], matches: int, wall: str) -> Reached:
-    """PopReturn after each step of a chain of first drafts."""
-    found, chain = Reached(), grown(100 + seed, max(steps), 1, first)
+def chains_alone(
+    home: Path,
+    seed: int,
+    steps: Sequence[int],
+    sizes: Sequence[tuple[int, float]],
+    drafts: int,
+    matches: int,
+    wall: str,
+) -> Reached:
+    """PopReturn after each step of a chain of first drafts, and of one with such sizes."""
+    found, last = Reached(), max(steps)
+    chains = {FIRST: grown(100 + seed, last, 1, first)}
+    if sizes:
+        wanted = np.interp(range(1, last + 1), *zip(*sizes, strict=True)).tolist()
+        chains[AS_LARGE] = grown(100 + seed, last, drafts, as_large(wanted))
     with Arena(home, sandbox=wall, seed_key=bytes.fromhex(KEY)) as arena:
         for step in steps:
-            version = entered(arena, FIRST, seed, step, chain)
-            value = found[FIRST, step] = reached(arena, version.ref, matches)
-            told_size = f"{size(version.payload)} predictors"
-            print(f"seed {seed}, step {step}: {FIRST} {value:.1f} ({told_size})", flush=True)
+            for kind, chain in chains.items():
+                version = entered(arena, kind, seed, step, chain)
+                value = found[kind, step] = reached(arena, version.ref, matches)
+                told_size = f"{size(version.payload)} predictors"
+                print(f"seed {seed}, step {step}: {kind} {value:.1f} ({told_size})", flush=True)
     return found
 
 
@@ -121,6 +135,12 @@ def seeds(text: str) -> list[int]:
     return list(range(int(low), int(high or low) + 1))
 
 
+def step_and_size(text: str) -> tuple[int, float]:
+    """From "5:20" to 5, 20."""
+    step, _, count = text.partition(":")
+    return int(step), float(count)
+
+
 def summary(found: Sequence[Reached]) -> None:
     """Prints means, and what runs have more."""
     for kind, step in found[0]:
@@ -143,6 +163,7 @@ def main() -> None:
     parser.add_argument("--hidden-share", type=float, default=0.9)
     parser.add_argument("--matches", type=int, default=4, help="with each bot")
     parser.add_argument("--runs", action=argparse.BooleanOptionalAction, default=True)
+    parser.add_argument("--sizes", type=step_and_size, nargs="+", default=[], metavar="STEP:SIZE")
     parser.add_argument("--sandbox", default="auto")
     options = parser.parse_args()
     found = []
@@ -150,7 +171,17 @@ def main() -> None:
         home = options.folder / f"seed{seed}"
         share, wall = options.hidden_share, options.sandbox
         if not options.runs:
-            found.append(first_drafts(home, seed, options.steps, options.matches, wall))
+            found.append(
+                chains_alone(
+                    home,
+                    seed,
+                    options.steps,
+                    options.sizes,
+                    options.drafts,
+                    options.matches,
+                    wall,
+                )
+            )
             continue
         run(home, seed, max(options.steps), options.drafts, share, wall)
         told_of = measured(home, seed, options.steps, options.drafts, options.matches, wall)

@@ -47,7 +47,8 @@ class Rationed:
         if budget < least:
             raise UsageFault(
                 f"{budget} matches are too few to score one program, which takes {least}: "
-                f"{TRIAL} of its trial, and {least - TRIAL} that its score is made of"
+                f"{TRIAL} of its trial, and {least - TRIAL} that its score is made of; give that "
+                "or more, or let fewer make a score (--evaluation-matches)"
             )
         self.budget, self.used = budget, 0
         self.insight, self.ration = evaluate.insight, self

@@ -184,7 +184,8 @@ def test_csv_files_hold_the_run(measured: Arena, tmp_path: Path) -> None:
 
 
 def invoke(arena: Arena, *arguments: str) -> tuple[int, str, str]:
-    result = CliRunner().invoke(main, [*arguments, "--home", str(arena.home.path)])
+    wide = CliRunner(env={"COLUMNS": "200"})  # no cell of a table is broken into lines
+    result = wide.invoke(main, [*arguments, "--home", str(arena.home.path)])
     return result.exit_code, result.stdout, result.stderr
 
 
