@@ -60,6 +60,7 @@ _KINDS = {
     Rejected.DUPLICATE: "the program is known already",
     Rejected.FAULTY: "it forfeits matches",
     Rejected.DIVERGED: "its training diverged",
+    Rejected.UNPLAYED: "its matches were not played",
 }
 
 

@@ -256,7 +256,7 @@ def test_a_game_without_a_grammar_has_no_credulous_players(arena: Arena) -> None
 
 
 def test_the_share_is_an_option_and_is_recorded(home: Path) -> None:
-    words = "--game leduc --model grammar --oracle zero-shot --iterations 1 --name few"
+    words = "--game leduc --model grammar --oracle best-of-n --drafts 2 --iterations 1 --name few"
     counts = "--payoff-matches 4 --evaluation-matches 4 --sandbox process --workers 1"
     share = ["--hidden-share", "0.2", "--home", str(home)]
     done = CliRunner().invoke(main, ["run", *words.split(), *counts.split(), *share])
