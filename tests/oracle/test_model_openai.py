@@ -2,6 +2,7 @@
 
 import json
 import sys
+from contextlib import closing
 
 import pytest
 from hypothesis import given
@@ -169,12 +170,12 @@ def test_usage_that_makes_no_sense_is_unknown(model, server, usage):
 def test_a_server_of_ones_own_needs_no_key_and_has_no_list_price(server, monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY")
     monkeypatch.setenv("OPENAI_BASE_URL", server.url + "/v1")
-    model = OpenAIModel("gpt-4o")
-    assert model.price is None
-    assert model.generate(ASKED).cost is None
-    free = OpenAIModel("gpt-4o", ServerOptions(price=FREE))
+    with closing(OpenAIModel("gpt-4o")) as model:
+        assert model.price is None
+        assert model.generate(ASKED).cost is None
     server.then(Step(usage=False))
-    assert free.generate(ASKED).cost == 0.0
+    with closing(OpenAIModel("gpt-4o", ServerOptions(price=FREE))) as free:
+        assert free.generate(ASKED).cost == 0.0
 
 
 def test_openai_itself_needs_a_key(monkeypatch):

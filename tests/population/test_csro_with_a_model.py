@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -53,10 +54,10 @@ def run_with(arena: Arena, server: LLMServer, spending: Spending, name: str = "l
     record = runs.start(name, config)
     retry = RetryPolicy(first_wait=0.01, longest_wait=0.02)
     options = ServerOptions(server.url, timeout_seconds=20, price=PRICE, retry=retry)
-    shop = workshop(runs, record, spending, GeminiModel("made-up", options))
-    lineage_of = shop.authorship.lineage_of
     matches = Matches(arena, game("rrps"))
-    return carry_out(runs, name, config, shop.oracle, lineage_of, matches)
+    with closing(workshop(runs, record, spending, GeminiModel("made-up", options))) as shop:
+        lineage_of = shop.authorship.lineage_of
+        return carry_out(runs, name, config, shop.oracle, lineage_of, matches)
 
 
 def test_faults_costs_and_a_budget_that_stops_the_run(
