@@ -69,8 +69,7 @@ def our_rows(runs: Iterable[tuple[RunRecord, Measured]]) -> tuple[OurRow, ...]:
 
 def _row(group: Sequence[tuple[RunRecord, Measured]]) -> OurRow:
     config = group[0][0].config.pool  # without what does nothing
-    scored: dict[tuple[int, End], tuple[Scores, Measured]] = {}
-    counted: dict[tuple[int, End], tuple[RunRecord, Measured]] = {}
+    counted: dict[tuple[int, End], tuple[RunRecord, Measured, Scores]] = {}
     waiting = []
     for record, known in group:
         scores = known.of(record.final.weights) if record.final else None
@@ -78,16 +77,15 @@ def _row(group: Sequence[tuple[RunRecord, Measured]]) -> OurRow:
             waiting.append(record.name)
         else:
             # The same seed and end twice is the same run twice: it counts once.
-            scored[record.config.seed, end_of(record)] = (scores, known)
-            counted[record.config.seed, end_of(record)] = (record, known)
-    found = [scores for scores, _ in scored.values()]
-    singles = [best_single(known) for _, known in scored.values()]
+            counted[record.config.seed, end_of(record)] = (record, known, scores)
+    found = [scores for _, _, scores in counted.values()]
+    singles = [best_single(known) for _, known, _ in counted.values()]
     ours = over_seeds(found, game_named(config.game)) if found else None
     return OurRow(
         variant=f"CSRO {title_of(config)}",
         edition=config.edition,
         iterations=config.iterations,
-        seeds=tuple(sorted(seed for seed, _ in scored)),
+        seeds=tuple(sorted(seed for seed, _ in counted)),
         runs=tuple(record.name for record, _ in group),
         waiting=tuple(waiting),
         pop_return=ours.pop_return if ours else None,
@@ -96,7 +94,7 @@ def _row(group: Sequence[tuple[RunRecord, Measured]]) -> OurRow:
         best=max((one.agg_score.value for one in found), default=None),
         best_single=max((one[1].agg_score.value for one in singles if one), default=None),
         matches=ours.matches if ours else 0,
-        first=newcomers(counted.values(), game_named(config.game)),
+        first=newcomers([one[:2] for one in counted.values()], game_named(config.game)),
     )
 
 
