@@ -27,8 +27,7 @@ from arena.kinds.neural import NONE
 from arena.network_seats import crews_of, with_crews
 from arena.plan import Bout, Chunk, Player, Route
 from arena.values import LOCKSTEP, Result, Termination
-from sandbox.choose import open_wall
-from sandbox.errors import SandboxError, SandboxRefused, SandboxUnavailable
+from arena.worker_walls import Walls
 from sandbox.values import (
     EXTERNAL,
     Block,
@@ -84,8 +83,6 @@ class Played:
 class BoutHandler:
     """Plays chunks in a process of its own; opens a sandbox when the first chunk needs it.
 
-    Audits have another one: programs can see what all matches in a box have in common.
-
     Attributes:
       limits: of each policy behind the wall.
       asked: who plays policies that are asked for their moves; None where nobody does.
@@ -93,8 +90,7 @@ class BoutHandler:
 
     limits: Limits = field(default_factory=Limits)
     asked: Asked | None = None
-    _walls: dict[bool, Wall] = field(default_factory=dict)
-    _had_one: bool = False
+    _walls: Walls = field(default_factory=Walls)
 
     def run(self, chunk: Chunk) -> Played:
         """Plays one chunk."""
@@ -107,36 +103,16 @@ class BoutHandler:
         if chunk.route in (Route.ASKED, Route.LOCKSTEP):
             results = tuple(_play_in_lockstep(game, chunk, self.asked))
             return Played(results, chunk.bouts, charged=chunk.route is Route.LOCKSTEP)
-        if chunk.audit not in self._walls:
-            self._walls[chunk.audit] = self._open(chunk)
+        wall = self._walls.opened(chunk.wall, chunk.audit)
         try:
-            return play_in_box(game, chunk, self._walls[chunk.audit], self.limits, self.asked)
+            return play_in_box(game, chunk, wall, self.limits, self.asked)
         except BaseException:  # its box may have been left in the middle of a block
             self.close()
             raise
 
     def close(self) -> None:
         """Ends the sandboxes that were opened.  Idempotent."""
-        for wall in self._walls.values():
-            wall.close()
-        self._walls = {}
-
-    def _open(self, chunk: Chunk) -> Wall:
-        """Opens a wall, on the core of the worker's other one where there is one.
-
-        Raises:
-          SandboxRefused: none has ever opened here, so this machine is taken to have none.
-          SandboxUnavailable: one has, so one can again.  A machine that is short of memory or
-            processes for a moment says so in many ways; a refusal is one of them.
-        """
-        other = self._walls.get(not chunk.audit)
-        try:
-            wall = open_wall(chunk.wall, other.core if other else None)
-        except (SandboxError, OSError) as error:
-            kind = SandboxUnavailable if self._had_one else SandboxRefused
-            raise kind(str(error)) from error
-        self._had_one = True
-        return wall
+        self._walls.close()
 
 
 def _play_native(game: Game, chunk: Chunk) -> Iterator[Result]:

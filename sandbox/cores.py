@@ -7,7 +7,8 @@ Boxes of different programs have to share the cores out among themselves, so eac
 each with a lock file, and a lock goes when its holder does.  A box that comes when every core is
 taken shares one of those that the fewest hold.  Who comes late must not draw one by chance: the
 box that a program tries newcomers in is idle while its workers play, and on two cores its two
-workers shared the other one half of the time.
+workers shared the other one half of the time.  Nor may it stay for good where it came late: when
+others have ended, two that share a core can have one each (`CoreLease.is_crowded`).
 """
 
 from __future__ import annotations
@@ -19,18 +20,20 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from itertools import product
 from pathlib import Path
 
 _PLACES = 64
 """Boxes of a core that are shared out evenly; those beyond draw theirs."""
+_TRIES = 16
+"""So often others may be faster before a core is drawn."""
 
 
 class CoreLease:
     """Holds a core until it is closed.
 
     Args:
-      core: of a box that never computes while this one does, to share it; None for another one.
+      core: of a box that never computes while this one does, to share it and take no place of
+        others; None for another one.
 
     Attributes:
       core: its number, or None where there is no choice.
@@ -41,16 +44,24 @@ class CoreLease:
         self.core: int | None = None
         self.place: int | None = None
         self._descriptor: int | None = None
-        if sys.platform == "linux":
-            cores = sorted(os.sched_getaffinity(0))
-            if len(cores) > 1:
-                self._take_one_of([core] if core in cores else cores)
+        cores = _cores()
+        if len(cores) < 2:
+            return
+        if core in cores:
+            self.core = core
+        else:
+            self._take_one_of(cores)
 
     def _take_one_of(self, cores: list[int]) -> None:
-        for place, core in product(range(_PLACES), cores):
+        for _ in range(_TRIES):
+            held = {core: _held(core) for core in cores}
+            core = min(cores, key=lambda one: len(held[one]))
+            free = next((one for one in range(_PLACES) if one not in held[core]), None)
+            if free is None:
+                break
             with suppress(OSError):
                 descriptor = os.open(
-                    _lock_file(core, place),
+                    _lock_file(core, free),
                     os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW,
                     0o600,
                 )
@@ -59,9 +70,17 @@ class CoreLease:
                 except OSError:
                     os.close(descriptor)
                     continue
-                self.core, self.place, self._descriptor = core, place, descriptor
+                self.core, self.place, self._descriptor = core, free, descriptor
                 return
         self.core = random.SystemRandom().choice(cores)  # no lock can be had, or hundreds are
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether another core is held by so few that this box would have more of it."""
+        if self.place is None or self.core is None:
+            return False
+        here = len(_held(self.core))
+        return any(len(_held(core)) + 1 < here for core in _cores() if core != self.core)
 
     @contextmanager
     def staying(self) -> Iterator[None]:
@@ -84,6 +103,37 @@ class CoreLease:
             os.close(self._descriptor)
             self._descriptor = None
             self.place = None
+
+
+def _cores() -> list[int]:
+    """Those that this process may use."""
+    return sorted(os.sched_getaffinity(0)) if sys.platform == "linux" else []
+
+
+def _held(core: int) -> set[int]:
+    """Places of a core that somebody holds.
+
+    They are looked at with a shared lock, so that who looks does not pass for who holds.  What
+    cannot be looked at is no place to have either.
+    """
+    found = set()
+    for place in range(_PLACES):
+        try:
+            descriptor = os.open(
+                _lock_file(core, place), os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
+            )
+        except FileNotFoundError:
+            break  # nobody ever held it, nor one of those after it
+        except OSError:
+            found.add(place)
+            continue
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            found.add(place)
+        finally:
+            os.close(descriptor)
+    return found
 
 
 def _lock_file(core: int, place: int) -> Path:

@@ -99,6 +99,11 @@ class GVisorWall:
         return self._link.remark
 
     @property
+    def is_crowded(self) -> bool:
+        """See `Wall.is_crowded`."""
+        return self._lease is not None and self.core is not None and self._lease.is_crowded
+
+    @property
     def box(self) -> BoxLink:
         """The box itself, for diagnosis."""
         return self._link

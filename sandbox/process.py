@@ -140,6 +140,11 @@ class ProcessWall:
         return self._lease.core
 
     @property
+    def is_crowded(self) -> bool:
+        """See `Wall.is_crowded`."""
+        return self._lease.is_crowded
+
+    @property
     def link(self) -> BoxLink:
         """The box itself, for diagnosis."""
         return self._link

@@ -86,6 +86,11 @@ class RootlessWall:
         return self._lease.core
 
     @property
+    def is_crowded(self) -> bool:
+        """See `Wall.is_crowded`."""
+        return self._lease.is_crowded
+
+    @property
     def box(self) -> BoxLink:
         """The box itself, for diagnosis."""
         return self._link

@@ -25,6 +25,11 @@ class Wall(Protocol):
         """The processor that its box stays on; None where it stays on none."""
         ...
 
+    @property
+    def is_crowded(self) -> bool:
+        """Whether a box that is opened now would have more of a processor; see `CoreLease`."""
+        ...
+
     def play(self, block: Block, external: ExternalSeats | None = None) -> tuple[Outcome, ...]:
         """Plays a block and returns one outcome for each of its matches.
 

@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-import arena.bouts
+import arena.worker_walls
 from arena.bouts import BoutHandler, demands_of, play_in_box
 from arena.demand import UNKNOWN, Demand, Demands, mean_demands
 from arena.executors.local import LocalExecutor
@@ -101,7 +101,7 @@ def test_only_a_machine_without_any_box_is_refused(monkeypatch):
         opened.append(open_wall(*asked))
         return opened[-1]
 
-    monkeypatch.setattr("arena.bouts.open_wall", breaks)
+    monkeypatch.setattr("arena.worker_walls.open_wall", breaks)
     try:
         with pytest.raises(SandboxRefused, match="did not start"):
             handler.run(chunk)
@@ -126,7 +126,7 @@ def in_trouble(error):
             wall.close()
         return wall
 
-    arena.bouts.open_wall = open_or_not  # in the worker, which is a process of its own
+    arena.worker_walls.open_wall = open_or_not  # in the worker, which is a process of its own
     return BoutHandler()
 
 

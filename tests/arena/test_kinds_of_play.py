@@ -102,6 +102,10 @@ class Watched:
     def core(self):
         return self.wall.core
 
+    @property
+    def is_crowded(self):
+        return self.wall.is_crowded
+
     def play(self, block, external=None):
         outcomes = self.wall.play(block, external)
         self.asked.append((block, outcomes))
@@ -133,7 +137,7 @@ class Walls:
 def watched(monkeypatch):
     """Everything is played by this process, behind walls that are watched, and audited."""
     walls = Walls()
-    monkeypatch.setattr("arena.bouts.open_wall", walls.open)
+    monkeypatch.setattr("arena.worker_walls.open_wall", walls.open)
     monkeypatch.setattr("arena.runner.SMALL", 10_000)
     monkeypatch.setattr("arena.seeds.AUDIT_SHARE", 1.0)
     return walls

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -15,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.cores import CoreLease
 from sandbox.errors import SandboxRefused, SandboxUnavailable
 from sandbox.link import BOX_ENVIRONMENT, BOX_FOLDER, BoxLink, box_command, descendants
 from sandbox.process import ProcessWall, base_python, usable_bubblewrap
@@ -293,27 +291,6 @@ def test_the_box_sees_no_environment_of_ours(monkeypatch: pytest.MonkeyPatch) ->
     wall.close()
     assert all(b"ARENA_PROBE" not in environment for environment in environments)
     assert all(b"PYTHONHASHSEED=0" in environment for environment in environments)
-
-
-def test_boxes_share_the_cores_out_evenly(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """However many there are: an idle box must not make two busy ones share a core."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # nobody else's boxes
-    cores = sorted(os.sched_getaffinity(0))
-    leases = [CoreLease() for _ in range(3 * len(cores))]
-    held = [(lease.place, lease.core) for lease in leases]
-    if len(cores) == 1:
-        assert held == [(None, None)] * 3, "there is no choice"
-        return
-    assert held == [(place, core) for place in range(3) for core in cores]
-    leases[1].close()
-    leases[1].close()
-    assert leases[1].place is None
-    late = CoreLease()
-    assert (late.place, late.core) == held[1], "a core that was let go is taken first"
-    beside = CoreLease(cores[-1])
-    assert (beside.place, beside.core) == (3, cores[-1]), "a core is shared where that is asked for"
-    for lease in (*leases, late, beside):
-        lease.close()
 
 
 def test_the_box_is_the_standard_library_alone() -> None:
