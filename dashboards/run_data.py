@@ -18,11 +18,12 @@ from arena.games.protocol import Game
 from arena.house.population import default_population
 from arena.standings import payoff_table
 from dashboards import data
-from dashboards.comparing import Scored
 from dashboards.liveness import FRESH_LOOKS, Liveness, Phase, liveness_of, phase_of
 from oracle.models.budget import Spent
 from oracle.models.journal import Call
 from population.comparison import OurRow, our_rows
+from population.evolution import Scored
+from population.evolution import scored as scored_of
 from population.exploits import KeptExploit, kept_exploits
 from population.oracles import journal_of
 from population.records import RunRecord, RunState, Sigma
@@ -158,9 +159,7 @@ def _mark(known: Measured) -> str:
 
 @st.cache_resource(max_entries=256, show_spinner=False)
 def _scored(path: str, name: str, sigmas: int, mark: str, _known: Measured) -> Scored:
-    record = Runs(data.home().path).get(name)
-    scores = _known.all_of([sigma.weights for sigma in course(record).sigmas])
-    return [(float(added), one) for added, one in enumerate(scores) if one is not None]
+    return scored_of(_known, course(Runs(data.home().path).get(name)).sigmas)
 
 
 def scored(record: RunRecord) -> Scored:

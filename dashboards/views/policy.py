@@ -18,12 +18,12 @@ from arena.readable import readable
 from arena.source_check import docstring_of
 from dashboards import data, known, links, navigate, run_data
 from dashboards.commands import typed
-from dashboards.comparing import METRICS
 from dashboards.text import in_code, in_markdown
 from dashboards.tiles import tiles
 from dashboards.views import exploit, faults, lineage, opponents
 from dashboards.views.side_by_side import side_by_side
 from dashboards.views.watching import matches_to_watch
+from population.evolution import METRICS
 from population.records import RunRecord
 from registry import AmbiguousRef, MalformedName, UnknownPolicy, shown
 from registry.values import PolicyVersion, Status

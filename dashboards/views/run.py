@@ -15,7 +15,6 @@ from arena.games.protocol import Game
 from dashboards import data, known, links, navigate, run_data, theme
 from dashboards.charts.pointing import pointed
 from dashboards.commands import typed
-from dashboards.comparing import METRICS, points_of
 from dashboards.liveness import FRESH_LOOKS, Phase, ago
 from dashboards.text import in_code, in_markdown
 from dashboards.tiles import tiles
@@ -24,6 +23,7 @@ from oracle.grammar.starts import STARTS
 from population import u_intervals
 from population.commands import command_of
 from population.config import NETWORK
+from population.evolution import METRICS, points_of
 from population.figures import over_iterations, sigma_area
 from population.paper import reference_lines
 from population.records import RunRecord

@@ -15,17 +15,10 @@ from arena.games.protocol import Game
 from dashboards import links, navigate, run_data
 from dashboards.charts.pointing import pointed
 from dashboards.commands import typed
-from dashboards.comparing import (
-    METRICS,
-    Points,
-    Scored,
-    over_seeds,
-    series_of,
-    variants,
-)
 from dashboards.text import in_code, in_markdown
 from dashboards.views import calls, run
 from population.comparison import OurRow
+from population.evolution import METRICS, Points, lines_over_seeds, series_of
 from population.figures import over_iterations
 from population.paper import Figure, PaperRow, published_rows, reference_lines
 from population.records import RunRecord
@@ -153,7 +146,9 @@ def _compare(game: Game, found: Sequence[RunRecord]) -> None:
         )
         return
     lines = {
-        metric: _over_seeds(picked, scored, metric) if how == SEEDS else series_of(scored, metric)
+        metric: lines_over_seeds(picked, scored, metric)
+        if how == SEEDS
+        else series_of(scored, metric)
         for metric in METRICS
     }
     _charts(game, lines)
@@ -189,18 +184,6 @@ def _configurations(picked: Sequence[RunRecord]) -> None:
         name: [shown(one.get(title, "-")) for title in differing] for name, one in told.items()
     }
     st.dataframe(pa.table({"What": differing, **columns}), hide_index=True)
-
-
-def _over_seeds(
-    picked: Sequence[RunRecord], scored: Mapping[str, Scored], metric: str
-) -> dict[str, Points]:
-    measured = [record for record in picked if scored[record.name]]
-    found = {}
-    for title, runs in variants(measured).items():
-        seeds = ", ".join(str(record.config.seed) for record in runs)
-        label = f"{title} (seed{'s' if len(runs) > 1 else ''} {seeds})"
-        found[label] = over_seeds([scored[record.name] for record in runs], metric)
-    return found
 
 
 def _charts(game: Game, lines: Mapping[str, Mapping[str, Points]]) -> None:

@@ -25,6 +25,7 @@ from oracle.grammar.starts import Start
 from oracle.models.budget import NOTHING, Spent
 from oracle.models.catalogue import price_of
 from oracle.models.errors import BudgetSpent, ModelError
+from population import evolution
 from population.agents import agent_rows, is_agents
 from population.cli.reading import evaluate_runs
 from population.cli.working import go_on, name_for, ready
@@ -37,7 +38,7 @@ from population.oracles import Spending, check_model, first_prompt, full_model_n
 from population.paper import methods
 from population.records import RunRecord, RunState
 from population.report import reproduction as drawn
-from population.report.facts import gather
+from population.report.facts import gather, sigmas_of
 from population.report.page import page as run_page
 from population.reproduction import (
     Row,
@@ -52,7 +53,7 @@ from population.reproduction import (
     variant_rows,
 )
 from population.runs import Runs, had_runs
-from population.scores import measured
+from population.scores import Measured, measured
 from sandbox.choose import WallChoice
 
 CHARS_A_TOKEN = 4
@@ -104,9 +105,11 @@ def fill(
         records, stopped = _finished(runs, arena, configurations, spending)
         evaluate_runs(arena, runs, records, count=count, steps=wanted.steps)
         rows = [brought_up_to_date(row, arena, game, default_population(game.name)) for row in rows]
-        rows += _csro_rows(arena, runs, game, wanted.model)
+        finished = _measured(arena, runs, game)
+        rows += _csro_rows(game, finished, wanted.model)
+        lines = _over_iterations(runs, finished)
         pages = {f"{one.name}.html": run_page(gather(arena, runs, one.name)) for one in records}
-    written = _write(folder, game, rows, pages)
+    written = _write(folder, game, rows, lines, pages)
     document = {
         "game": game.name,
         "rows": [_told(row) for row in rows],
@@ -241,13 +244,31 @@ def _free_name(runs: Runs, config: RunConfig) -> str:
     return next(one for one in names if one not in taken)
 
 
-def _csro_rows(arena: Arena, runs: Runs, game: Game, model: str | None) -> list[Row]:
+def _measured(arena: Arena, runs: Runs, game: Game) -> list[tuple[RunRecord, Measured]]:
+    """All finished runs of the game, with what is known of their members."""
     population = default_population(game.name)
-    finished = [
+    return [
         (record, measured(arena, game, list(record.final.weights), population))
         for record in runs.all(game.name)
         if record.state is RunState.FINISHED and record.final is not None
     ]
+
+
+def _over_iterations(runs: Runs, finished: Sequence[tuple[RunRecord, Measured]]) -> drawn.Lines:
+    """How their scores evolved, those that differ only in their seed as one."""
+    scored = {
+        record.name: evolution.scored(known, sigmas_of(record, runs.iterations(record.name)))
+        for record, known in finished
+    }
+    records = [record for record, _ in finished]
+    return {
+        metric: evolution.lines_over_seeds(records, scored, metric) for metric in evolution.METRICS
+    }
+
+
+def _csro_rows(
+    game: Game, finished: Sequence[tuple[RunRecord, Measured]], model: str | None
+) -> list[Row]:
     asked = full_model_name(model or "gemini")
     found = network_rows(game, finished)
     for published in rows_to_run(game):
@@ -274,15 +295,18 @@ def _price(game: Game, method: str, model: str) -> str:
     )
 
 
-def _write(folder: Path, game: Game, rows: list[Row], pages: dict[str, str]) -> list[Path]:
+def _write(
+    folder: Path, game: Game, rows: list[Row], lines: drawn.Lines, pages: dict[str, str]
+) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     population = default_population(game.name)
     texts = {
         "tables.md": drawn.markdown(rows),
         "tables.csv": drawn.table(rows),
         "returns.csv": drawn.returns_table(rows, population),
+        "evolution.csv": drawn.evolution_table(lines),
         **pages,
-        "index.html": drawn.page(game, population, rows, list(pages)),
+        "index.html": drawn.page(game, population, rows, lines, list(pages)),
     }
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")

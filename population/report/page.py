@@ -15,7 +15,7 @@ from arena.figures.templates import fill_page
 from arena.figures.text import interval, number
 from arena.source_check import difference
 from oracle.models.budget import Spent
-from population import u_intervals
+from population import evolution, u_intervals
 from population.figures import ladder, over_iterations, sigma_area
 from population.paper import reference_lines
 from population.report.facts import MemberFacts, RunFacts, Step, sigmas_of
@@ -24,8 +24,8 @@ from population.scores import Scores
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-METRICS = {"PopReturn": "pop_return", "PopExpl": "pop_expl", "AggScore": "agg_score"}
-"""What is drawn over iterations, and the field of `Scores` that has it."""
+METRICS = {name: evolution.METRICS[name] for name in ("PopReturn", "PopExpl", "AggScore")}
+"""In the order of the paper's tables."""
 
 _REASON = 400
 """Characters of a reason that are shown."""
@@ -89,16 +89,11 @@ def _scored(name: str, scores: Scores) -> tuple[str, ...]:
 
 def _over_iterations(facts: RunFacts) -> Markup | None:
     """Metrics of sigma by the number of policies added: iteration k's sigma has k - 1 of them."""
-    points = [(step.iteration.k - 1, step.scores) for step in facts.steps]
-    if facts.record.final is not None:
-        points.append((len(facts.steps), facts.scores))
-    known = [(float(x), scores) for x, scores in points if scores is not None]
+    steps = tuple(step.iteration for step in facts.steps)
+    known = evolution.scored(facts.measured, sigmas_of(facts.record, steps))
     if not known:
         return None
-    series = {
-        f"{name} (95 %)": [(x, getattr(scores, field)) for x, scores in known]
-        for name, field in METRICS.items()
-    }
+    series = {f"{name} (95 %)": evolution.points_of(known, name) for name in METRICS}
     unit = f"{facts.game.unit} a match"
     return over_iterations(series, unit, reference_lines(facts.game.name)).alone()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,12 +17,17 @@ from arena.figures.templates import fill_page
 from arena.figures.text import interval, number
 from arena.games.protocol import Game
 from arena.house.population import Population
-from population.paper import Figure, against
+from population import evolution
+from population.figures import over_iterations
+from population.paper import Figure, against, reference_lines
 from population.report.page import METRICS
 from population.reproduction import Row
 
 if TYPE_CHECKING:
     from markupsafe import Markup
+
+Lines = Mapping[str, Mapping[str, evolution.Points]]
+"""Over iterations, by metric and variant."""
 
 _HEAD = ("method", *(f"{name}, {who}" for name in METRICS for who in ("paper", "here [95 %]")))
 _DEEPEST = 0.55
@@ -130,13 +135,47 @@ def _largest(returns: Sequence[Returns]) -> float:
     return float(quantile(means, 0.95)) if means else 0.0
 
 
-def page(game: Game, population: Population, rows: Sequence[Row], run_pages: Sequence[str]) -> str:
+def evolution_table(lines: Lines) -> str:
+    """Means over seeds after each policy that was added, with the ends of their 95 % intervals."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(("variant", "metric", "added", "mean", "low", "high"))
+    for metric, variants in lines.items():
+        for variant, points in variants.items():
+            for added, mean in points:
+                writer.writerow((variant, metric, int(added), mean.value, mean.low, mean.high))
+    return text.getvalue()
+
+
+def _over_iterations(game: Game, lines: Lines) -> list[tuple[str, Markup]]:
+    """Charts of those metrics that have lines, by the metric's name."""
+    unit = f"{game.unit} a match"
+    return [
+        (
+            metric,
+            over_iterations(
+                variants, unit, reference_lines(game.name, evolution.METRICS[metric])
+            ).alone(),
+        )
+        for metric, variants in lines.items()
+        if variants
+    ]
+
+
+def page(
+    game: Game,
+    population: Population,
+    rows: Sequence[Row],
+    lines: Lines,
+    run_pages: Sequence[str],
+) -> str:
     """The whole page.
 
     Args:
       game: of the tables.
       population: what everything was measured against.
       rows: of the tables.
+      lines: of the runs' scores over iterations.
       run_pages: file names of pages about single runs, beside this one.
     """
     returns = returns_of(rows, population)
@@ -148,6 +187,7 @@ def page(game: Game, population: Population, rows: Sequence[Row], run_pages: Seq
         head=(*_HEAD, *_TAIL[:2]),
         table=[_cells(row) for row in rows],
         bars=bars(rows),
+        evolution=_over_iterations(game, lines),
         opponents=opponents(population),
         returns=returns,
         largest=_largest(returns),

@@ -12,10 +12,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from arena import Arena
-from arena.analysis.estimates import Estimate
 from arena.figures.text import interval
 from arena.home import open_home
-from dashboards.comparing import over_seeds, variants
 from dashboards.liveness import Phase, ago, liveness_of, phase_of
 from oracle.models.protocol import Reply, Request
 from population.comparison import our_rows
@@ -23,16 +21,10 @@ from population.oracles import journal_of
 from population.records import RunState
 from population.report.facts import gather
 from population.runs import Runs
-from population.scores import Scores
 from tests.dashboards.looking import HOSTILE, names_in, said
 from tests.population.small_run import small_config
 
 Page = Callable[..., AppTest]
-
-
-def scores(value: float) -> Scores:
-    same = Estimate(value, 1.0, value - 2.0, value + 2.0)
-    return Scores(same, same, same, (), 4)
 
 
 def test_runs_are_listed_and_compared(page: Page, runs_home: Path) -> None:
@@ -92,22 +84,6 @@ def test_iterations_that_were_not_measured_are_told(
     app = page(home, "runs")
     assert not app.exception
     assert "csro report longer --evaluate 100" in said(app)
-
-
-def test_means_over_seeds_have_an_error_and_skip_what_is_not_shared() -> None:
-    runs = [[(0.0, scores(1.0)), (1.0, scores(5.0))], [(0.0, scores(3.0))]]
-    ((place, mean),) = over_seeds(runs, "AggScore")
-    assert (place, mean.value, mean.stderr) == (0.0, 2.0, 1.0)
-    assert mean.low == pytest.approx(2.0 - 12.706, abs=0.001), "Student's, of two seeds"
-    assert mean.high > 4.0 - mean.low, "a minimum of noisy means is too small in every seed"
-    ((_, single), _) = over_seeds(runs[:1], "PopExpl")
-    assert single == scores(1.0).pop_expl
-    assert over_seeds([], "AggScore") == []
-
-
-def test_runs_that_differ_in_their_seed_are_one_variant(runs_home: Path) -> None:
-    found = variants(Runs(runs_home).all())
-    assert [[one.config.seed for one in group] for group in found.values()] == [[1, 2, 3], [5]]
 
 
 def test_model_calls_are_shown_with_tokens_and_cost(page: Page, runs_home: Path) -> None:

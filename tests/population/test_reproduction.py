@@ -96,7 +96,7 @@ def test_every_form_of_the_tables_has_the_first_newcomer() -> None:
     rows = own_rows(RRPS, [with_newcomer(1, 301.0, "first", 310.0)])
     lines = list(csv.DictReader(drawn.table(rows).splitlines()))
     assert [(one["agg_score"], one["agg_score_low"]) for one in lines][1] == ("310.0", "308.0")
-    for text in (drawn.markdown(rows), drawn.page(RRPS, FIELD, rows, [])):
+    for text in (drawn.markdown(rows), drawn.page(RRPS, FIELD, rows, {}, [])):
         assert "K 20: its first newcomer" in text and "1 distinct program in 1 run" in text
 
 
@@ -225,7 +225,7 @@ def test_returns_stand_opponent_by_opponent_beside_the_papers() -> None:
     assert ours.mean("rockbot") == "12.0"
     # Student's interval over two seeds: 12.7 standard errors of 2 to each side.
     assert ours.told("rockbot") == "greenberg, here, against rockbot [-13, 37]"
-    page = drawn.page(RRPS, FIELD, [row], [])
+    page = drawn.page(RRPS, FIELD, [row], {}, [])
     assert page.count("<td style=") == 5 * 43
     lines = list(csv.DictReader(drawn.returns_table([row], FIELD).splitlines()))
     assert len(lines) == 5 * 43
@@ -246,10 +246,10 @@ def test_two_models_of_one_row_are_told_apart() -> None:
     lines = csv.DictReader(drawn.returns_table(rows, FIELD).splitlines())
     means = {line["how"]: line["mean"] for line in lines if line["measured"] == "here"}
     assert means == {rows[0].how: "10.0", rows[1].how: "20.0"}
-    page = drawn.page(RRPS, FIELD, rows, [])
+    page = drawn.page(RRPS, FIELD, rows, {}, [])
     for row in rows:
         assert page.count(f"here ({row.how})") == 1 + 43 + 2  # heading, cells and a bar
-    assert f"here ({rows[0].how})" not in drawn.page(RRPS, FIELD, rows[:1], [])
+    assert f"here ({rows[0].how})" not in drawn.page(RRPS, FIELD, rows[:1], {}, [])
 
 
 @pytest.mark.parametrize("name", sorted(GAMES))
@@ -268,6 +268,6 @@ def test_what_is_filled_in_is_escaped() -> None:
     hostile = Row(
         "<script>alert(1)</script>", None, over_seeds([scores(1.0)], RRPS), "a | b", "<b>"
     )
-    page = drawn.page(RRPS, FIELD, [hostile], [])
+    page = drawn.page(RRPS, FIELD, [hostile], {}, [])
     assert "<script>" not in page and "<b>" not in page
     assert "a / b" in drawn.markdown([hostile])

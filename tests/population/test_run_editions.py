@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from dashboards.comparing import variants
 from oracle.prompts import edition as prompts_of_now
 from population.cli import main
 from population.comparison import our_rows
 from population.config import CUSTOM, OracleChoice, RunConfig
 from population.edition import dated, edition_of, told_apart
 from population.errors import RunExists
+from population.evolution import variants
 from population.reproduction import choice_of, fills, own_rows, rows_to_run, run_of, variant_rows
 from population.runs import Runs
 from tests.population.test_reproduction import RRPS, finished

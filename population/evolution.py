@@ -1,4 +1,4 @@
-"""Several runs side by side: each by itself, or those that differ only in their seed as one."""
+"""How scores evolve over runs: each by itself, or those that differ only in their seed as one."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from arena.analysis.estimates import Estimate, over_programs
 from population.comparison import End, end_of, title_of
 from population.config import RunConfig
-from population.records import RunRecord
-from population.scores import ERRS, Scores
+from population.records import RunRecord, Sigma
+from population.scores import ERRS, Measured, Scores
 
 METRICS = {"AggScore": "agg_score", "PopReturn": "pop_return", "PopExpl": "pop_expl"}
 """Titles of the metrics, and what `Scores` and the paper's rows call them."""
@@ -17,6 +17,12 @@ Points = list[tuple[float, Estimate]]
 """(Policies added, estimate) of one line of a chart."""
 Scored = Sequence[tuple[float, Scores]]
 """Scores of a run's meta-strategies, by the number of policies added."""
+
+
+def scored(known: Measured, sigmas: Iterable[Sigma]) -> Scored:
+    """Scores of those of a run's meta-strategies, over 1, 2, ... members, that were measured."""
+    scores = known.all_of([sigma.weights for sigma in sigmas])
+    return [(float(added), one) for added, one in enumerate(scores) if one is not None]
 
 
 def points_of(scored: Scored, metric: str) -> Points:
@@ -52,6 +58,25 @@ def over_seeds(runs: Sequence[Scored], metric: str) -> Points:
     return [
         (place, over_programs([one[place] for one in values], errs)) for place in sorted(shared)
     ]
+
+
+def lines_over_seeds(
+    records: Iterable[RunRecord], scored: Mapping[str, Scored], metric: str
+) -> dict[str, Points]:
+    """Lines of all variants of which a run was measured, by their titles with the seeds.
+
+    Args:
+      records: of the runs.
+      scored: of each of them, by its name.
+      metric: one of `METRICS`.
+    """
+    measured = [record for record in records if scored[record.name]]
+    found = {}
+    for title, runs in variants(measured).items():
+        seeds = ", ".join(str(record.config.seed) for record in runs)
+        label = f"{title} (seed{'s' if len(runs) > 1 else ''} {seeds})"
+        found[label] = over_seeds([scored[record.name] for record in runs], metric)
+    return found
 
 
 def series_of(scored: Mapping[str, Scored], metric: str) -> dict[str, Points]:
