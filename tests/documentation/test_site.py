@@ -134,6 +134,13 @@ def test_links_and_their_anchors_lead_somewhere(pages):
     assert followed > 500
 
 
+def test_every_picture_is_shown_somewhere(pages):
+    shown = {
+        Path(urlsplit(address).path).name for page in pages.values() for address in page.loaded
+    }
+    assert {file.name for file in (DOCS / "pictures").iterdir()} <= shown
+
+
 def test_links_to_other_hosts_are_well_formed(pages):
     links = {link for page in pages.values() for link in page.links if urlsplit(link).scheme}
     assert "https://arxiv.org/abs/2303.03196" in links
