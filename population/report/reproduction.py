@@ -30,6 +30,8 @@ Lines = Mapping[str, Mapping[str, evolution.Points]]
 """Over iterations, by metric and variant."""
 
 _HEAD = ("method", *(f"{name}, {who}" for name in METRICS for who in ("paper", "here [95 %]")))
+MOST_DRAWN = 8
+"""Variants in one chart: more have neither colours nor marks of their own."""
 _DEEPEST = 0.55
 """Of a ground's colour, so that a number stands out on it."""
 _TAIL = ("seeds", "matches a member", "how", "note")
@@ -148,17 +150,22 @@ def evolution_table(lines: Lines) -> str:
 
 
 def _over_iterations(game: Game, lines: Lines) -> list[tuple[str, Markup]]:
-    """Charts of those metrics that have lines, by the metric's name."""
+    """Charts by the metric's name; of many variants, of those whose AggScore ends highest."""
+    if not any(lines.values()):
+        return []
+    ends = {variant: points[-1][1].value for variant, points in lines["AggScore"].items() if points}
+    best = sorted(ends, key=lambda variant: -ends[variant])[:MOST_DRAWN]
     unit = f"{game.unit} a match"
     return [
         (
             metric,
             over_iterations(
-                variants, unit, reference_lines(game.name, evolution.METRICS[metric])
+                {variant: variants[variant] for variant in best},
+                unit,
+                reference_lines(game.name, evolution.METRICS[metric]),
             ).alone(),
         )
         for metric, variants in lines.items()
-        if variants
     ]
 
 
@@ -188,6 +195,7 @@ def page(
         table=[_cells(row) for row in rows],
         bars=bars(rows),
         evolution=_over_iterations(game, lines),
+        left_out=max(0, len(lines.get("AggScore", ())) - MOST_DRAWN),
         opponents=opponents(population),
         returns=returns,
         largest=_largest(returns),

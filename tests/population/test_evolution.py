@@ -122,5 +122,11 @@ def test_the_page_draws_each_metric_that_was_measured() -> None:
     assert all(f"<h2>{metric} over iterations</h2>" in page for metric in METRICS)
     assert page.count("(seeds 1, 2)") >= 3 and "paper: CSRO" in page
     assert page.count("Dashed: those between") == 1
+    several = {
+        f"variant {number}": [(0.0, scores(float(number)).agg_score)] for number in range(10)
+    }
+    many = drawn.page(RRPS, FIELD, [], dict.fromkeys(METRICS, several), [])
+    assert "variant 2" in many and "variant 1" not in many
+    assert "2 variants whose AggScore ends lower" in many and "ends lower" not in page
     nothing: dict[str, Any] = {metric: {} for metric in METRICS}
     assert "over iterations" not in drawn.page(RRPS, FIELD, [], nothing, [])
