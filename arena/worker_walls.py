@@ -32,17 +32,25 @@ class Walls:
           SandboxUnavailable: one has, so one can again.  A machine that is short of memory or
             processes for a moment says so in many ways; a refusal is one of them.
         """
-        self._leave_a_crowd()
+        left = self._leave_a_crowd()
         if audit not in self._open:
-            other = self._open.get(not audit)
             try:
-                wall = open_wall(choice, other.core if other else None)
-            except (SandboxError, OSError) as error:
-                kind = SandboxUnavailable if self._had_one else SandboxRefused
-                raise kind(str(error)) from error
-            self._open[audit] = wall
-            self._had_one = True
+                self._open[audit] = self._new(choice, audit)
+            except SandboxUnavailable:
+                if not left:
+                    raise
+                self._open[audit] = self._new(choice, audit)  # one that was well had to go for it
         return self._open[audit]
+
+    def _new(self, choice: WallChoice | None, audit: bool) -> Wall:
+        other = self._open.get(not audit)
+        try:
+            wall = open_wall(choice, other.core if other else None)
+        except (SandboxError, OSError) as error:
+            kind = SandboxUnavailable if self._had_one else SandboxRefused
+            raise kind(str(error)) from error
+        self._had_one = True
+        return wall
 
     def close(self) -> None:
         """Ends those that are open.  Idempotent."""
@@ -50,13 +58,19 @@ class Walls:
             wall.close()
         self._open = {}
 
-    def _leave_a_crowd(self) -> None:
+    def _leave_a_crowd(self) -> bool:
         """Ends boxes that share a core since others held the rest, once those have ended.
 
-        Boxes that are opened instead draw their core anew.
+        Boxes that are opened instead take a core anew.
+
+        Returns:
+          Whether any was ended.
         """
         now = time.monotonic()
-        if now >= self._looked + _LOOK_SECONDS:
-            self._looked = now
-            if any(wall.is_crowded for wall in self._open.values()):
-                self.close()
+        if now < self._looked + _LOOK_SECONDS:
+            return False
+        self._looked = now
+        crowded = any(wall.is_crowded for wall in self._open.values())
+        if crowded:
+            self.close()
+        return crowded

@@ -83,7 +83,7 @@ class Course:
 
     Attributes:
       members: digest of each member to its label, in the order of joining.
-      sigmas: its meta-strategies, by the number of policies added.
+      sigmas: its meta-strategies, before the first iteration and after each.
       minutes: that its iterations took.
       attempts: programs that its oracle wrote.
       rejected: of these, those that were no candidates.
@@ -163,7 +163,7 @@ def _scored(path: str, name: str, sigmas: int, mark: str, _known: Measured) -> S
 
 
 def scored(record: RunRecord) -> Scored:
-    """Scores of a run's meta-strategies that were measured, by the number of policies added."""
+    """Scores of a run's meta-strategies that were measured, by the number of iterations."""
     known, sigmas = measured(record), len(course(record).sigmas)
     return _scored(str(data.home().path), record.name, sigmas, _mark(known), known)
 

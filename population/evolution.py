@@ -14,15 +14,15 @@ METRICS = {"AggScore": "agg_score", "PopReturn": "pop_return", "PopExpl": "pop_e
 """Titles of the metrics, and what `Scores` and the paper's rows call them."""
 
 Points = list[tuple[float, Estimate]]
-"""(Policies added, estimate) of one line of a chart."""
+"""(Iterations that ended, estimate) of one line of a chart."""
 Scored = Sequence[tuple[float, Scores]]
-"""Scores of a run's meta-strategies, by the number of policies added."""
+"""Scores of a run's meta-strategies, by the number of iterations that ended before."""
 
 
 def scored(known: Measured, sigmas: Iterable[Sigma]) -> Scored:
-    """Scores of those of a run's meta-strategies, over 1, 2, ... members, that were measured."""
+    """Scores of a run's meta-strategies, before the first iteration and after each, if measured."""
     scores = known.all_of([sigma.weights for sigma in sigmas])
-    return [(float(added), one) for added, one in enumerate(scores) if one is not None]
+    return [(float(ended), one) for ended, one in enumerate(scores) if one is not None]
 
 
 def points_of(scored: Scored, metric: str) -> Points:
@@ -63,7 +63,7 @@ def over_seeds(runs: Sequence[Scored], metric: str) -> Points:
 def lines_over_seeds(
     records: Iterable[RunRecord], scored: Mapping[str, Scored], metric: str
 ) -> dict[str, Points]:
-    """Lines of all variants of which a run was measured, by their titles with the seeds.
+    """Lines of all variants, by their titles with the seeds, where all measured runs have a point.
 
     Args:
       records: of the runs.
@@ -76,7 +76,7 @@ def lines_over_seeds(
         seeds = ", ".join(str(record.config.seed) for record in runs)
         label = f"{title} (seed{'s' if len(runs) > 1 else ''} {seeds})"
         found[label] = over_seeds([scored[record.name] for record in runs], metric)
-    return found
+    return {label: points for label, points in found.items() if points}
 
 
 def series_of(scored: Mapping[str, Scored], metric: str) -> dict[str, Points]:

@@ -42,7 +42,7 @@ def sigma_area(sigmas: Sequence[Sigma], labels: Mapping[str, str]) -> Picture:
     """How the meta-strategy moved: one layer for each member.
 
     Args:
-      sigmas: over 1, 2, ... members.
+      sigmas: before the first iteration and after each.
       labels: of the members, by digest, in the order of joining.
     """
     columns = [str(place) for place in range(len(sigmas))]
@@ -50,8 +50,8 @@ def sigma_area(sigmas: Sequence[Sigma], labels: Mapping[str, str]) -> Picture:
         columns,
         Scale(0.0, 1.0),
         "weight",
-        "policies added",
-        f"Weights of the meta-strategy after each of {len(sigmas) - 1} policies.",
+        "iterations",
+        f"Weights of the meta-strategy after each of {len(sigmas) - 1} iterations.",
         height=300,
         percent=True,
     )
@@ -66,7 +66,7 @@ def sigma_area(sigmas: Sequence[Sigma], labels: Mapping[str, str]) -> Picture:
         below = above
     told = [
         _lines(
-            f"After {place} added" if place else "At the beginning",
+            f"After iteration {place}" if place else "At the beginning",
             [
                 f"{shown(labels.get(digest, digest[:8]))}: {weight:.1%}"
                 for digest, weight in sigma.support.items()
@@ -103,7 +103,7 @@ def over_iterations(
     unit: str,
     references: Sequence[tuple[str, float]] = (),
     *,
-    axis: str = "policies added",
+    axis: str = "iterations",
     names: bool = True,
     roots: bool = False,
 ) -> Picture:

@@ -4,11 +4,10 @@ A box is a dozen processes that hand each other a byte at a time.  Waking a proc
 core costs several times what waking one on the same core does: on a machine with nothing else
 to do a box that stays on one core plays 1.7 times the matches, and on a busy one many times.
 Boxes of different programs have to share the cores out among themselves, so each core has places,
-each with a lock file, and a lock goes when its holder does.  A box that comes when every core is
-taken shares one of those that the fewest hold.  Who comes late must not draw one by chance: the
-box that a program tries newcomers in is idle while its workers play, and on two cores its two
-workers shared the other one half of the time.  Nor may it stay for good where it came late: when
-others have ended, two that share a core can have one each (`CoreLease.is_crowded`).
+each with a lock file, and a lock goes when its holder does.  A box takes the core that the fewest
+hold.  It must not draw one by chance where all are held: on two cores two busy boxes would share
+one half of the time.  Nor may it stay for good where it came late: when others have ended, it may
+have more of another core (`CoreLease.is_crowded`).  Boxes are counted whether they are busy or not.
 """
 
 from __future__ import annotations
@@ -16,16 +15,18 @@ from __future__ import annotations
 import fcntl
 import os
 import random
+import re
 import sys
 import tempfile
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _PLACES = 64
 """Boxes of a core that are shared out evenly; those beyond draw theirs."""
-_TRIES = 16
-"""So often others may be faster before a core is drawn."""
+_TRIES = 4
+"""So often others may be faster at every single core before one is drawn."""
 
 
 class CoreLease:
@@ -54,33 +55,29 @@ class CoreLease:
 
     def _take_one_of(self, cores: list[int]) -> None:
         for _ in range(_TRIES):
-            held = {core: _held(core) for core in cores}
-            core = min(cores, key=lambda one: len(held[one]))
-            free = next((one for one in range(_PLACES) if one not in held[core]), None)
-            if free is None:
-                break
-            with suppress(OSError):
-                descriptor = os.open(
-                    _lock_file(core, free),
-                    os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW,
-                    0o600,
-                )
-                try:
-                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except OSError:
-                    os.close(descriptor)
+            held = _held()
+            # All that come at once see the same, so who is late at one core goes on to the next.
+            for core in sorted(cores, key=lambda one: len(held[one])):
+                place = next((one for one in range(_PLACES) if one not in held[core]), None)
+                if place is None:
                     continue
-                self.core, self.place, self._descriptor = core, free, descriptor
-                return
+                descriptor = _locked(core, place, fcntl.LOCK_EX)
+                if descriptor is not None:
+                    self.core, self.place, self._descriptor = core, place, descriptor
+                    return
         self.core = random.SystemRandom().choice(cores)  # no lock can be had, or hundreds are
 
     @property
     def is_crowded(self) -> bool:
-        """Whether another core is held by so few that this box would have more of it."""
+        """Whether another core is held by so few that this box would have more of it.
+
+        Never for one that has no place: it shares a core that it was told, or drew one.
+        """
         if self.place is None or self.core is None:
             return False
-        here = len(_held(self.core))
-        return any(len(_held(core)) + 1 < here for core in _cores() if core != self.core)
+        held = _held()
+        here = len(held[self.core])
+        return any(len(held[core]) + 1 < here for core in _cores() if core != self.core)
 
     @contextmanager
     def staying(self) -> Iterator[None]:
@@ -100,6 +97,8 @@ class CoreLease:
     def close(self) -> None:
         """Lets the core go.  Idempotent."""
         if self._descriptor is not None:
+            with suppress(OSError):  # a child that was forked has the descriptor too
+                fcntl.flock(self._descriptor, fcntl.LOCK_UN)
             os.close(self._descriptor)
             self._descriptor = None
             self.place = None
@@ -110,31 +109,48 @@ def _cores() -> list[int]:
     return sorted(os.sched_getaffinity(0)) if sys.platform == "linux" else []
 
 
-def _held(core: int) -> set[int]:
-    """Places of a core that somebody holds.
+def _held() -> defaultdict[int, set[int]]:
+    """Places of each core that somebody holds, or that cannot be looked at.
 
-    They are looked at with a shared lock, so that who looks does not pass for who holds.  What
-    cannot be looked at is no place to have either.
+    They are looked at with a shared lock, so that who looks does not pass for who holds.
     """
-    found = set()
-    for place in range(_PLACES):
-        try:
-            descriptor = os.open(
-                _lock_file(core, place), os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
-            )
-        except FileNotFoundError:
-            break  # nobody ever held it, nor one of those after it
-        except OSError:
-            found.add(place)
-            continue
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except OSError:
-            found.add(place)
-        finally:
-            os.close(descriptor)
+    found: defaultdict[int, set[int]] = defaultdict(set)
+    with suppress(OSError):
+        for name in os.listdir(_folder()):
+            match = re.fullmatch(r"(\d+)-(\d+)\.lock", name)
+            if match:
+                core, place = map(int, match.groups())
+                descriptor = _locked(core, place, fcntl.LOCK_SH)
+                if descriptor is None:
+                    found[core].add(place)
+                else:
+                    os.close(descriptor)
     return found
 
 
-def _lock_file(core: int, place: int) -> Path:
-    return Path(tempfile.gettempdir()) / f"policy-arena-{os.getuid()}-core-{core}-{place}.lock"
+def _locked(core: int, place: int, how: int) -> int | None:
+    """A descriptor of a place's file that holds its lock; None where somebody else has it."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    try:
+        descriptor = os.open(_folder() / f"{core}-{place}.lock", flags, 0o600)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, how | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def _folder() -> Path:
+    """Where the locks of this user's boxes are.
+
+    Raises:
+      OSError: it cannot be made, or is somebody else's.
+    """
+    folder = Path(tempfile.gettempdir()) / f"policy-arena-{os.getuid()}-cores"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    if folder.is_symlink() or folder.stat().st_uid != os.getuid():
+        raise PermissionError(f"{folder} is somebody else's")
+    return folder

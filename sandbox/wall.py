@@ -27,7 +27,7 @@ class Wall(Protocol):
 
     @property
     def is_crowded(self) -> bool:
-        """Whether a box that is opened now would have more of a processor; see `CoreLease`."""
+        """Whether a box that is opened instead would have more of a processor; see `CoreLease`."""
         ...
 
     def play(self, block: Block, external: ExternalSeats | None = None) -> tuple[Outcome, ...]:

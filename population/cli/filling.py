@@ -107,9 +107,9 @@ def fill(
         rows = [brought_up_to_date(row, arena, game, default_population(game.name)) for row in rows]
         finished = _measured(arena, runs, game)
         rows += _csro_rows(game, finished, wanted.model)
-        lines = _over_iterations(runs, finished)
+        curves = _over_iterations(runs, finished)
         pages = {f"{one.name}.html": run_page(gather(arena, runs, one.name)) for one in records}
-    written = _write(folder, game, rows, lines, pages)
+    written = _write(folder, game, rows, curves, pages)
     document = {
         "game": game.name,
         "rows": [_told(row) for row in rows],
@@ -254,7 +254,7 @@ def _measured(arena: Arena, runs: Runs, game: Game) -> list[tuple[RunRecord, Mea
     ]
 
 
-def _over_iterations(runs: Runs, finished: Sequence[tuple[RunRecord, Measured]]) -> drawn.Lines:
+def _over_iterations(runs: Runs, finished: Sequence[tuple[RunRecord, Measured]]) -> drawn.Curves:
     """How their scores evolved, those that differ only in their seed as one."""
     scored = {
         record.name: evolution.scored(known, sigmas_of(record, runs.iterations(record.name)))
@@ -296,7 +296,7 @@ def _price(game: Game, method: str, model: str) -> str:
 
 
 def _write(
-    folder: Path, game: Game, rows: list[Row], lines: drawn.Lines, pages: dict[str, str]
+    folder: Path, game: Game, rows: list[Row], curves: drawn.Curves, pages: dict[str, str]
 ) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     population = default_population(game.name)
@@ -304,9 +304,9 @@ def _write(
         "tables.md": drawn.markdown(rows),
         "tables.csv": drawn.table(rows),
         "returns.csv": drawn.returns_table(rows, population),
-        "evolution.csv": drawn.evolution_table(lines),
+        "evolution.csv": drawn.evolution_table(curves),
         **pages,
-        "index.html": drawn.page(game, population, rows, lines, list(pages)),
+        "index.html": drawn.page(game, population, rows, curves, list(pages)),
     }
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")

@@ -88,7 +88,7 @@ def _scored(name: str, scores: Scores) -> tuple[str, ...]:
 
 
 def _over_iterations(facts: RunFacts) -> Markup | None:
-    """Metrics of sigma by the number of policies added: iteration k's sigma has k - 1 of them."""
+    """Metrics of sigma before the first iteration and after each."""
     steps = tuple(step.iteration for step in facts.steps)
     known = evolution.scored(facts.measured, sigmas_of(facts.record, steps))
     if not known:

@@ -18,7 +18,7 @@ from arena.figures.text import interval, number
 from arena.games.protocol import Game
 from arena.house.population import Population
 from population import evolution
-from population.figures import over_iterations
+from population.figures import GLYPHS, over_iterations
 from population.paper import Figure, against, reference_lines
 from population.report.page import METRICS
 from population.reproduction import Row
@@ -26,12 +26,12 @@ from population.reproduction import Row
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-Lines = Mapping[str, Mapping[str, evolution.Points]]
-"""Over iterations, by metric and variant."""
+Curves = Mapping[str, Mapping[str, evolution.Points]]
+"""Scores over iterations, by metric and variant."""
 
 _HEAD = ("method", *(f"{name}, {who}" for name in METRICS for who in ("paper", "here [95 %]")))
-MOST_DRAWN = 8
-"""Variants in one chart: more have neither colours nor marks of their own."""
+MOST_DRAWN = len(GLYPHS)
+"""Variants in one chart: more have no marks of their own."""
 _DEEPEST = 0.55
 """Of a ground's colour, so that a number stands out on it."""
 _TAIL = ("seeds", "matches a member", "how", "note")
@@ -137,23 +137,22 @@ def _largest(returns: Sequence[Returns]) -> float:
     return float(quantile(means, 0.95)) if means else 0.0
 
 
-def evolution_table(lines: Lines) -> str:
-    """Means over seeds after each policy that was added, with the ends of their 95 % intervals."""
+def evolution_table(curves: Curves) -> str:
+    """Means over seeds after each iteration, with the ends of their 95 % intervals."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("variant", "metric", "added", "mean", "low", "high"))
-    for metric, variants in lines.items():
+    writer.writerow(("variant", "metric", "iteration", "mean", "low", "high"))
+    for metric, variants in curves.items():
         for variant, points in variants.items():
-            for added, mean in points:
-                writer.writerow((variant, metric, int(added), mean.value, mean.low, mean.high))
+            for iteration, mean in points:
+                writer.writerow((variant, metric, int(iteration), mean.value, mean.low, mean.high))
     return text.getvalue()
 
 
-def _over_iterations(game: Game, lines: Lines) -> list[tuple[str, Markup]]:
+def _over_iterations(game: Game, curves: Curves) -> list[tuple[str, Markup]]:
     """Charts by the metric's name; of many variants, of those whose AggScore ends highest."""
-    if not any(lines.values()):
-        return []
-    ends = {variant: points[-1][1].value for variant, points in lines["AggScore"].items() if points}
+    known = curves.get("AggScore", {})
+    ends = {variant: points[-1][1].value for variant, points in known.items()}
     best = sorted(ends, key=lambda variant: -ends[variant])[:MOST_DRAWN]
     unit = f"{game.unit} a match"
     return [
@@ -165,7 +164,8 @@ def _over_iterations(game: Game, lines: Lines) -> list[tuple[str, Markup]]:
                 reference_lines(game.name, evolution.METRICS[metric]),
             ).alone(),
         )
-        for metric, variants in lines.items()
+        for metric, variants in curves.items()
+        if variants
     ]
 
 
@@ -173,7 +173,7 @@ def page(
     game: Game,
     population: Population,
     rows: Sequence[Row],
-    lines: Lines,
+    curves: Curves,
     run_pages: Sequence[str],
 ) -> str:
     """The whole page.
@@ -182,7 +182,7 @@ def page(
       game: of the tables.
       population: what everything was measured against.
       rows: of the tables.
-      lines: of the runs' scores over iterations.
+      curves: of the runs' scores over iterations.
       run_pages: file names of pages about single runs, beside this one.
     """
     returns = returns_of(rows, population)
@@ -194,8 +194,8 @@ def page(
         head=(*_HEAD, *_TAIL[:2]),
         table=[_cells(row) for row in rows],
         bars=bars(rows),
-        evolution=_over_iterations(game, lines),
-        left_out=max(0, len(lines.get("AggScore", ())) - MOST_DRAWN),
+        evolution=_over_iterations(game, curves),
+        left_out=max(0, len(curves.get("AggScore", ())) - MOST_DRAWN),
         opponents=opponents(population),
         returns=returns,
         largest=_largest(returns),

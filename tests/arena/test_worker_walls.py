@@ -11,6 +11,7 @@ from arena.bouts import BoutHandler
 from arena.worker_walls import Walls
 from sandbox.choose import WallChoice, open_wall
 from sandbox.cores import CoreLease
+from sandbox.errors import SandboxUnavailable
 from tests.arena.test_bouts import duplicates
 
 pytestmark = pytest.mark.skipif(
@@ -58,6 +59,35 @@ def test_a_worker_leaves_a_core_that_it_shares_once_another_is_free(monkeypatch,
         for lease in early:
             lease.close()
     assert [one.moves for one in moved.results] == [one.moves for one in first.results]
+
+
+def test_a_box_that_does_not_open_elsewhere_at_once_is_tried_again(monkeypatch, opened):
+    """It stands for one that was well, and the request was going on."""
+    clock, troubles = [0.0], []
+    monkeypatch.setattr("arena.worker_walls.time", SimpleNamespace(monotonic=lambda: clock[0]))
+    early = [CoreLease() for _ in os.sched_getaffinity(0)]
+    walls = Walls(_looked=0.0)
+
+    def open_or_not(*asked):
+        if troubles:
+            raise troubles.pop()
+        return open_wall(*asked)
+
+    try:
+        walls.opened(WallChoice("process"), audit=False)
+        early[1].close()
+        clock[0] = 11.0
+        monkeypatch.setattr("arena.worker_walls.open_wall", open_or_not)
+        troubles.append(SandboxUnavailable("no memory for a moment"))
+        assert walls.opened(WallChoice("process"), audit=False).core == early[1].core
+        assert not troubles
+        troubles.append(SandboxUnavailable("no memory for a moment"))
+        with pytest.raises(SandboxUnavailable, match="for a moment"):
+            walls.opened(WallChoice("process"), audit=True)  # which took nobody's place
+    finally:
+        walls.close()
+        for lease in early:
+            lease.close()
 
 
 def test_a_box_for_audits_takes_no_core_of_another_worker(opened):

@@ -55,7 +55,7 @@ def test_the_areas_of_sigma_lie_on_each_other_and_fill_the_height() -> None:
     assert HOSTILE not in picture.html and "&lt;img" in picture.html
     assert picture.told == [
         "At the beginning\ninitial: 100.0%",
-        f"After 1 added\n{HOSTILE}: 75.0%\ninitial: 25.0%",
+        f"After iteration 1\n{HOSTILE}: 75.0%\ninitial: 25.0%",
     ]
 
 
@@ -74,7 +74,7 @@ def test_a_line_has_a_mark_where_it_is_known_and_its_interval() -> None:
     assert "paper 12.0" in picture.html
     assert HOSTILE not in picture.html and "nan" not in picture.html.lower()
     assert picture.told[0].splitlines()[1] == f"{HOSTILE}: 10.0  [8.0, 12.0]"
-    assert picture.told[1] == "Policies added: 3"
+    assert picture.told[1] == "Iterations: 3"
 
 
 def test_a_line_over_iterations_that_were_not_measured_is_dashed() -> None:

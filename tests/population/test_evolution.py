@@ -50,7 +50,7 @@ def climbing(*values: float) -> Scored:
     return [(float(place), scores(value)) for place, value in enumerate(values)]
 
 
-def three_runs() -> tuple[list[RunRecord], dict[str, Scored]]:
+def some_runs() -> tuple[list[RunRecord], dict[str, Scored]]:
     """Two seeds of one variant, another variant's run, and one that nobody measured."""
     records = [run(PLAIN, 1), run(PLAIN, 2, "b"), run(FULL, 1), run(FULL, 2, "b")]
     numbers = [climbing(0.0, 10.0, 30.0), climbing(2.0, 14.0, 32.0), climbing(50.0, 60.0), []]
@@ -69,7 +69,7 @@ def test_means_over_seeds_have_an_error_and_skip_what_is_not_shared() -> None:
 
 
 def test_runs_that_differ_in_their_seed_are_one_variant() -> None:
-    records, _ = three_runs()
+    records, _ = some_runs()
     again = run(PLAIN, 2, "b")
     found = variants([*records, again])
     assert [[one.config.seed for one in group] for group in found.values()] == [[1, 2], [1, 2]]
@@ -80,13 +80,15 @@ def test_runs_that_differ_in_their_seed_are_one_variant() -> None:
 
 
 def test_lines_of_variants_name_their_seeds_and_leave_out_what_was_not_measured() -> None:
-    records, numbers = three_runs()
+    records, numbers = some_runs()
     lines = lines_over_seeds(records, numbers, "PopReturn")
     plain, full = lines
     assert plain.endswith("(seeds 1, 2)") and "plain" in plain
     assert full.endswith("(seed 1)")
     assert [(place, mean.value) for place, mean in lines[plain]] == [(0, 1), (1, 12), (2, 31)]
     assert lines[full] == points_of(numbers[records[2].name], "PopReturn")
+    apart = {**numbers, records[1].name: [(9.0, scores(1.0))]}
+    assert list(lines_over_seeds(records, apart, "PopReturn")) == [full], "no point of both"
     each = series_of(numbers, "PopReturn")
     assert list(each) == [one.name for one in records[:3]]
 
@@ -106,17 +108,17 @@ def test_meta_strategies_are_scored_by_what_is_known_of_their_members() -> None:
 
 
 def test_a_table_of_lines_has_both_ends_of_each_interval() -> None:
-    records, numbers = three_runs()
+    records, numbers = some_runs()
     lines = {metric: lines_over_seeds(records, numbers, metric) for metric in METRICS}
     rows: list[dict[str, Any]] = list(csv.DictReader(io.StringIO(drawn.evolution_table(lines))))
     assert [row["metric"] for row in rows] == [name for name in METRICS for _ in range(5)]
     last = rows[2]
-    assert (last["added"], float(last["mean"])) == ("2", 31.0)
+    assert (last["iteration"], float(last["mean"])) == ("2", 31.0)
     assert float(last["low"]) < 31.0 < float(last["high"])
 
 
 def test_the_page_draws_each_metric_that_was_measured() -> None:
-    records, numbers = three_runs()
+    records, numbers = some_runs()
     lines = {metric: lines_over_seeds(records, numbers, metric) for metric in METRICS}
     page = drawn.page(RRPS, FIELD, [], lines, [])
     assert all(f"<h2>{metric} over iterations</h2>" in page for metric in METRICS)
@@ -127,6 +129,6 @@ def test_the_page_draws_each_metric_that_was_measured() -> None:
     }
     many = drawn.page(RRPS, FIELD, [], dict.fromkeys(METRICS, several), [])
     assert "variant 2" in many and "variant 1" not in many
-    assert "2 variants whose AggScore ends lower" in many and "ends lower" not in page
+    assert "ends lower: 2 more" in many and "ends lower" not in page
     nothing: dict[str, Any] = {metric: {} for metric in METRICS}
     assert "over iterations" not in drawn.page(RRPS, FIELD, [], nothing, [])

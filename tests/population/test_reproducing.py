@@ -96,7 +96,7 @@ def test_the_command_fills_a_table_and_plays_nothing_twice(reproduced: Path) -> 
         ("CFR+", "CFR+"),
     ]
     with (out / "evolution.csv").open() as file:
-        lines = [(line["metric"], line["added"]) for line in csv.DictReader(file)]
+        lines = [(line["metric"], line["iteration"]) for line in csv.DictReader(file)]
     assert lines == [(metric, "1") for metric in ("AggScore", "PopReturn", "PopExpl")]
     page = (out / "index.html").read_text()
     assert "Content-Security-Policy" in page and "AggScore over iterations" in page

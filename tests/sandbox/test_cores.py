@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import tempfile
+from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -11,6 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandbox.cores import CoreLease
+
+FOLDER = f"policy-arena-{os.getuid()}-cores"
 
 
 @pytest.fixture(autouse=True)
@@ -121,21 +127,96 @@ def test_a_file_of_somebody_else_is_no_place(
     have(monkeypatch, 0, 1)
     first = CoreLease()
     first.close()
-    (lock,) = tmp_path.iterdir()
+    (lock,) = (tmp_path / FOLDER).iterdir()
     lock.unlink()
-    lock.symlink_to(tmp_path / "elsewhere")  # as good as one that cannot be opened
+    lock.symlink_to(tmp_path / "elsewhere")
+    lock.with_name("1-0.lock").mkdir()
+    os.mkfifo(lock.with_name("1-1.lock"))  # who opened it to read would wait for ever
     leases = [CoreLease(), CoreLease(), CoreLease()]
-    assert [(lease.core, lease.place) for lease in leases] == [(1, 0), (0, 1), (1, 1)]
+    assert [(lease.core, lease.place) for lease in leases] == [(0, 1), (1, 1), (0, 2)]
     assert not (tmp_path / "elsewhere").exists()
     for lease in leases:
         lease.close()
+
+
+def test_a_folder_of_somebody_else_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    have(monkeypatch, 0, 1)
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / FOLDER).symlink_to(tmp_path / "theirs")
+    lease = CoreLease()
+    assert lease.core in (0, 1) and lease.place is None
+    assert not list((tmp_path / "theirs").iterdir())
+
+
+def test_a_file_that_was_tidied_away_hides_no_other(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    have(monkeypatch, 0, 1)
+    leases = [CoreLease() for _ in range(4)]
+    leases[0].close()
+    (tmp_path / FOLDER / "0-0.lock").unlink()
+    leases[3].close()
+    assert leases[2].core == 0 and not leases[2].is_crowded
+    leases[1].close()
+    late = [CoreLease(), CoreLease()]
+    assert [lease.core for lease in late] == [1, 0], "who holds core 0 is counted"
+    for lease in (leases[2], *late):
+        lease.close()
+
+
+_TAKES = """
+import os, sys, tempfile, time
+tempfile.tempdir = sys.argv[1]
+cores = set(range(int(sys.argv[2])))
+os.sched_getaffinity = lambda process: cores
+from sandbox.cores import CoreLease
+print("ready", flush=True)
+sys.stdin.readline()
+lease = CoreLease()
+print(lease.core, lease.place, flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_boxes_that_come_at_once_have_a_core_each(tmp_path: Path) -> None:
+    """As all of a program's workers do; each sees the same cores free."""
+    command = [sys.executable, "-c", _TAKES, str(tmp_path), "24"]
+    boxes = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for _ in range(24)
+    ]
+    try:
+        said = [_line(box) for box in boxes]
+        for box in boxes:
+            _go_on(box)
+        taken = [tuple(_line(box).split()) for box in boxes]
+    finally:
+        for box in boxes:
+            with suppress(BrokenPipeError):
+                _go_on(box)
+            box.communicate()
+    assert said == ["ready"] * 24
+    assert "None" not in {place for _, place in taken}, "each is counted"
+    held = Counter(core for core, _ in taken)
+    assert len(held) >= 20 and max(held.values()) <= 2, held  # a look may be in the way of one
+
+
+def _line(box: subprocess.Popen[str]) -> str:
+    assert box.stdout is not None
+    return box.stdout.readline().strip()
+
+
+def _go_on(box: subprocess.Popen[str]) -> None:
+    assert box.stdin is not None
+    box.stdin.write("\n")
+    box.stdin.flush()
 
 
 def test_where_nothing_can_be_locked_a_core_is_drawn(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     have(monkeypatch, 0, 1)
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
+    (tmp_path / FOLDER).write_text("no folder")
     drawn = {CoreLease().core for _ in range(40)}
     assert drawn == {0, 1}
     assert not CoreLease().is_crowded
