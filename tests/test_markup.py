@@ -176,7 +176,8 @@ def runs(name: str) -> str:
 def tables(name: str) -> str:
     row = Row(name, None, None, name, name)
     population = default_population("leduc")
-    return reproduction.page(GAMES["leduc"], population, [row], [name])
+    curves = {"AggScore": {name: [(0.0, ONE), (1.0, ONE)]}}
+    return reproduction.page(GAMES["leduc"], population, [row], curves, [name])
 
 
 def two_texts(name: str) -> str:
