@@ -9,8 +9,11 @@ search that begins there chooses among.
 
     python benchmarks/selection_signal.py --sentences 16 --strangers 12
     python benchmarks/selection_signal.py --full --sentences 16 --strangers 40
+    python benchmarks/selection_signal.py --step --strangers 40
 
 Prints each criterion's spread and its rank correlation (Spearman) with the return on the field.
+`--step` asks instead who can tell a step that is known to have raised the full sentence: what it
+returns more against each kind of opponent, and against itself, than with the blend of before.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from grammar_rrps import DEVELOPMENT, DRAWN, MOVES, THROWS, load, measure
+from grammar_rrps import DEVELOPMENT, DRAWN, MOVES, SENTENCES, THROWS, load, measure
 from scipy.stats import spearmanr
 
 from oracle.grammar import rrps
@@ -88,15 +91,42 @@ def against(agents: Sequence[Any], others: Sequence[Any]) -> np.ndarray:
     )  # fmt: skip
 
 
+def tell_step(kinds: dict[str, Sequence[Any]], matches: int) -> None:
+    """Prints what the full sentence returns more than with the blend of before."""
+    now, before = (load(write_source(SENTENCES[name]())) for name in ("full", "before"))
+    for kind, others in kinds.items():
+        more = [
+            versus(now, other, 1000 + place) - versus(before, other, 1000 + place)
+            for place, other in enumerate(others)
+        ]
+        print(f"against {kind}: {_mean(more)} more")
+    head_to_head = [versus(now, before, 5000 + number) for number in range(matches)]
+    print(f"against the blend of before: {_mean(head_to_head)}")
+
+
+def _mean(values: Sequence[float]) -> str:
+    error = np.std(values, ddof=1) / np.sqrt(len(values))
+    return f"{np.mean(values):+.1f} (standard error {error:.1f})"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sentences", type=int, default=16)
     parser.add_argument("--strangers", type=int, default=12)
     parser.add_argument("--parts", type=int, default=8)
     parser.add_argument("--full", action="store_true", help="drafts of the full sentence")
+    parser.add_argument("--step", action="store_true", help="a step that is known to pay")
     options = parser.parse_args()
     singles = [sentence(1, n, rrps.RECKLESS) for n in range(options.strangers)]
     believers = [rrps.credulous_genome(random.Random(n)) for n in range(options.strangers)]
+    kinds: dict[str, Sequence[Any]] = {
+        "reckless sentences of one predictor": [load(write_source(one)) for one in singles],
+        "credulous players": [load(write_source(one)) for one in believers],
+        "strangers without memory": [stranger(seed) for seed in range(options.strangers)],
+    }
+    if options.step:
+        tell_step(kinds, options.strangers)
+        return
     if options.full:
         title, opponents = "the full sentence and drafts", FULL_FIELD
         sources = drafts(options.sentences)
@@ -109,13 +139,7 @@ def main() -> None:
     field = returns.mean(axis=1)
     found = {
         "each other": against(agents, agents),
-        "reckless sentences of one predictor": against(
-            agents, [load(write_source(genome)) for genome in singles]
-        ),
-        "credulous players": against(agents, [load(write_source(genome)) for genome in believers]),
-        "strangers without memory": against(
-            agents, [stranger(seed) for seed in range(options.strangers)]
-        ),
+        **{kind: against(agents, others) for kind, others in kinds.items()},
     }
     print(f"{title}, against the field: {_told(field)}")
     if options.full:
