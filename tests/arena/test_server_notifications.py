@@ -240,6 +240,7 @@ def test_what_is_old_is_forgotten_while_the_server_runs(there, monkeypatch):
     monkeypatch.setattr(pruning_module, "SOON_SECONDS", 0.01)
     monkeypatch.setattr(pruning_module, "LOOK_SECONDS", 0.01)
     server = there.thread.server
+    server._pruning.stop()  # its own thread may begin only now, and would look every 10 ms, too
     ada = Account("ada", Role.AUTHOR, None)
     jobs = [server._ledger.add("ada", f"k{n}", "check", "{}", State.WAITING)[0] for n in range(7)]
     for job in jobs[:6]:
