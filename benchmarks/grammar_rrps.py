@@ -25,7 +25,7 @@ from grammar_contest import DEVELOPMENT, HELD_OUT
 from grammar_drawn import DRAWN
 from grammar_zoo import LATER, ZOO
 
-from oracle.grammar import rrps
+from oracle.grammar import judging, rrps
 from oracle.grammar.genome import write_source
 
 MOVES = ("ROCK", "PAPER", "SCISSORS")
@@ -38,7 +38,7 @@ FIELDS = {
 }
 SENTENCES = {
     "full": rrps.full_genome,
-    "before": lambda: rrps.RrpsGenome(rrps.full_genome().parts),
+    "before": judging.simplest,
 }
 """Word -> sentence."""
 

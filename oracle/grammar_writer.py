@@ -22,7 +22,7 @@ class GrammarWriter:
 
     @property
     def name(self) -> str:
-        """As it is written in the place of a model: "grammar" or "grammar:plain"."""
+        """As it is written in the place of a model: a value of `oracle.grammar.starts.Start`."""
         return self.oracle.start.value
 
     def write(self, task: Task, draft: Draft) -> Draft:

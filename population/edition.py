@@ -23,7 +23,7 @@ def edition_of(config: RunConfig) -> str:
     if config.oracle.writes_with_a_model:
         return f"prompts {prompts_of_now()}"
     if config.oracle.model in STARTS and config.game in GRAMMARS:
-        return f"grammar {grammar.edition(config.game)}"
+        return f"grammar {grammar.edition(config.game, STARTS[config.oracle.model])}"
     return ""
 
 

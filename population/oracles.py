@@ -253,6 +253,12 @@ def check_writer(config: RunConfig) -> None:
             f"the grammar writes programs of {' and '.join(GRAMMARS)}, not of {config.game}: "
             "a run of this game needs a model, such as --model gemini"
         )
+    start = STARTS.get(config.oracle.model)
+    if start is not None and not start.begins(config.game):
+        raise UsageFault(
+            f"there is no search from {start.value} in {config.game}: its sentences judge their "
+            f"parts in one way only, so begin it at {Start.FULL.value} or {Start.PLAIN.value}"
+        )
 
 
 def check_model(choice: OracleChoice, spending: Spending) -> tuple[str, ...]:

@@ -14,6 +14,8 @@ from oracle.grammar.genome import GRAMMARS, write_source
 from oracle.grammar.search import GrammarOracle, Question
 from oracle.grammar.starts import Start
 
+_ALWAYS = (Start.FULL, Start.PLAIN)
+"""Starts whose programs count in each edition; those of another count in its own runs alone."""
 _SEED = 1
 _DRAWN = 4
 """Sentences of each kind, and first programs of each start.
@@ -24,8 +26,12 @@ be the same to the last bit on every machine.
 
 
 @functools.cache
-def edition(game: str) -> str:
+def edition(game: str, start: Start = Start.FULL) -> str:
     """12 hex digits over programs that the grammar of a game writes from fixed seeds.
+
+    Args:
+      game: its name.
+      start: where a search begins.
 
     Equal in every process and on every machine; another one once what is drawn, grown or proposed
     is, or how it is written down.
@@ -34,12 +40,12 @@ def edition(game: str) -> str:
       KeyError: there is no grammar for the game.
     """
     hashed = hashlib.blake2b(digest_size=6)
-    for source in _programs(game):
+    for source in _programs(game, start):
         hashed.update(f"{source}\x1e".encode())
     return hashed.hexdigest()
 
 
-def _programs(game: str) -> Iterator[str]:
+def _programs(game: str, start: Start) -> Iterator[str]:
     grammar, rng = GRAMMARS[game], random.Random(_SEED)
     full = grammar.full()
     yield write_source(full)
@@ -52,6 +58,6 @@ def _programs(game: str) -> Iterator[str]:
             yield write_source(genome)
     opponents = ((write_source(full), 0.6), (write_source(grown), 0.4))
     question = Question(game, opponents, _SEED)
-    for start in Start:
+    for one in dict.fromkeys((*_ALWAYS, start)):
         for attempt in range(_DRAWN):
-            yield GrammarOracle(start).propose(question, attempt)
+            yield GrammarOracle(one).propose(question, attempt)

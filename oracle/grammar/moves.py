@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from oracle.grammar import leduc, rrps
+from oracle.grammar import judging, leduc, rrps
 from oracle.grammar.credits import parts_of
 from oracle.grammar.genome import GRAMMARS, Genome, Grammar, NotGrammarMade, game_of, read_source
 from oracle.grammar.rrps import RrpsGenome
@@ -43,6 +43,12 @@ class Move:
 def mutate(start: Genome, grammar: Grammar[Any], rng: random.Random) -> Move:
     """A neighbour, by chance."""
     return Move(grammar.mutate(start, rng), "by chance")
+
+
+def rejudge(start: Genome, rng: random.Random) -> Move:
+    """Other records for its predictors, other rates to blend them, or both, by chance."""
+    assert isinstance(start, RrpsGenome), "only such searches begin at parts"
+    return Move(judging.judged_otherwise(start, rng), "judged in another way by chance")
 
 
 def meet(start: Genome, mixture: Mixture, needs: Sequence[float], rng: random.Random) -> Move:

@@ -10,7 +10,8 @@ what programs tried so far returned against each opponent.  It uses both.
   that do not.
 
 A plain search does not know the full sentence: its first program has one part, and later ones grow
-from what the mixture's programs are made of.
+from what the mixture's programs are made of.  One that begins at the parts has all of them, and
+looks for how to judge and blend them.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from oracle.grammar import moves
+from oracle.grammar import judging, moves
 from oracle.grammar.credits import part_credits
 from oracle.grammar.genome import (
     GRAMMARS,
@@ -93,7 +94,7 @@ class Scored:
 
 
 class UnknownGame(ValueError):
-    """There is no grammar for the game."""
+    """There is no grammar for the game, or no such search in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +112,15 @@ class GrammarOracle:
 
         From the full sentence: the first one against opponents of unknown make is that sentence;
         later ones vary it and cross it with what the mixture's own programs are made of.  From
-        little: a sentence of one part, later one that grew from the mixture's programs.
+        little: a sentence of one part, later one that grew from the mixture's programs.  From the
+        parts: these in the simplest way, later variants that often judge them in another.
         """
-        grammar = _grammar(question)
+        grammar = self._grammar(question)
         rng = random.Random(f"{question.seed}/propose/{attempt}")
         if self.start is Start.PLAIN:
             return self._from_little(question, grammar, rng)
+        if self.start is Start.PARTS:
+            return self._from_parts(question, grammar, rng, attempt)
         full, relatives = grammar.full(), _readable(question)
         known = [genome for genome, _, _ in relatives]
         if attempt == 0 and full not in known:
@@ -128,6 +132,24 @@ class GrammarOracle:
         if rng.random() < 0.5:
             move = moves.meet(move.genome, question, question.weights, rng).after(move)
         return _written(question, full, moves.mutate(move.genome, grammar, rng).after(move))
+
+    def _from_parts(
+        self, question: Question, grammar: Grammar[Any], rng: random.Random, attempt: int
+    ) -> str:
+        """All parts judged in the simplest way, or a variant of that or of a mixture's program."""
+        start: Genome = judging.simplest()
+        relatives = _readable(question)
+        if attempt == 0 and all(genome != start for genome, _, _ in relatives):
+            return write_source(start)
+        move = Move(start, "a variant of all parts, judged in the simplest way")
+        if relatives and rng.random() < 0.5:
+            start, _, name = _drawn(relatives, rng)
+            move = Move(start, f"a variant of {name}")
+        if rng.random() < 0.5:
+            move = moves.rejudge(move.genome, rng).after(move)
+        if rng.random() < 0.5:
+            move = moves.meet(move.genome, question, question.weights, rng).after(move)
+        return _written(question, start, moves.mutate(move.genome, grammar, rng).after(move))
 
     def _from_little(self, question: Question, grammar: Grammar[Any], rng: random.Random) -> str:
         """A sentence of one part, or one that grew from what the population's programs are made of.
@@ -166,7 +188,7 @@ class GrammarOracle:
           tried: other programs scored on the same question; the more, the better the guess.
           attempt: number of this refinement, so that asking again gives another answer.
         """
-        grammar = _grammar(question)
+        grammar = self._grammar(question)
         start = genome_or_none(current.source)
         if start is None:
             return self.propose(question, attempt)
@@ -191,9 +213,12 @@ class GrammarOracle:
     ) -> Move:
         """One of four moves: meet a strong opponent, follow the credits, cross, or mutate.
 
-        A plain search grows as often as it mutates.
+        A plain search grows as often as it mutates; one from the parts judges them in another way
+        as often as it does all of this.
         """
         grammar, weights, dice = GRAMMARS[question.game], question.weights, rng.random()
+        if self.start is Start.PARTS and rng.random() < 0.5:
+            return moves.rejudge(start, rng)
         if dice < 0.3:
             mean = current.mean(weights)
             needs = [
@@ -213,11 +238,16 @@ class GrammarOracle:
             return Move(grammar.grow(start, rng), "parts drawn at random")
         return moves.mutate(start, grammar, rng)
 
-
-def _grammar(question: Question) -> Grammar[Any]:
-    if question.game not in GRAMMARS:
-        raise UnknownGame(f"no grammar for {question.game!r}; there is {sorted(GRAMMARS)}")
-    return GRAMMARS[question.game]
+    def _grammar(self, question: Question) -> Grammar[Any]:
+        games = [game for game in GRAMMARS if self.start.begins(game)]
+        if question.game not in games:
+            what = (
+                f"no search from {self.start.value!r}"
+                if question.game in GRAMMARS
+                else "no grammar"
+            )
+            raise UnknownGame(f"{what} for {question.game!r}; there is {sorted(games)}")
+        return GRAMMARS[question.game]
 
 
 Relative = tuple[Genome, float, str]

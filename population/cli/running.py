@@ -87,7 +87,7 @@ def oracle_options(function: Callable[..., Any], usual: str = "linear") -> Calla
     )
     @click.option(
         "--model",
-        metavar="grammar[:plain]|gemini[:NAME]|openai:NAME|text:NAME|recorded:FILE",
+        metavar="grammar[:plain|:parts]|gemini[:NAME]|openai:NAME|text:NAME|recorded:FILE",
         help="What writes the programs [default: gemini where a key is set, else grammar]; several "
         "models with commas between them take turns.",
     )
