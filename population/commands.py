@@ -17,7 +17,8 @@ def command_of(config: RunConfig) -> str:
     """
     oracle = config.oracle
     usual = measuring_for(config.game, hidden_share=config.hidden_share)
-    of_now = config.afresh and config.common_cards and config.frugal and config.credulous
+    of_now = config.afresh and config.common_cards and config.frugal
+    of_now = of_now and config.credulous and config.yardsticks
     if oracle.custom or not of_now or config.matches.hidden != usual.hidden:
         return ""  # its author's own script; a program of before
     options = _training_told(config) if oracle.training else _writing_told(config)

@@ -128,6 +128,7 @@ def title_of(config: RunConfig) -> str:
     extras += [] if config.frugal else ["asked to the end"]
     extras += [f"hidden share {config.hidden_share:g}"] if config.hidden_share else []
     extras += [] if config.credulous else ["none credulous"]
+    extras += [] if config.yardsticks else ["no yardsticks"]
     if config.matches.hidden != counts.hidden:
         extras.append(f"{config.matches.hidden} matches with each hidden one")
     if replace(config.matches, hidden=counts.hidden) != counts:

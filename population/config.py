@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from arena.analysis.meta_strategy import DEFAULT_SOLVER, SOLVERS
+from arena.analysis.nash import nash
 from arena.errors import UsageFault
 from arena.games import GAMES
 from arena.games import game as game_named
@@ -199,6 +200,8 @@ class RunConfig:
       hidden_share: of the score by which candidates are chosen that comes from opponents which
         nobody who writes programs is shown (`population.hidden`); 0 for none of that.
       credulous: whether credulous players are among these.  In runs of before there were none.
+      yardsticks: whether sigma is chosen by opponents beyond the population, too, where hidden ones
+        have a share (`population.yardsticks`).  In runs of before it was not.
       edition: of the grammar or the prompts that write its programs (`population.edition`); noted
         when a run begins.  Runs of before have "", as have those that neither writes for.
     """
@@ -215,6 +218,7 @@ class RunConfig:
     frugal: bool = True
     hidden_share: float = 0.0
     credulous: bool = True
+    yardsticks: bool = True
     edition: str = ""
 
     def __post_init__(self) -> None:
@@ -255,6 +259,7 @@ class RunConfig:
         matches, afresh = Measuring(**fields.pop("matches")), fields.pop("afresh", False)
         frugal = fields.pop("frugal", not oracle.writes_with_a_model)
         credulous = fields.pop("credulous", not fields.get("hidden_share"))
+        yardsticks = fields.pop("yardsticks", not fields.get("hidden_share"))
         common_cards = fields.pop("common_cards", not _deals(fields["game"]))
         return cls(
             oracle=oracle,
@@ -263,6 +268,7 @@ class RunConfig:
             common_cards=common_cards,
             frugal=frugal,
             credulous=credulous,
+            yardsticks=yardsticks,
             **fields,
         )
 
@@ -275,6 +281,11 @@ class RunConfig:
     def vouched(self) -> bool:
         """Whether all programs of the run are the grammar's, which we wrote ourselves."""
         return self.oracle.model in STARTS and not self.initial
+
+    @property
+    def has_yardsticks(self) -> bool:
+        """Whether anybody beyond the population has a say in sigma: only one rule can hear it."""
+        return bool(self.pool.hidden_share) and self.yardsticks and SOLVERS[self.solver] is nash
 
     @property
     def compares_on_common_cards(self) -> bool:
@@ -335,6 +346,7 @@ class RunConfig:
             "Candidates' cards": "the same" if self.compares_on_common_cards else "each its own",
             "Hidden opponents' share": f"{self.hidden_share:g}"
             + ("" if self.credulous else ", none credulous")
+            + ("" if self.yardsticks else ", no yardsticks")
             + (f", {self.matches.hidden} matches each at least" if self.hidden_share else ""),
             "Ends early": "where no more can be won" if self.frugal else "never",
         }
@@ -375,7 +387,7 @@ class RunConfig:
         if not oracle.writes_one:
             return alike
         matches = replace(self.matches, hidden=Measuring().hidden)
-        return replace(alike, hidden_share=0.0, credulous=True, matches=matches)
+        return replace(alike, hidden_share=0.0, credulous=True, yardsticks=True, matches=matches)
 
 
 def check_run_name(name: str) -> str:

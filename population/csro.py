@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from arena.analysis.meta_strategy import SOLVERS
+from arena.analysis.nash import nash
 from arena.payoffs import PayoffTable
 from oracle.asking import AnyOracle, ask
 from oracle.values import Task
@@ -25,6 +26,7 @@ from population.members import (
     task_of,
 )
 from population.records import Iteration, Sigma
+from population.yardsticks import beyond_members
 from registry.values import PolicyVersion
 
 
@@ -69,7 +71,7 @@ class Csro:
             found = self.log.once(k, self.step, members)
             members += self.joining(found, members)  # P <- P + {pi'}
         self.log.last_table()
-        sigma = self.meta_equilibrium(self.payoff_matrix(members))
+        sigma = self.meta_equilibrium(members, self.payoff_matrix(members))
         mixture = register_mixture(arena, self.name, self.config, sigma)
         self.log.finish(sigma, mixture.digest)
         return Result(tuple(members), sigma, mixture)  # return P, sigma
@@ -81,7 +83,7 @@ class Csro:
         evaluated by the function that it is given.
         """
         table = self.payoff_matrix(members)  # U <- compute_payoff_matrix(P)
-        sigma = self.meta_equilibrium(table)  # sigma <- compute_meta_equilibrium(U)
+        sigma = self.meta_equilibrium(members, table)  # sigma <- compute_meta_equilibrium(U)
         task = task_of(self.matches.game, self.config, members, sigma, k)
         task = with_hidden(task, self.matches, self.config, self.name, self.log.before(k))
         evaluate = self.evaluate_policy(task, k, members)
@@ -104,9 +106,13 @@ class Csro:
         wanted = dict.fromkeys(combinations(digests, 2), self.config.matches.payoff)
         return self.matches.payoffs(digests, wanted)
 
-    def meta_equilibrium(self, table: PayoffTable) -> Sigma:
+    def meta_equilibrium(self, members: Sequence[Member], table: PayoffTable) -> Sigma:
         """Sigma: a mixture over the members by the run's meta-solver."""
-        found = SOLVERS[self.config.solver](table.mean, table.stderr)
+        beyond = beyond_members(members, self.matches, self.config, self.name)
+        if beyond is None:
+            found = SOLVERS[self.config.solver](table.mean, table.stderr)
+        else:
+            found = nash(table.mean, table.stderr, beyond=beyond)
         weights = dict(zip(table.digests, found.weights.tolist(), strict=True))
         return Sigma(weights, found.exploitability, found.solver, dict(found.settings))
 

@@ -73,8 +73,8 @@ def with_hidden(
         *_older(task, config, rng),
         *_tried(task, matches, config, before, rng),
         *_mutants(task, matches, run, rng),
-        *_strangers(task, matches, run, rng),
-        *(_credulous(task, matches, run, rng) if config.credulous else ()),
+        *strangers(task, matches, run, rng),
+        *(credulous(task, matches, run, rng) if config.credulous else ()),
     ):
         if one.digest not in known:
             found.setdefault(one.digest, one)
@@ -152,8 +152,11 @@ def _mutants(task: Task, matches: Matches, run: str, rng: random.Random) -> list
     return _entered(task, matches, run, copies)
 
 
-def _strangers(task: Task, matches: Matches, run: str, rng: random.Random) -> list[Opponent]:
-    """Policies without memory: whoever learns beats them, and nobody can have foreseen them."""
+def strangers(task: Task, matches: Matches, run: str, rng: random.Random) -> list[Opponent]:
+    """Policies without memory: whoever learns beats them, and nobody can have foreseen them.
+
+    Registers them as candidates, and lets them play their trials.
+    """
     game = matches.game
     if game.stationary is None:
         return []
@@ -166,8 +169,11 @@ def _strangers(task: Task, matches: Matches, run: str, rng: random.Random) -> li
     return _entered(task, matches, run, [(source, None) for source in sources])
 
 
-def _credulous(task: Task, matches: Matches, run: str, rng: random.Random) -> list[Opponent]:
-    """Programs that act on what they believe, whatever happens; none where there is no grammar."""
+def credulous(task: Task, matches: Matches, run: str, rng: random.Random) -> list[Opponent]:
+    """Programs that act on what they believe, whatever happens; none where there is no grammar.
+
+    Registers them as candidates, and lets them play their trials.
+    """
     grammar = GRAMMARS.get(matches.game.name)
     if grammar is None:
         return []

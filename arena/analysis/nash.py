@@ -33,19 +33,32 @@ def lp(mean: Floats, stderr: Floats) -> MetaStrategy:
     return meta_strategy(mean, _maximin(mean / scale_of(mean)), "lp", {"program": "highs-ds"})
 
 
-def nash(mean: Floats, stderr: Floats, *, noise_factor: float = 1.0) -> MetaStrategy:
+def nash(
+    mean: Floats, stderr: Floats, *, noise_factor: float = 1.0, beyond: Floats | None = None
+) -> MetaStrategy:
     """The mixture with the largest mean payoff over the n policies that none beats beyond noise.
 
     Args:
       mean: (n, n) payoffs.
       stderr: (n, n) standard errors; where one is not known, the largest known one stands in.
       noise_factor: the slack against each policy, in standard errors (see `noise_of`).
+      beyond: (n, m) payoffs against m others who cannot be played: they have a part in that mean,
+        each as much as one of the policies, and none in what a mixture may lose.
 
     Returns:
       The mixture; its settings record the rule and the largest slack (in the game's unit per
       match).
+
+    Raises:
+      ValueError: the matrix is not that of such a game, or `beyond` has other rows or a gap.
     """
     check_meta_game(mean)
+    others = np.zeros((len(mean), 0)) if beyond is None else np.asarray(beyond, dtype=np.float64)
+    if others.ndim != 2 or len(others) != len(mean) or not np.isfinite(others).all():
+        raise ValueError(
+            f"payoffs beyond {len(mean)} policies have a row for each and no gaps; "
+            f"these have the shape {others.shape}"
+        )
     scale = scale_of(mean)
     plain = _maximin(mean / scale)
     noise = noise_of(plain, stderr)
@@ -54,10 +67,11 @@ def nash(mean: Floats, stderr: Floats, *, noise_factor: float = 1.0) -> MetaStra
     allowed = slack + noise_factor * noise
     chosen = plain
     if noise.any():
-        chosen = _largest_population_payoff(mean / scale, allowed / scale)
+        wanted = np.hstack([mean / scale, others / scale]).mean(axis=1)
+        chosen = _largest_payoff(wanted, mean / scale, allowed / scale)
     settings: dict[str, Setting] = {
-        "rule": "largest mean payoff over the population among mixtures that nobody beats by more "
-        "than the noise of the payoff against it",
+        "rule": f"largest mean payoff over the population{_and_others(others)} among mixtures that "
+        "nobody beats by more than the noise of the payoff against it",
         "eps": float(allowed.max()),
         "noise": float(noise.max()),
         "noise_factor": noise_factor,
@@ -92,11 +106,15 @@ def _maximin(matrix: Floats) -> Floats:
     )[:n]
 
 
-def _largest_population_payoff(matrix: Floats, eps: Floats) -> Floats:
-    """Weights (n,) with the largest mean of weights @ matrix, whose entries are at least -eps."""
+def _and_others(others: Floats) -> str:
+    return f" and {others.shape[1]} beyond it" if others.size else ""
+
+
+def _largest_payoff(wanted: Floats, matrix: Floats, eps: Floats) -> Floats:
+    """Weights (n,) with the largest weights @ wanted; entries of weights @ matrix are >= -eps."""
     n = len(matrix)
     return _solve(
-        objective=-matrix.mean(axis=1),
+        objective=-wanted,
         rows=-matrix.T,
         limits=eps,
         simplex=np.ones(n),

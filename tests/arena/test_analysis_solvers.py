@@ -132,6 +132,41 @@ def test_each_opponent_has_a_slack_of_its_own(mean, data):
     assert (chosen.weights @ mean >= -allowed - tolerance).all()
 
 
+@given(meta_games(), st.data())
+@settings(max_examples=60)
+def test_others_choose_among_mixtures_and_let_none_lose_more(mean, data):
+    n, stderr = len(mean), np.full_like(mean, 20.0)
+    m = data.draw(st.integers(0, 4))
+    beyond = data.draw(arrays(float, (n, m), elements=st.floats(-900.0, 900.0, width=32)))
+    plain, alone = lp(mean, stderr), nash(mean, stderr)
+    chosen = nash(mean, stderr, beyond=beyond)
+    tolerance = 1e-6 * max(1.0, np.abs(mean).max())
+    assert (chosen.weights @ mean >= -noise_of(plain.weights, stderr) - tolerance).all()
+    over = np.hstack([mean, beyond]).mean(axis=1)
+    assert chosen.weights @ over >= alone.weights @ over - 1e-3, "the best of those allowed"
+    if m == 0:
+        assert chosen.weights.tolist() == alone.weights.tolist()
+
+
+def test_others_tell_apart_what_draws():
+    mean, stderr = np.zeros((3, 3)), np.full((3, 3), 5.0)
+    beyond = np.array([[300.0, 100.0], [320.0, 110.0], [350.0, 40.0]])
+    found = nash(mean, stderr, beyond=beyond)
+    assert found.weights.tolist() == [0.0, 1.0, 0.0]
+    assert "over the population and 2 beyond it among" in str(found.settings["rule"])
+    assert "beyond it" not in str(nash(mean, stderr).settings["rule"])
+    beats = np.array([[0.0, 60.0, 60.0], [-60.0, 0.0, 0.0], [-60.0, 0.0, 0.0]])
+    assert nash(beats, stderr, beyond=beyond).weights[0] > 0.9, "what is beaten is not chosen"
+
+
+@pytest.mark.parametrize(
+    "beyond", [np.zeros((2, 4)), np.zeros(3), np.full((3, 1), np.nan)], ids=["rows", "flat", "gap"]
+)
+def test_payoffs_beyond_that_do_not_fit_are_refused(beyond):
+    with pytest.raises(ValueError, match="a row for each and no gaps"):
+        nash(np.zeros((3, 3)), np.ones((3, 3)), beyond=beyond)
+
+
 def test_selection_rule_is_steady_where_the_plain_program_is_not():
     # Measurements of the published table at 16 matches a pair: the mixtures' AggScore on
     # the published payoffs.
