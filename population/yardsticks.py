@@ -6,8 +6,8 @@ share of the score that chooses candidates, `nash` therefore takes the mixture w
 payoff over the population and over yardsticks: strangers and credulous players of the same kinds
 (`population.hidden`), which a run draws once, so that all of its members have met the same ones.
 
-They choose no candidate, are shown to nobody, and nothing that is reported is a return against
-them.
+They are drawn apart from the hidden opponents, who chose the members and so flatter them.  They are
+shown to nobody, and nothing that is reported is a return against them.
 """
 
 from __future__ import annotations
@@ -45,9 +45,11 @@ def beyond_members(
         return None
     digests = [member.digest for member in members]
     drawn = [one for one in _drawn(members[0], matches, config, run) if one not in digests]
+    if not drawn:
+        return None
     wanted = {(one, other): config.matches.payoff for one in digests for other in drawn}
     table = matches.payoffs([*digests, *drawn], wanted)
-    return table.mean[: len(digests), len(digests) :] if drawn else None
+    return table.mean[: len(digests), len(digests) :]
 
 
 def _drawn(initial: Member, matches: Matches, config: RunConfig, run: str) -> list[str]:

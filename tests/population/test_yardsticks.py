@@ -90,8 +90,8 @@ def test_they_tell_members_apart_and_are_drawn_once(arena: Arena, members: list[
     assert elsewhere is not None and elsewhere.tolist() != found[:1].tolist()
 
 
-def test_nobody_who_is_hidden_in_an_iteration_is_one(arena: Arena, members: list[Member]) -> None:
-    """They would have chosen candidates, and flatter those that they chose."""
+def test_they_are_drawn_apart_from_hidden_opponents(arena: Arena, members: list[Member]) -> None:
+    """Who chose a candidate flatters it."""
     matches = Matches(arena, game("rrps"))
     sigma = Sigma({members[0].digest: 1.0}, 0.0, "nash")
     task = task_of(game("rrps"), config(), members[:1], sigma, 1)
