@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -37,8 +36,6 @@ _PACE = {
     "context_tokens": "Server's context",
 }
 """Fields of `Asking` that may change while a run goes on -> their titles."""
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,47}")
-_HEX = re.compile(r"[0-9a-f]{6,32}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +44,8 @@ class OracleChoice:
 
     Attributes:
       name: one of `ORACLES`, or `TRAINER`; of an oracle of somebody's own, its identity.
-      model: what writes the programs, such as "grammar", "grammar:plain" or
-        "gemini:gemini-3.8-flash"; `NETWORK`; `CUSTOM`.
+      model: what writes the programs, such as "grammar", "grammar:plain",
+        "grammar:parts" or "gemini:gemini-3.8-flash"; `NETWORK`; `CUSTOM`.
       opponents: what of the opponents is shown: "none", "code" or "description".
       shown: which opponents are shown: "all", "top-k:5" or "min-support:0.05"; "all" where none
         is, whatever was asked for: it does nothing there, and must not make another run.
@@ -259,18 +256,19 @@ class RunConfig:
         matches, afresh = Measuring(**fields.pop("matches")), fields.pop("afresh", False)
         frugal = fields.pop("frugal", not oracle.writes_with_a_model)
         credulous = fields.pop("credulous", not fields.get("hidden_share"))
-        yardsticks = fields.pop("yardsticks", not fields.get("hidden_share"))
         common_cards = fields.pop("common_cards", not _deals(fields["game"]))
-        return cls(
+        found = cls(
             oracle=oracle,
             matches=matches,
             afresh=afresh,
             common_cards=common_cards,
             frugal=frugal,
             credulous=credulous,
-            yardsticks=yardsticks,
             **fields,
         )
+        if "yardsticks" in fields:
+            return found
+        return replace(found, yardsticks=not found.has_yardsticks)  # a run of before has none
 
     @property
     def told(self) -> RunConfig:
@@ -285,7 +283,8 @@ class RunConfig:
     @property
     def has_yardsticks(self) -> bool:
         """Whether anybody beyond the population has a say in sigma: only one rule can hear it."""
-        return bool(self.pool.hidden_share) and self.yardsticks and SOLVERS[self.solver] is nash
+        asked = self.yardsticks and self.hidden_share and not self.oracle.writes_one
+        return bool(asked) and SOLVERS[self.solver] is nash
 
     @property
     def compares_on_common_cards(self) -> bool:
@@ -387,21 +386,7 @@ class RunConfig:
         if not oracle.writes_one:
             return alike
         matches = replace(self.matches, hidden=Measuring().hidden)
-        return replace(alike, hidden_share=0.0, credulous=True, yardsticks=True, matches=matches)
-
-
-def check_run_name(name: str) -> str:
-    """Returns the name where policies can be called by it.
-
-    Raises:
-      UsageFault: they cannot.
-    """
-    if not _NAME.fullmatch(name) or _HEX.fullmatch(name.lower()):
-        raise UsageFault(
-            f"{name!r} cannot name a run: start with a letter or digit, go on with letters, "
-            "digits and . _ + - (at most 48), and let it not read as the beginning of a digest"
-        )
-    return name
+        return replace(alike, hidden_share=0.0, credulous=True, matches=matches)
 
 
 def _at_least(least: int, **values: int) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 
 from arena.analysis.meta_strategy import DEFAULT_SOLVER
 from arena.errors import UsageFault
@@ -14,6 +16,7 @@ from arena.seam import AnyArena
 from oracle.asking import AnyOracle, identity
 from population.config import CUSTOM, OracleChoice, RunConfig, measuring_for
 from population.csro import Csro, Result
+from population.errors import UnknownRun
 from population.evaluator import Lineage
 from population.keeping import runs_against
 from population.logbook import Logbook, Silent, Watcher, at_work
@@ -106,10 +109,25 @@ def run_csro(
     if initial:
         named_initial(arena, played, initial, choice)  # before anything is stored
     runs, lineage = _runs_of(arena), Lineage({"run": name, "oracle": choice.name})
+    with suppress(UnknownRun):
+        config = _by_rules_of(runs.get(name).config, config)
     runs.start(name, config)
     with at_work(runs, name):
         matches = Matches(arena, played, shared)
         return carry_out(runs, name, config, oracle, lambda source: lineage, matches, watcher)
+
+
+def _by_rules_of(began: RunConfig, config: RunConfig) -> RunConfig:
+    """The configuration, with what no argument says as it was when the stored run began."""
+    return replace(
+        config,
+        afresh=began.afresh,
+        common_cards=began.common_cards,
+        frugal=began.frugal,
+        credulous=began.credulous,
+        yardsticks=began.yardsticks,
+        matches=replace(config.matches, hidden=began.matches.hidden),
+    )
 
 
 def _runs_of(arena: AnyArena) -> Runs:

@@ -47,6 +47,7 @@ class Matches:
       spent: adds up.
       behaved: how a program behaved against another, from one repetition to before another.  Stored
         matches never change, and each iteration looks at the programs of all iterations before.
+      yardsticks: digests of the run's, once they are drawn (`population.yardsticks`).
     """
 
     arena: AnyArena
@@ -55,6 +56,7 @@ class Matches:
     progress: Progress = silent
     spent: Spent = field(default_factory=Spent)
     behaved: dict[tuple[str, str, int, int], Behaviour] = field(default_factory=dict)
+    yardsticks: list[str] = field(default_factory=list)
 
     def payoffs(
         self, digests: Sequence[str], wanted: Mapping[Pair, int], first: int = 0

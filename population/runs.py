@@ -24,7 +24,7 @@ from sqlmodel import Session, col, select
 from sqlmodel.sql.expression import SelectOfScalar
 
 from oracle.values import Attempt
-from population.config import RunConfig, check_run_name
+from population.config import RunConfig
 from population.edition import dated
 from population.errors import RunBusy, RunExists, RunsUnusable, UnknownRun
 from population.records import Iteration, RunRecord, RunState, Sigma
@@ -36,6 +36,7 @@ from population.rows import (
     record_of,
     sigma_document,
 )
+from population.run_names import check_run_name
 from population.schema import VERSION, AttemptRow, IterationRow, RunRow, Table, lacking, prepare
 from registry import RegistryUnavailable
 from registry.sqlite_file import (

@@ -6,8 +6,8 @@ share of the score that chooses candidates, `nash` therefore takes the mixture w
 payoff over the population and over yardsticks: strangers and credulous players of the same kinds
 (`population.hidden`), which a run draws once, so that all of its members have met the same ones.
 
-They are drawn apart from the hidden opponents, who chose the members and so flatter them.  They are
-shown to nobody, and nothing that is reported is a return against them.
+They are drawn apart from the hidden opponents, who chose the members and so flatter them.  Their
+matches choose and serve nothing else: no prompt, figure or list that people read holds them.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from arena.analysis.meta_game import Floats
+from arena.values import SELECTING
 from oracle.attempts import rng_of
 from population.config import RunConfig
 from population.hidden import credulous, strangers
@@ -44,11 +45,13 @@ def beyond_members(
     if not config.has_yardsticks:
         return None
     digests = [member.digest for member in members]
-    drawn = [one for one in _drawn(members[0], matches, config, run) if one not in digests]
+    if not matches.yardsticks:  # a server counts whoever is handed in, known or not
+        matches.yardsticks += _drawn(members[0], matches, config, run)
+    drawn = [one for one in matches.yardsticks if one not in digests]
     if not drawn:
         return None
     wanted = {(one, other): config.matches.payoff for one in digests for other in drawn}
-    table = matches.payoffs([*digests, *drawn], wanted)
+    table = matches.payoffs([*digests, *drawn], wanted, first=SELECTING)
     return table.mean[: len(digests), len(digests) :]
 
 

@@ -66,7 +66,7 @@ def nash(
     slack = max(0.0, -float((plain @ mean).min()))
     allowed = slack + noise_factor * noise
     chosen = plain
-    if noise.any():
+    if noise.any() or others.size:
         wanted = np.hstack([mean / scale, others / scale]).mean(axis=1)
         chosen = _largest_payoff(wanted, mean / scale, allowed / scale)
     settings: dict[str, Setting] = {

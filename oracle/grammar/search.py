@@ -136,9 +136,9 @@ class GrammarOracle:
     def _from_parts(
         self, question: Question, grammar: Grammar[Any], rng: random.Random, attempt: int
     ) -> str:
-        """All parts judged in the simplest way, or a variant of that or of a mixture's program."""
+        """All parts judged in the simplest way, or a variant of that or of a member."""
         start: Genome = judging.simplest()
-        relatives = _readable(question)
+        relatives = _everybody(question)
         if attempt == 0 and all(genome != start for genome, _, _ in relatives):
             return write_source(start)
         move = Move(start, "a variant of all parts, judged in the simplest way")
@@ -156,12 +156,7 @@ class GrammarOracle:
 
         Members without weight in the mixture count too: what they found may be wanted again.
         """
-        relatives = _readable(question) + [
-            (genome, 0.0, name)
-            for source, name in question.others
-            for genome in (genome_or_none(source),)
-            if genome is not None
-        ]
+        relatives = _everybody(question)
         if not relatives:
             return write_source(grammar.single(rng))
         start, _, name = _drawn(relatives, rng)
@@ -260,6 +255,12 @@ def _readable(question: Question) -> list[Relative]:
         for place, (source, weight) in enumerate(question.opponents)
     ]
     return [(genome, weight, name) for genome, weight, name in found if genome is not None]
+
+
+def _everybody(question: Question) -> list[Relative]:
+    """Members without weight in the mixture, too."""
+    others = [(genome_or_none(source), name) for source, name in question.others]
+    return _readable(question) + [(one, 0.0, name) for one, name in others if one is not None]
 
 
 def _drawn(relatives: Sequence[Relative], rng: random.Random) -> Relative:

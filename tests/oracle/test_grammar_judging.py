@@ -61,14 +61,21 @@ def test_drafts_often_judge_in_another_way_and_never_in_none() -> None:
     assert {spread for _, spread in ways} == set(judging.SPREADS)
 
 
-def test_what_plays_is_not_proposed_and_is_built_upon() -> None:
+def test_it_begins_there_once() -> None:
+    begun, other = write_source(judging.simplest()), write_source(FULL)
+    weighty = Question("rrps", ((begun, 1.0),), 5)
+    weightless = Question("rrps", ((other, 1.0),), 5, others=((begun, "csro/x@1"),))
+    for asked in (weighty, weightless):
+        assert read_source(ORACLE.propose(asked)) != judging.simplest()
+    assert ORACLE.propose(Question("rrps", ((other, 1.0),), 5)) == begun
+
+
+@pytest.mark.parametrize("weight", [1.0, 0.0])
+def test_members_are_built_upon(weight: float) -> None:
     found = judging.judged_otherwise(judging.simplest(), random.Random(3))
-    for known in (judging.simplest(), found):
-        asked = Question("rrps", ((write_source(known), 1.0),), 5)
-        drafts = [ORACLE.propose(asked, attempt) for attempt in range(20)]
-        assert read_source(drafts[0]) != judging.simplest() or known == found
-        assert all(read_source(draft) != known for draft in drafts[1:])
-    asked = Question("rrps", ((write_source(found), 1.0),), 5, names=("csro/x@1",))
+    asked = Question("rrps", (STRANGER,), 5, others=((write_source(found), "csro/x@1"),))
+    if weight:
+        asked = Question("rrps", ((write_source(found), weight),), 5, names=("csro/x@1",))
     told = [ORACLE.propose(asked, attempt) for attempt in range(1, 20)]
     assert any("a variant of csro/x@1" in draft for draft in told)
     assert sum(way(draft) == (found.blend.views, found.blend.spread) for draft in told) >= 3
@@ -86,6 +93,14 @@ def test_there_is_no_such_search_in_leduc() -> None:
         ORACLE.propose(Question("leduc", (STRANGER,), 5))
 
 
-def test_its_programs_count_in_the_edition_of_its_own_runs_alone() -> None:
-    assert edition("rrps", Start.FULL) == edition("rrps", Start.PLAIN) == edition("rrps")
-    assert edition("rrps", Start.PARTS) != edition("rrps")
+def test_its_programs_count_in_the_edition_of_its_own_runs_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    starts = (Start.FULL, Start.PLAIN, Start.PARTS)
+    full, plain, parts = (edition("rrps", start) for start in starts)
+    assert full == plain == edition("rrps") != parts
+    edition.cache_clear()
+    monkeypatch.setattr(judging, "SPREADS", (1.0, 4.0))
+    assert [edition("rrps", start) == full for start in starts] == [True, True, False]
+    assert edition("rrps", Start.PARTS) != parts
+    edition.cache_clear()

@@ -29,8 +29,8 @@ KINDS = {
     "_older": "older programs of the population",
     "_tried": "programs that were tried, did not join it",
     "_mutants": "altered copies of the heaviest opponents",
-    "_strangers": "simple policies without memory that were drawn at random",
-    "_credulous": "credulous players",
+    "strangers": "simple policies without memory that were drawn at random",
+    "credulous": "credulous players",
 }
 """What makes a kind of hidden opponents -> how a prompt calls that kind."""
 
