@@ -83,7 +83,8 @@ def run_csro(
       payoff_matches: of each pair of members, at least 4; by default what the game's noise asks.
       evaluation_matches: of a candidate against the meta-strategy, likewise.
       hidden_share: of the score that chooses among candidates, from 0 to below 1; it comes from
-        opponents that the oracle is not shown (`population.hidden`).
+        opponents that the oracle is not shown (`population.hidden`).  Above 0, some more choose
+        among equilibria (`population.yardsticks`).
       shared: you vouch for all programs that the oracle writes: matches of one may share a sealed
         worker, which is faster.
       watcher: told how it goes on.

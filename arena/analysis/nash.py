@@ -7,6 +7,11 @@ mixtures that no policy beats by more than the noise of the payoff against that 
 one with the largest mean payoff over all policies.  Each opponent has a slack of its own: against
 one that was measured badly a mixture may lose more, and for that nothing is given away against
 the others.  `lp` is the plain program.
+
+Policies that draw with each other cannot be told apart so: where one of them is the plain program's
+mixture, its payoff against itself has no noise, and whoever lost to it by chance, however little, is
+out.  Where others beyond the policies are to choose, each policy therefore has the noise of its own
+payoffs.
 """
 
 from __future__ import annotations
@@ -43,7 +48,8 @@ def nash(
       stderr: (n, n) standard errors; where one is not known, the largest known one stands in.
       noise_factor: the slack against each policy, in standard errors (see `noise_of`).
       beyond: (n, m) payoffs against m others who cannot be played: they have a part in that mean,
-        each as much as one of the policies, and none in what a mixture may lose.
+        each as much as one of the policies.  A mixture then may lose to each policy the standard
+        errors of its members' payoffs against it, averaged by their weights.
 
     Returns:
       The mixture; its settings record the rule and the largest slack (in the game's unit per
@@ -61,23 +67,37 @@ def nash(
         )
     scale = scale_of(mean)
     plain = _maximin(mean / scale)
-    noise = noise_of(plain, stderr)
     # A linear program keeps its promise to some digits only.
     slack = max(0.0, -float((plain @ mean).min()))
-    allowed = slack + noise_factor * noise
-    chosen = plain
-    if noise.any() or others.size:
-        wanted = np.hstack([mean / scale, others / scale]).mean(axis=1)
-        chosen = _largest_payoff(wanted, mean / scale, allowed / scale)
+    wanted = np.hstack([mean / scale, others / scale]).mean(axis=1)
+    if others.size:
+        errors = _filled(stderr)
+        granted = mean + noise_factor * errors
+        chosen = _largest_payoff(wanted, granted / scale, np.full(len(mean), slack / scale))
+        noise = chosen @ errors
+    else:
+        noise, chosen = noise_of(plain, stderr), plain
+        if noise.any():
+            allowed = slack + noise_factor * noise
+            chosen = _largest_payoff(wanted, mean / scale, allowed / scale)
     settings: dict[str, Setting] = {
-        "rule": f"largest mean payoff over the population{_and_others(others)} among mixtures that "
-        "nobody beats by more than the noise of the payoff against it",
-        "eps": float(allowed.max()),
+        "rule": _rule(others.shape[1]),
+        "eps": float((slack + noise_factor * noise).max()),
         "noise": float(noise.max()),
         "noise_factor": noise_factor,
         "program": "highs-ds",
     }
     return meta_strategy(mean, chosen, "nash", settings)
+
+
+def _rule(beyond: int) -> str:
+    """The rule in words, with so many others to choose."""
+    over = f" and {beyond} beyond it" if beyond else ""
+    payoff = "its members' payoffs" if beyond else "the payoff"
+    return (
+        f"largest mean payoff over the population{over} among mixtures that nobody beats by more "
+        f"than the noise of {payoff} against it"
+    )
 
 
 def noise_of(weights: Floats, stderr: Floats) -> Floats:
@@ -87,10 +107,14 @@ def noise_of(weights: Floats, stderr: Floats) -> Floats:
       weights: (n,) the mixture.
       stderr: (n, n); where one is not known, the largest known one stands in, or 0.
     """
-    known = stderr[np.isfinite(stderr)]
-    filled = np.where(np.isfinite(stderr), stderr, known.max() if known.size else 0.0)
-    noise: Floats = np.sqrt((weights**2) @ filled**2)
+    noise: Floats = np.sqrt((weights**2) @ _filled(stderr) ** 2)
     return noise
+
+
+def _filled(stderr: Floats) -> Floats:
+    """With the largest known one, or 0, for those that are not known."""
+    known = stderr[np.isfinite(stderr)]
+    return np.where(np.isfinite(stderr), stderr, known.max() if known.size else 0.0)
 
 
 def _maximin(matrix: Floats) -> Floats:
@@ -104,10 +128,6 @@ def _maximin(matrix: Floats) -> Floats:
         simplex=np.append(np.ones(n), 0.0),
         bounds=[(0.0, 1.0)] * n + [(-1.0, 1.0)],
     )[:n]
-
-
-def _and_others(others: Floats) -> str:
-    return f" and {others.shape[1]} beyond it" if others.size else ""
 
 
 def _largest_payoff(wanted: Floats, matrix: Floats, eps: Floats) -> Floats:

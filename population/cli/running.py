@@ -121,7 +121,8 @@ def hidden_share_option(function: Callable[..., Any]) -> Callable[..., Any]:
         show_default=True,
         type=click.FloatRange(0, 1, max_open=True),
         metavar="SHARE",
-        help="Of the score that chooses candidates: against opponents that are not shown.",
+        help="Of the score that chooses candidates: against opponents that are not shown, of whom "
+        "some choose among equilibria, too.",
     )
     return option(function)
 

@@ -141,11 +141,12 @@ def test_others_choose_among_mixtures_and_let_none_lose_more(mean, data):
     plain, alone = lp(mean, stderr), nash(mean, stderr)
     chosen = nash(mean, stderr, beyond=beyond)
     tolerance = 1e-6 * max(1.0, np.abs(mean).max())
-    assert (chosen.weights @ mean >= -noise_of(plain.weights, stderr) - tolerance).all()
-    over = np.hstack([mean, beyond]).mean(axis=1)
-    assert chosen.weights @ over >= alone.weights @ over - 1e-3, "the best of those allowed"
     if m == 0:
         assert chosen.weights.tolist() == alone.weights.tolist()
+        return
+    assert (chosen.weights @ (mean + stderr) >= -tolerance).all()
+    over = np.hstack([mean, beyond]).mean(axis=1)
+    assert chosen.weights @ over >= plain.weights @ over - tolerance, "the best of those allowed"
 
 
 def test_others_tell_apart_what_draws():
@@ -155,6 +156,12 @@ def test_others_tell_apart_what_draws():
     assert found.weights.tolist() == [0.0, 1.0, 0.0]
     assert "over the population and 2 beyond it among" in str(found.settings["rule"])
     assert "beyond it" not in str(nash(mean, stderr).settings["rule"])
+    sure = nash(mean, np.zeros((3, 3)), beyond=beyond)
+    assert sure.weights.tolist() == [0.0, 1.0, 0.0], "without noise, too"
+    lost_by_chance = np.array([[0.0, 2.0, 1.0], [-2.0, 0.0, -3.0], [-1.0, 3.0, 0.0]])
+    found = nash(lost_by_chance, stderr, beyond=beyond)
+    assert found.weights.tolist() == [0.0, 1.0, 0.0], "within the noise of its own payoffs"
+    assert nash(lost_by_chance, stderr).weights[0] == 1.0
     beats = np.array([[0.0, 60.0, 60.0], [-60.0, 0.0, 0.0], [-60.0, 0.0, 0.0]])
     assert nash(beats, stderr, beyond=beyond).weights[0] > 0.9, "what is beaten is not chosen"
 

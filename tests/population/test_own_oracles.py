@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import sqlite3
 from dataclasses import dataclass
 
 import pytest
@@ -104,6 +105,30 @@ class Family:
 
     def write(self, task: Task, draft: Draft) -> Draft:
         return Draft(draft.key, source=program(random.Random(f"{task.seed}/{draft.key}")))
+
+
+def test_a_run_of_before_goes_on_by_the_rules_that_it_began_with(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No command goes on with an oracle of somebody's own, and no argument tells of those rules."""
+    monkeypatch.setattr("population.hidden.CREDULOUS", 1)
+    oracle, runs, hidden = Random(), Runs(arena.home.path), {"hidden_share": 0.5, **SMALL}
+    oracle.fails_in = "k02"
+    with pytest.raises(RuntimeError, match="its author"):
+        run_csro(arena, "rrps", oracle, **hidden)
+    with sqlite3.connect(runs.path) as file:
+        (told,) = file.execute("select config from run").fetchone()
+        before = json.loads(told)
+        del before["yardsticks"], before["matches"]["hidden"]
+        file.execute("update run set config = ?", [json.dumps(before)])
+    oracle.fails_in = ""
+    result = run_csro(arena, "rrps", oracle, **hidden)
+    assert len(result.members) == 3
+    kept = runs.get("own").config
+    assert not kept.yardsticks and kept.matches.hidden == 4
+    assert "beyond it" not in str(result.sigma.settings["rule"])
+    with pytest.raises(RunExists, match="another configuration"):
+        run_csro(arena, "rrps", oracle, **{**hidden, "hidden_share": 0.25})
 
 
 def test_a_writer_of_ones_own_goes_with_the_variants_that_there_are(arena: Arena) -> None:
