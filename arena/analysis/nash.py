@@ -8,10 +8,10 @@ one with the largest mean payoff over all policies.  Each opponent has a slack o
 one that was measured badly a mixture may lose more, and for that nothing is given away against
 the others.  `lp` is the plain program.
 
-Policies that draw with each other cannot be told apart so: where one of them is the plain program's
-mixture, its payoff against itself has no noise, and whoever lost to it by chance, however little, is
-out.  Where others beyond the policies are to choose, each policy therefore has the noise of its own
-payoffs.
+Policies that draw with each other cannot be told apart so: where one of them is the plain
+program's mixture, its payoff against itself has no noise, and whoever lost to it by chance, however
+little, is out.  Where others beyond the policies are to choose, each policy therefore has the noise
+of its own payoffs.
 """
 
 from __future__ import annotations
