@@ -69,16 +69,18 @@ def nash(
     plain = _maximin(mean / scale)
     # A linear program keeps its promise to some digits only.
     slack = max(0.0, -float((plain @ mean).min()))
-    wanted = np.hstack([mean / scale, others / scale]).mean(axis=1)
     if others.size:
-        errors = _filled(stderr)
+        wanted, errors = np.hstack([mean, others]).mean(axis=1), _filled(stderr)
         granted = mean + noise_factor * errors
-        chosen = _largest_payoff(wanted, granted / scale, np.full(len(mean), slack / scale))
+        size = scale_of(granted)  # errors may be larger than all payoffs
+        limits = np.full(len(mean), slack / size)
+        chosen = _largest_payoff(wanted / scale_of(wanted), granted / size, limits)
         noise = chosen @ errors
     else:
         noise, chosen = noise_of(plain, stderr), plain
         if noise.any():
             allowed = slack + noise_factor * noise
+            wanted = (mean / scale).mean(axis=1)
             chosen = _largest_payoff(wanted, mean / scale, allowed / scale)
     settings: dict[str, Setting] = {
         "rule": _rule(others.shape[1]),
