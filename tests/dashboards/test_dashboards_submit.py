@@ -75,6 +75,10 @@ def test_a_name_is_claimed_and_the_token_shown_once(address: str, browse: Browse
         browser.wait_for("Registered as ada/two@1", TIMEOUT_SECONDS)
         assert not TOKEN.search(browser.text)
 
+        browser.wait_for("everything is played", TIMEOUT_SECONDS)
+        browser.wait_for(
+            "Worst opponents"
+        )  # until then what is clicked may be drawn anew meanwhile
         browser.click("Hand in another")
         browser.wait_for("My submissions")
         browser.unfold("My submissions")
