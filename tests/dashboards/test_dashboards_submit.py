@@ -76,9 +76,8 @@ def test_a_name_is_claimed_and_the_token_shown_once(address: str, browse: Browse
         assert not TOKEN.search(browser.text)
 
         browser.wait_for("everything is played", TIMEOUT_SECONDS)
-        browser.wait_for(
-            "Worst opponents"
-        )  # until then what is clicked may be drawn anew meanwhile
+        # Until then what is clicked may be drawn anew meanwhile.
+        browser.wait_for("Worst opponents")
         browser.click("Hand in another")
         browser.wait_for("My submissions")
         browser.unfold("My submissions")
