@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 import shutil
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from arena import Arena
 from oracle.models.journal import SqliteJournal
 from population.cli import main
 from population.credit import standings_of
@@ -96,6 +98,7 @@ def test_one_search_learns_whom_to_ask_and_goes_on_as_if_never_interrupted(
     # A version's number tells who was tried first of those whose answers came at once.
     first, second = (re.sub(r"@\d+\b", "@", one.stdout) for one in ends)
     assert first == second
+    assert _exploiter(home, ends[0]) == _exploiter(other, ends[1])
     journals = [SqliteJournal(place / "runs.sqlite", _scope(place)) for place in (home, other)]
     authors = [
         {key: model for key, model in journal.authors().items() if key.count("/") == 1}
@@ -104,6 +107,12 @@ def test_one_search_learns_whom_to_ask_and_goes_on_as_if_never_interrupted(
     assert authors[0] == authors[1]
     asked = Counter(authors[0].values())
     assert asked["gemini:able"] > 2 * asked["openai:unable"] > 0
+
+
+def _exploiter(home: Path, told: Result) -> str:
+    """Digest of the program that a search found."""
+    with Arena(home, sandbox="process") as arena:
+        return arena.policy(json.loads(told.stdout)["program"], "rrps").digest
 
 
 def _scope(home: Path) -> str:
