@@ -257,7 +257,7 @@ def check_writer(config: RunConfig) -> None:
     if start is not None and not start.begins(config.game):
         raise UsageFault(
             f"there is no search from {start.value} in {config.game}: its sentences judge their "
-            f"parts in one way only, so begin it at {Start.FULL.value} or {Start.PLAIN.value}"
+            f"parts in one way only; use --model {Start.FULL.value} or {Start.PLAIN.value}"
         )
 
 

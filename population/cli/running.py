@@ -121,8 +121,8 @@ def hidden_share_option(function: Callable[..., Any]) -> Callable[..., Any]:
         show_default=True,
         type=click.FloatRange(0, 1, max_open=True),
         metavar="SHARE",
-        help="Of the score that chooses candidates: against opponents that are not shown, of whom "
-        "some choose among equilibria, too.",
+        help="Of the score that chooses candidates: against opponents that are not shown; others "
+        "like them then choose among equilibria.",
     )
     return option(function)
 
