@@ -9,8 +9,8 @@ in size to what joined the run in that step, in the other the first draft.  Afte
 program that joined the run last and the chains' meet the 43 bots, who take part in nothing else,
 and so does the run's meta-strategy in the end.  Homes are kept in FOLDER, so an interrupted
 benchmark goes on, and more seeds can be added (not to a folder of before there were yardsticks,
-whose runs are others).  `--no-runs` makes chains alone: of first drafts,
-and where `--sizes` tells how many predictors what joined had after which steps, as large ones.
+whose runs are others).  `--no-runs` makes chains alone: of first drafts, and where `--sizes` tells
+how many predictors what joined had after which steps, as large ones.
 
 Prints PopReturn and predictors of each, means with 95 % intervals over seeds (Student's t), and
 what the runs have more than the chains (Welch's interval).

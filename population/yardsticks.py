@@ -7,7 +7,8 @@ payoff over the population and over yardsticks: strangers and credulous players 
 (`population.hidden`), which a run draws once, so that all of its members have met the same ones.
 
 They are drawn apart from the hidden opponents, who chose the members and so flatter them.  Their
-matches choose and serve nothing else: no prompt, figure or list that people read holds them.
+matches choose and serve nothing else: no prompt or figure is made from them, and lists that people
+read leave them out.
 """
 
 from __future__ import annotations

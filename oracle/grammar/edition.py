@@ -29,12 +29,12 @@ be the same to the last bit on every machine.
 def edition(game: str, start: Start = Start.FULL) -> str:
     """12 hex digits over programs that the grammar of a game writes from fixed seeds.
 
+    Equal in every process and on every machine; another one once what is drawn, grown or proposed
+    is, or how it is written down.
+
     Args:
       game: its name.
       start: where a search begins.
-
-    Equal in every process and on every machine; another one once what is drawn, grown or proposed
-    is, or how it is written down.
 
     Raises:
       KeyError: there is no grammar for the game.

@@ -146,7 +146,7 @@ def test_others_choose_among_mixtures_and_let_none_lose_more(mean, data):
         return
     assert (chosen.weights @ (mean + stderr) >= -tolerance).all()
     over = np.hstack([mean, beyond]).mean(axis=1)
-    assert chosen.weights @ over >= plain.weights @ over - tolerance, "the best of those allowed"
+    assert chosen.weights @ over >= plain.weights @ over - tolerance, "which is allowed, too"
 
 
 def test_others_tell_apart_what_draws():
