@@ -29,6 +29,8 @@ from arena.analysis.meta_game import (
 
 _TOLERANCE = 1e-10
 """The tightest that HiGHS takes; payoffs are scaled to [-1, 1]."""
+_MARGIN = 1e-7
+"""On the same scale: what is granted where errors may be 0, or nothing may be found feasible."""
 
 
 def lp(mean: Floats, stderr: Floats) -> MetaStrategy:
@@ -73,7 +75,7 @@ def nash(
         wanted, errors = np.hstack([mean, others]).mean(axis=1), _filled(stderr)
         granted = mean + noise_factor * errors
         size = scale_of(granted)  # errors may be larger than all payoffs
-        limits = np.full(len(mean), slack / size)
+        limits = np.full(len(mean), slack / size + _MARGIN)
         chosen = _largest_payoff(wanted / scale_of(wanted), granted / size, limits)
         noise = chosen @ errors
     else:

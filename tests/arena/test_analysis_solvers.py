@@ -135,12 +135,12 @@ def test_each_opponent_has_a_slack_of_its_own(mean, data):
 @given(meta_games(), st.data())
 @settings(max_examples=60)
 def test_others_choose_among_mixtures_and_let_none_lose_more(mean, data):
-    n, stderr = len(mean), np.full_like(mean, 20.0)
+    n, stderr = len(mean), np.full_like(mean, data.draw(st.sampled_from([0.0, 1e-9, 20.0, 1e5])))
     m = data.draw(st.integers(0, 4))
     beyond = data.draw(arrays(float, (n, m), elements=st.floats(-900.0, 900.0, width=32)))
     plain, alone = lp(mean, stderr), nash(mean, stderr)
     chosen = nash(mean, stderr, beyond=beyond)
-    tolerance = 1e-6 * max(1.0, np.abs(mean).max())
+    tolerance = 1e-6 * max(1.0, np.abs(mean + stderr).max())
     if m == 0:
         assert chosen.weights.tolist() == alone.weights.tolist()
         return
@@ -164,6 +164,12 @@ def test_others_tell_apart_what_draws():
     assert nash(lost_by_chance, stderr).weights[0] == 1.0
     beats = np.array([[0.0, 60.0, 60.0], [-60.0, 0.0, 0.0], [-60.0, 0.0, 0.0]])
     assert nash(beats, stderr, beyond=beyond).weights[0] > 0.9, "what is beaten is not chosen"
+
+
+def test_payoffs_that_nearly_tie_without_noise_are_solved():
+    mean = np.array([[0.0, 2.0, -108.0], [-2.0, 0.0, 1e-6], [108.0, -1e-6, 0.0]])
+    found = nash(mean, np.zeros((3, 3)), beyond=np.array([[0.0], [5.0], [0.0]]))
+    assert found.exploitability < 1e-3
 
 
 @pytest.mark.parametrize(
