@@ -167,8 +167,8 @@ def test_others_tell_apart_what_draws():
 
 
 def test_payoffs_that_nearly_tie_without_noise_are_solved():
-    mean = np.array([[0.0, 2.0, -108.0], [-2.0, 0.0, 1e-6], [108.0, -1e-6, 0.0]])
-    found = nash(mean, np.zeros((3, 3)), beyond=np.array([[0.0], [5.0], [0.0]]))
+    mean = np.array([[0.0, 2.0, -108.0], [-2.0, 0.0, 9.99999997e-7], [108.0, -9.99999997e-7, 0.0]])
+    found = nash(mean, np.zeros((3, 3)), beyond=np.zeros((3, 1)))
     assert found.exploitability < 1e-3
 
 
