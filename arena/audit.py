@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from arena.games.protocol import Game
+from arena.nesting import quarantine_mixtures
 from arena.plan import Bout
 from arena.store import Audit, Verdict
 from arena.values import LOCKSTEP, Result, Termination
@@ -90,7 +91,7 @@ def evidence(audit: Audit) -> str:
 
 
 def quarantine(registry: Registry, digest: str, reason: str) -> tuple[PolicyVersion, ...]:
-    """Takes a Python policy, and every version of the same code, out of all play.
+    """Takes a Python policy, every version of the same code and all mixtures of it out of all play.
 
     Our own kinds are never quarantined: if one of them does not repeat, the fault is ours.  The
     audit log has it in the arena's own name, whoever asked for the matches.
@@ -103,8 +104,11 @@ def quarantine(registry: Registry, digest: str, reason: str) -> tuple[PolicyVers
     if version.kind != "python":
         return ()
     if version.code_digest:
-        return registry.quarantine_code(version.game, version.code_digest, reason)
-    return (registry.set_status(digest, Status.QUARANTINED, reason),)
+        found = registry.quarantine_code(version.game, version.code_digest, reason)
+    else:
+        found = (registry.set_status(digest, Status.QUARANTINED, reason),)
+    suspects = {digest, *(one.digest for one in found)}
+    return (*found, *quarantine_mixtures(registry, version.game, suspects, reason))
 
 
 def _kind(result: Result) -> str:

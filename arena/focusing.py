@@ -26,7 +26,8 @@ from arena.analysis.stakes import Stakes, stakes_of
 from arena.analysis.stopping import floored
 from arena.errors import UsageFault, one_of
 from arena.home import Home
-from arena.mixing import Weights, through_members, with_mixtures
+from arena.mixing import through_members, with_mixtures
+from arena.nesting import Weights
 from arena.payoffs import PayoffTable
 from arena.rounds import Play, Rounds
 from arena.standings import exact_payoffs

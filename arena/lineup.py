@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from arena.kinds.asked import KIND
-from arena.mixing import Weights, mixtures_of
+from arena.nesting import Weights, mixtures_of
 from arena.schedule import pairs_among
 from arena.tally import Pair
 from registry import Registry

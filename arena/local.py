@@ -28,7 +28,8 @@ from arena.kinds.asked import Asked
 from arena.lineup import lineup
 from arena.listings import Practice
 from arena.logins import is_address
-from arena.mixing import Weights, mixtures_of, through_members
+from arena.mixing import through_members
+from arena.nesting import Weights, mixtures_of
 from arena.practice import practise
 from arena.registrar import Registrar
 from arena.rejection import Rejection

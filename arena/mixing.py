@@ -17,34 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena.analysis.estimates import Floats, freedom_of, weighted_sum_of
-from arena.kinds.mixture import weights_of
+from arena.nesting import Weights, mixtures_of
 from arena.payoffs import PayoffTable
-from arena.players import DEEPEST
 from arena.tally import Pair
 from registry import Registry
-from registry.values import PolicyVersion
 
 LEAST_MATCHES = 4
 """Of a member against an opponent, so that an error can be estimated from two deals."""
 _ALMOST = 1e-9
 """What rounding may cost a whole number."""
-Weights = Mapping[str, float]
 _Counts = NDArray[np.integer[Any]]
-
-
-def mixtures_of(registry: Registry, game: str) -> dict[str, Weights]:
-    """All mixtures of a game: digest to the weights of the members that really play.
-
-    Raises:
-      ValueError: a mixture is nested deeper than `DEEPEST`.
-    """
-    return mixtures_in(registry.find(game, kind="mixture"))
-
-
-def mixtures_in(versions: Iterable[PolicyVersion]) -> dict[str, Weights]:
-    """The same from all versions of kind mixture of a game."""
-    direct = {one.digest: weights_of(one.payload) for one in versions}
-    return {digest: _flat(digest, direct) for digest in direct}
 
 
 def mixtures_among(
@@ -60,17 +42,6 @@ def mixtures_among(
     mixtures = {digest: known[digest] for digest in chosen if digest in known}
     members = [member for weights in mixtures.values() for member in weights]
     return mixtures, tuple(dict.fromkeys([*chosen, *members]))
-
-
-def _flat(digest: str, direct: Mapping[str, Weights], depth: int = 0) -> dict[str, float]:
-    if depth > DEEPEST:
-        raise ValueError(f"the mixture {digest} is nested deeper than {DEEPEST}")
-    found: dict[str, float] = {}
-    for member, weight in direct[digest].items():
-        inner = _flat(member, direct, depth + 1) if member in direct else {member: 1.0}
-        for one, share in inner.items():
-            found[one] = found.get(one, 0.0) + weight * share
-    return found
 
 
 def share_of(count: int, weight: float) -> int:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from arena.errors import UsageFault
 from arena.games.protocol import Game
+from arena.kinds.mixture import weights_of
+from arena.nesting import KIND as MIXTURE
+from arena.nesting import levels_of, mixtures_of, quarantine_mixtures
+from arena.players import DEEPEST
 from arena.record import Record
 from arena.roster import game_of
 from arena.submission import KIND as PYTHON
@@ -21,12 +25,31 @@ class Registrar(Record):
     def register(self, submission: Submission, *, ours: bool = False) -> PolicyVersion:
         """Registers a policy that needs no trial: a mixture of what is registered, or a table.
 
+        A mixture of what is in quarantine goes there, too.
+
         Raises:
-          UsageFault: it is a program; those come in through `enter`.
+          UsageFault: it is a program; those come in through `enter`.  Or it is a mixture of
+            mixtures of mixtures, too deep to be looked through.
         """
         if submission.kind == PYTHON:
             raise UsageFault(f"{submission.name} is a program: it has to pass its trial first")
-        return self.home.registry.submit(submission, reserved=ours).version
+        if submission.kind != MIXTURE:
+            return self.home.registry.submit(submission, reserved=ours).version
+        return self._mix(submission, ours=ours)
+
+    def _mix(self, submission: Submission, *, ours: bool) -> PolicyVersion:
+        registry, game = self.home.registry, submission.game
+        if levels_of(registry, game, weights_of(submission.payload)) > DEEPEST:
+            raise UsageFault(
+                f"{submission.name} is a mixture of mixtures, more than {DEEPEST} deep: name the "
+                "policies that its members are made of"
+            )
+        version = registry.submit(submission, reserved=ours).version
+        members = registry.by_digests(mixtures_of(registry, game)[version.digest])
+        for member in members.values():
+            if member.status is Status.QUARANTINED:
+                quarantine_mixtures(registry, game, [member.digest], member.status_reason)
+        return registry.by_digests([version.digest])[version.digest]
 
     def admit(self, digest: str, reason: str) -> PolicyVersion:
         """Makes a candidate an entrant; what is kept for a tournament stays what it is."""

@@ -18,7 +18,8 @@ from arena.analysis.stakes import stakes_of
 from arena.analysis.stopping import floored, looks
 from arena.errors import UsageFault
 from arena.home import Home
-from arena.mixing import Weights, precision_of_members, through_members, with_mixtures
+from arena.mixing import precision_of_members, through_members, with_mixtures
+from arena.nesting import Weights
 from arena.standings import exact_payoffs
 from arena.tally import Pair, PlayReport, Progress, Request
 
@@ -161,6 +162,7 @@ def together(reports: Sequence[PlayReport]) -> PlayReport:
     return PlayReport(
         played=sum(one.played for one in reports),
         skipped=sum(one.skipped for one in reports),
+        meanwhile=sum(one.meanwhile for one in reports),
         left=sum(one.left for one in reports),
         forfeits=sum(one.forfeits for one in reports),
         twice=sum(one.twice for one in reports),

@@ -9,7 +9,8 @@ from arena.errors import UsageFault
 from arena.games.protocol import Game
 from arena.house.population import Population, default_population
 from arena.kinds.asked import KIND
-from arena.mixing import mixtures_in, through_members
+from arena.mixing import through_members
+from arena.nesting import mixtures_in
 from arena.seam import AnyArena
 from arena.tally import Pair
 from oracle.agent.price import Estimate, estimate

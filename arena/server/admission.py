@@ -10,20 +10,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from arena.errors import UsageFault
+from arena.errors import NotAllowed, UsageFault
 from arena.games.protocol import Game
 from arena.kinds import tabular
 from arena.kinds.mixture import weights_of
 from arena.kinds.neural import KIND as NEURAL
 from arena.kinds.neural import file_of
+from arena.nesting import KIND as MIXTURE
 from arena.registrar import Registrar
 from arena.rejection import Rejection, RejectionKind
 from arena.roster import game_of
+from arena.server.rights import CLIENTS, owned
 from arena.submission import KIND as PYTHON
 from arena.submission import prepare
-from registry.values import Status, Submission
+from registry.naming import author_of
+from registry.rights import Account, Role
+from registry.values import PolicyVersion, Status, Submission
 
-MIXTURE, TABULAR = "mixture", "tabular"
+TABULAR = "tabular"
 LARGEST_DATA = 1 << 18
 """Characters of a payload: some 2,500 members of a mixture."""
 
@@ -68,11 +72,17 @@ def _again(game: Game, one: Submission) -> Submission | Rejection:
     return replace(one, payload=made.payload, code_digest=made.code_digest)
 
 
-def check_data(one: Submission, registrar: Registrar) -> None:
-    """Does nothing for what needs no trial: a mixture of what is registered, or a run's table.
+def check_data(one: Submission, account: Account, registrar: Registrar) -> None:
+    """Does nothing for what needs no trial: a mixture of one's own policies, or a run's table.
+
+    A mixture's score is put together from its members' matches, by weights that its author chose
+    when these had been played.  So an author mixes what is the author's own: else whoever knows the
+    payoff table could stand above everybody in it with their programs.  A run may begin with
+    another's program, and mix it with its own.
 
     Raises:
       UsageFault: it is something else, or nobody could play it.
+      NotAllowed: a mixture of others' policies, or of withdrawn ones.
       UnknownPolicy: a mixture's member is not registered.
     """
     table = one.kind == TABULAR and one.status is Status.CANDIDATE
@@ -88,7 +98,7 @@ def check_data(one: Submission, registrar: Registrar) -> None:
     if table:
         _check_table(one)
     else:
-        _check_mixture(one, registrar)
+        _check_mixture(one, account, registrar)
 
 
 def _check_table(one: Submission) -> None:
@@ -103,11 +113,36 @@ def _check_table(one: Submission) -> None:
         raise UsageFault(f"{one.name} is not written as `arena.kinds.tabular.payload_of` does")
 
 
-def _check_mixture(one: Submission, registrar: Registrar) -> None:
+def _check_mixture(one: Submission, account: Account, registrar: Registrar) -> None:
     try:
         weights = weights_of(one.payload)
     except ValueError as error:
         raise UsageFault(f"{one.name} is no mixture: {error}") from None
-    for member in registrar.versions(weights).values():
+    members = tuple(registrar.versions(weights).values())
+    for member in members:
         if member.game != one.game:
             raise UsageFault(f"{member.ref} is a policy of {member.game}, not of {one.game}")
+        if member.kind == MIXTURE:
+            raise UsageFault(f"{member.ref} is a mixture itself: name its members in {one.name}")
+    if account.role is not Role.OPERATOR:
+        _check_members(one, account, members, registrar)
+
+
+def _check_members(
+    one: Submission, account: Account, members: Sequence[PolicyVersion], registrar: Registrar
+) -> None:
+    for member in members:
+        if member.status is Status.YANKED:
+            raise NotAllowed(f"{member.ref} was withdrawn: reinstate it, or leave it out")
+    foreign = [
+        member.ref
+        for member in members
+        if not any(owned(account, credit.name, registrar) for credit in member.credits)
+    ]
+    run = author_of(one.name) in CLIENTS
+    if len(foreign) > run:
+        allowed = "one policy of somebody else, with which the run began" if run else "none"
+        raise NotAllowed(
+            f"{one.name} mixes {', '.join(foreign[:5])}{' and more' if len(foreign) > 5 else ''}: "
+            f"of others {allowed} may be in it, as its score is put together from its members'"
+        )

@@ -241,7 +241,7 @@ class Service:
     ) -> str:
         check(call, account, arguments, registrar)
         if call.name == "register":
-            check_data(arguments["submission"], registrar)
+            check_data(arguments["submission"], account, registrar)
             self.job_runner.check_quota(account, 1)
         at = Office(registrar.home) if call.of_office else registrar
         found = getattr(at, call.name)(**arguments)

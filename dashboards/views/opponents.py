@@ -12,7 +12,7 @@ from arena.analysis.metrics import AgainstOpponent, Evaluation
 from arena.figures.intervals import Line, interval_plot
 from arena.figures.text import labelled, short_ref, signed
 from arena.games.protocol import Game
-from arena.mixing import mixtures_of
+from arena.nesting import mixtures_of
 from arena.store.values import MatchRow
 from dashboards import data, known, links, navigate
 from dashboards.charts.pointing import pointed

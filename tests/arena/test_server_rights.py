@@ -196,9 +196,12 @@ def test_what_one_request_may_take_is_bounded(there, as_):
         with pytest.raises(MalformedName):
             ada.submit(ROCK, "rrps", "ada/my rock")
     mine = ada.submit(ROCK, "rrps", "ada/rock").version.digest
+    house = ada.policy("house/rockbot", "rrps").digest
     for n in range(2):
-        weights = {mine: 0.5 + n / 10, ada.policy("house/rockbot", "rrps").digest: 0.5 - n / 10}
-        ada.register(Submission("rrps", f"ada/m{n}", "mixture", payload_of(weights)))
+        weights = {mine: 0.5 + n / 10, house: 0.5 - n / 10}
+        ada.register(
+            Submission("rrps", f"csro/ada-m{n}", "mixture", payload_of(weights)), ours=True
+        )
     with pytest.raises(QuotaSpent):
         ada.register(Submission("rrps", "ada/m9", "mixture", payload_of({mine: 1.0})))
     for n in range(MOST_ALIASES):
