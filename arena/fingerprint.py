@@ -25,16 +25,18 @@ from typing import TypeGuard
 
 from arena.contract import AuthorContract
 
-VERSION, OF_PRIVATE_NAMES = 3, 4
+VERSION, OF_FEW = 3, 4
 """Of digests; one rises when a program could get another.  Version 1 has no prefix, and up to
-version 2 no annotation of a function counted.  Up to version 3 a private name was any name: only
-programs that have some are of version 4, so that all others keep the digests that quarantines and
-certificates hold."""
+version 2 no annotation of a function counted.  Up to version 3 a private name was any name, and
+methods that are chosen by annotations were not known: only programs that have such are of version
+4, so that all others keep the digests that quarantines and certificates hold."""
 
 _LAYOUT = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
 _BY_NAME = frozenset({"getattr", "setattr", "hasattr", "delattr"})
 _MIRRORS = _BY_NAME | {"vars", "dir", "globals", "locals", "eval", "exec"}
 _READERS = frozenset({"get_annotations", "get_type_hints", "inspect", "singledispatch"})
+_DISPATCH = "singledispatchmethod"
+"""What chooses among methods by their annotations."""
 _PLAIN = frozenset({"self", "__init__", "__getitem__", "__setitem__", "__len__", "__iter__"})
 _WORD = re.compile(r"\w+")
 _GENERIC = frozenset({"dict", "frozenset", "list", "set", "tuple", "type"})
@@ -55,11 +57,13 @@ def fingerprint(tree: ast.Module, contract: AuthorContract) -> str:
     digest, version = hashlib.blake2b(digest_size=16), VERSION
     if _looks_at_itself(tree):
         words = _words(tree, chosen=frozenset(), idle=frozenset())
+    elif _DISPATCH in _identifiers(tree):
+        words, version = _words(tree, chosen=frozenset(), idle=frozenset()), OF_FEW
     else:
         idle = frozenset({*_idle_annotations(tree), *_idle_statements(tree)})
         chosen = _chosen_names(tree, contract)
         if any(map(_is_private, _identifiers(tree))):
-            chosen, version = chosen - _told_apart(tree), OF_PRIVATE_NAMES
+            chosen, version = chosen - _told_apart(tree), OF_FEW
         words = _words(tree, chosen, idle)
     for word in words:
         digest.update(word.encode(errors="backslashreplace") + b"\0")

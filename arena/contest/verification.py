@@ -18,7 +18,7 @@ from arena.contest.entries import KINDS, pairs_of
 from arena.contest.reading import facts_in
 from arena.contest.values import Taking
 from arena.errors import UnknownGame, UsageFault
-from arena.fingerprint import OF_PRIVATE_NAMES, VERSION
+from arena.fingerprint import OF_FEW, VERSION
 from arena.games import game as game_named
 from arena.games.protocol import Game
 from arena.source_check import normalised_digest
@@ -155,7 +155,7 @@ def _is_of(found: str, one: Taking) -> bool:
     A certificate without sources has this digest unchecked as well.
     """
     versions = found.partition(":")[0], one.code_digest.partition(":")[0]
-    return found == one.code_digest or versions == (f"{OF_PRIVATE_NAMES}", f"{VERSION}")
+    return found == one.code_digest or versions == (f"{OF_FEW}", f"{VERSION}")
 
 
 def _entries(facts: Facts) -> Iterator[str]:

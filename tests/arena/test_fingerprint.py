@@ -235,6 +235,18 @@ def test_a_program_that_looks_at_itself_has_its_words_counted(look):
         assert digest(function + look) != digest(other + look)
 
 
+def test_what_chooses_a_method_by_an_annotation_counts():
+    picks = (
+        "class Agent:\n    @functools.singledispatchmethod\n    def pick(self, last):\n"
+        "        return 'ROCK'\n    @pick.register\n    def _(self, last: {0}):\n"
+        "        return 'PAPER'\n    def act(self, seen):\n        return self.pick(None)\n"
+    )
+    one, other = digest(picks.format("int")), digest(picks.format("object"))
+    assert one != other
+    assert one.startswith("4:")
+    assert digest(picks.format("int") + "vars()").startswith("3:")  # as it always was
+
+
 def test_a_program_that_can_be_run_as_well_is_recognised():
     program = POLICY + "\nif __name__ == '__main__':\n    Agent()\n"
     assert digest(program) == digest(renamed(program, "weighed", "zz_weighed"))
