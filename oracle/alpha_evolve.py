@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from oracle.attempts import Attempts, Measure, Outcome, best_of, digest_in, rng_of
+from oracle.attempts import Attempts, Measure, Outcome, digest_in, rng_of
 from oracle.drafts import Draft, Writer
-from oracle.early_stop import EarlyStop, matches_of
+from oracle.early_stop import EarlyStop
 from oracle.end import End, Ended, joined
 from oracle.ending import Ending
 from oracle.insight import INCUMBENT
@@ -164,7 +164,7 @@ class AlphaEvolve:
         return [self._draft(task, island, key) for key in keys]
 
     def _draft(self, task: Task, island: Island, key: str) -> Draft:
-        if not island.programs:
+        if island.best is None:
             failed = island.stillborn
             if failed is None:
                 return Draft(key)
@@ -189,7 +189,7 @@ class AlphaEvolve:
     ) -> Measure:
         """The cascade, and after it the check that a program behaves like no other there."""
         programs = island.programs
-        champion = best_of(programs)
+        champion = island.best
         staged = self.early_stop.measure(task, evaluate, champion.score if champion else None)
         known = {behaviour(one.score): one for one in programs if one.score is not None}
         seen = {same: one.draft.key for same, one in known.items()}
@@ -217,7 +217,7 @@ class AlphaEvolve:
             scored_parent = bool(draft.source) and draft.score is not None
             parent = digest_in(task, draft.source) if scored_parent else ""
             island = island.with_outcome(outcome, parent, draft.edit)
-            if outcome.score is not None and (before is None or outcome.u > before.u):
+            if island.best is outcome and island.best is not before:
                 attempts.keep(outcome)
         return island
 
@@ -319,12 +319,8 @@ def _first(waves: Mapping[int, Wave], sea: Sea, *, in_order: bool) -> int:
 
 
 def _answer(scored: Sequence[Outcome], evaluate: Evaluate) -> Outcome | None:
-    """The best of the programs that were played longest, with the score of a full evaluation.
-
-    A program that the cascade stopped may show a high return by the luck of its few matches.
-    """
-    ranked = sorted(scored, key=lambda one: (-matches_of(one), -one.u, one.number))
-    for outcome in ranked:
+    """The best of the programs, of those that no race gave up if it can be, scored in full."""
+    for outcome in scored:
         (score,) = evaluate([outcome.source])
         if isinstance(score, Score):
             return replace(outcome, score=score)

@@ -6,6 +6,7 @@ What all oracle variants share.  They differ in what they ask for next.
 from __future__ import annotations
 
 import random
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
@@ -88,6 +89,18 @@ class Outcome:
         return self.score.u
 
 
+def standing(outcome: Outcome) -> tuple[int, float, int]:
+    """Sorts scored drafts: the best first; after them those that races gave up, the latest first.
+
+    Raises:
+      ValueError: it was not scored.
+    """
+    score = outcome.score
+    given_up = score is not None and score.stopped
+    played = sum(one.matches for one in score.against) if score and given_up else 0
+    return (-played if given_up else -sys.maxsize), -outcome.u, outcome.number
+
+
 def best_of(outcomes: Sequence[Outcome]) -> Outcome | None:
     """The scored one with the highest u, the earliest of equals; None where all failed."""
     scored = [outcome for outcome in outcomes if outcome.score is not None]
@@ -164,9 +177,9 @@ class Attempts:
 
     @property
     def scored(self) -> tuple[Outcome, ...]:
-        """All scored drafts so far, best first."""
+        """All scored drafts so far, best first, those that races gave up last."""
         found = [outcome for outcome in self._outcomes.values() if outcome.score is not None]
-        return tuple(sorted(found, key=lambda outcome: (-outcome.u, outcome.number)))
+        return tuple(sorted(found, key=standing))
 
     def ceiling(self, group: int = 0) -> Ceiling | None:
         """The most that can be had, as far as whoever scores can tell by a group's programs."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from oracle.attempts import Measure, Outcome
 from oracle.values import Against, Evaluate, Failure, Score, Task
@@ -112,7 +112,9 @@ class EarlyStop:
 
     Attributes:
       efforts: shares of the full number of matches after which to look; rising, the last is 1.
-      error_rate: chance that the best program is stopped by mistake, shared among the looks.
+      error_rate: chance that a program is stopped by mistake in favour of one that returns as much,
+        shared among the looks.  Among many drafts the leader is a lucky one, so that the best is
+        stopped more often than that, in favour of another that returns about as much.
     """
 
     efforts: tuple[float, ...] = (0.25, 0.5, 1.0)
@@ -134,7 +136,7 @@ class EarlyStop:
         """A measure that gives up on programs that surely return less than the leader.
 
         The leader of a stage is the rival or the best program of that stage, whichever is better.
-        A program that is stopped keeps the score of the matches that it played.
+        A program that is stopped keeps the score of the matches that it played, marked as such.
 
         Args:
           task: has the weights of everybody who is met.
@@ -155,13 +157,15 @@ class EarlyStop:
                     for place, score in zip(going, scores, strict=True)
                     if isinstance(score, Score)
                 }
-                leader = _leader([*sound.values(), *([rival] if rival else [])])
-                going = [
-                    place
-                    for place, score in sound.items()
-                    if leader is None
-                    or not difference(score, leader, weights).surely_negative(rate)
-                ]
+                if effort < self.efforts[-1]:
+                    leader = _leader([*sound.values(), *([rival] if rival else [])])
+                    behind = {
+                        place
+                        for place, score in sound.items()
+                        if leader and difference(score, leader, weights).surely_negative(rate)
+                    }
+                    found.update({one: replace(sound[one], stopped=True) for one in behind})
+                    going = [place for place in sound if place not in behind]
                 if not going:
                     break
             return tuple(found[place] for place in range(len(sources)))
@@ -170,17 +174,8 @@ class EarlyStop:
 
 
 def played_out(outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """Those of a race that were stopped by nothing: they played the most matches.
-
-    One that was stopped may show a high return by the luck of its few matches.
-    """
-    most = max((matches_of(one) for one in outcomes), default=0)
-    return [one for one in outcomes if matches_of(one) == most]
-
-
-def matches_of(outcome: Outcome) -> int:
-    """How many matches a draft's score comes from; 0 where it failed."""
-    return sum(one.matches for one in outcome.score.against) if outcome.score else 0
+    """Those that were scored in full: no race gave them up."""
+    return [one for one in outcomes if one.score is not None and not one.score.stopped]
 
 
 def _leader(scores: Sequence[Score]) -> Score | None:

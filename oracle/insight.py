@@ -114,12 +114,8 @@ class Told:
 
     @property
     def best(self) -> Tried | None:
-        """The attempt that returned most, of those that were played longest.
-
-        One that was stopped early may show a high return by the luck of its few matches.
-        """
-        scored = [(one.score, one) for one in self.tried if one.score is not None]
-        ranked = [(sum(a.matches for a in score.against), score.u, one) for score, one in scored]
+        """The attempt that returned most, the first of equals; those that races gave up go last."""
+        ranked = [(not one.score.stopped, one.score.u, one) for one in self.tried if one.score]
         return max(ranked, key=lambda three: three[:2])[2] if ranked else None
 
     def attempt(self, key: str) -> Tried | None:

@@ -13,7 +13,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from oracle.attempts import Outcome
+from oracle.attempts import Outcome, standing
 from oracle.values import Failure, Score
 
 Signature = tuple[int, ...]
@@ -62,8 +62,13 @@ class Island:
 
     @property
     def best(self) -> Outcome | None:
-        """The program with the highest return, the first of equals."""
-        return max(self.programs, key=lambda one: one.u) if self.programs else None
+        """The program with the highest return in full, the first of equals."""
+        return max(self._whole, key=lambda one: one.u) if self._whole else None
+
+    @property
+    def _whole(self) -> tuple[Outcome, ...]:
+        """Programs that were scored in full; what races gave up is no parent, only an example."""
+        return tuple(one for one in self.programs if one.score and not one.score.stopped)
 
     def last_failure(self, parent: Outcome) -> Failure | None:
         """What was wrong with the last attempt to improve on a program."""
@@ -71,7 +76,7 @@ class Island:
         return found[-1] if found else None
 
     def parent(self, rng: random.Random, temperature: float, grain: float) -> Outcome:
-        """Draws a program to improve on.
+        """Draws a program to improve on, of those that were scored in full.
 
         Args:
           rng: for this draw.
@@ -82,7 +87,7 @@ class Island:
         Raises:
           ValueError: there is no program.
         """
-        if not self.programs:
+        if not self._whole:
             raise ValueError(f"island {self.number} has no program to draw")
         clusters = list(self.clusters(grain).values())
         values = [max(one.u for one in cluster) for cluster in clusters]
@@ -99,23 +104,23 @@ class Island:
         Raises:
           ValueError: there is no program.
         """
-        scored = [(one, one.score) for one in self.programs if one.score is not None]
+        scored = [(one, one.score) for one in self._whole if one.score is not None]
         if not scored:
             raise ValueError(f"island {self.number} has no program to draw")
         place = rng.randrange(len(scored[0][1].against))
         return max(scored, key=lambda pair: pair[1].against[place].mean)[0]
 
     def clusters(self, grain: float) -> dict[Signature, list[Outcome]]:
-        """Programs by signature."""
+        """Programs that were scored in full, by signature."""
         found: dict[Signature, list[Outcome]] = {}
-        for one in self.programs:
+        for one in self._whole:
             if one.score is not None:
                 found.setdefault(signature(one.score, grain), []).append(one)
         return found
 
     def inspirations(self, parent: Outcome) -> tuple[tuple[str, Score], ...]:
-        """The other programs, best first."""
-        ranked = sorted(self.programs, key=lambda one: (-one.u, one.number))
+        """The other programs, best first, those that races gave up last."""
+        ranked = sorted(self.programs, key=standing)
         return tuple(
             (one.source, one.score)
             for one in ranked

@@ -146,13 +146,15 @@ def tried(task: Task, told: Told) -> str:
 def _chosen(everything: Sequence[Tried]) -> list[Tried]:
     latest = list(everything[-_LATEST_TRIED:])
     earlier = [one for one in everything if one not in latest and one.score is not None]
-    best = sorted(earlier, key=lambda one: -one.score.u if one.score else 0.0)[:_BEST_TRIED]
+    whole = [one for one in earlier if one.score and not one.score.stopped]
+    best = sorted(whole, key=lambda one: -one.score.u if one.score else 0.0)[:_BEST_TRIED]
     return [one for one in everything if one in best or one in latest]
 
 
 def _attempt(one: Tried) -> str:
     if one.score is not None:
         came = f"{one.score.u:+.2f} ({error(one.score.stderr)})"
+        came += ", given up after these few matches" if one.score.stopped else ""
     else:
         came = f"refused, {_clipped(one.refused, _REASON_CHARS)}"
     idea = _clipped(one.idea, _IDEA_CHARS)

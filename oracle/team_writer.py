@@ -42,10 +42,13 @@ class TeamWriter:
 
 
 def kept_of(told: Told) -> dict[str, bool]:
-    """Whether each draft before became the best when it was tried, by its key."""
+    """Whether each draft before became the best when it was tried, by its key.
+
+    What a race gave up did not, however lucky the few matches that it played.
+    """
     best, found = -math.inf, {}
     for one in told.tried:
-        u = -math.inf if one.score is None else one.score.u
+        u = -math.inf if one.score is None or one.score.stopped else one.score.u
         if one.key != INCUMBENT:
             found[one.key] = u > best
         best = max(best, u)

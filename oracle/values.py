@@ -97,11 +97,14 @@ class Score:
         their share in it.
       stderr: of u.
       against: per opponent in the support of sigma, heaviest first, then the hidden ones.
+      stopped: whether a race gave the candidate up before it was played in full.  Its u is of fewer
+        matches, and may be high by their luck alone (that of common cards, for one).
     """
 
     u: float
     stderr: float
     against: tuple[Against, ...]
+    stopped: bool = False
 
 
 @dataclass(frozen=True, slots=True)

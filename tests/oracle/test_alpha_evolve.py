@@ -283,6 +283,31 @@ def test_few_lucky_matches_do_not_win():
     assert oracle.respond(task, evaluate).best.source == steady
 
 
+def test_what_a_race_gave_up_leads_no_island():
+    """On common cards first matches are lucky for all, also for who is behind in them."""
+    task = a_task()
+    lucky, ahead = program(8.0, "lucky"), program(9.0, "ahead")
+
+    def evaluate(sources, *, effort=1.0):
+        """In the first matches everybody has good cards."""
+        luck = 80.0 if effort < 0.5 else 0.0
+        stated = [float(source.split()[2]) for source in sources]
+        return tuple(score_of(task, u + luck, 0.1, int(64 * effort)) for u in stated)
+
+    writer = ScriptedWriter([program(1.0, "founder"), lucky, ahead, program(2.0), program(3.0)])
+    response = AlphaEvolve(writer, Evolution(islands=1, generations=2, drafts=2)).respond(
+        task, evaluate
+    )
+    founder, stopped, best, *_ = response.attempts
+    assert stopped.score.stopped and stopped.score.u == 88.0 > best.score.u
+    assert not best.score.stopped and response.best.source == ahead
+    assert (founder.kept, stopped.kept, best.kept) == (True, False, True)
+    # Nor is it a parent; it may be shown, behind all that was scored in full.
+    for draft in writer.asked[3:]:
+        assert draft.source != lucky
+        assert draft.inspirations[-1][0] == lucky
+
+
 def test_an_island_without_a_sound_program_tries_again():
     empty = Failure(Rejected.EMPTY, "the reply was empty")
     answers = [empty, program(1.0, "f", faulty=True), program(-1.0, "a")]

@@ -24,8 +24,9 @@ WHOLE = EarlyStop(efforts=(1.0,))
 TASK = a_task()
 
 
-def outcome(u, stderr=1.0, matches=64):
-    return Outcome(0, Draft("a00", program(u)), "d", score_of(TASK, u, stderr, matches), None)
+def outcome(u, stderr=1.0, matches=64, *, stopped=False):
+    score = replace(score_of(TASK, u, stderr, matches), stopped=stopped)
+    return Outcome(0, Draft("a00", program(u)), "d", score, None)
 
 
 class Knowing(Evaluation):
@@ -64,7 +65,8 @@ def test_noise_is_neither_surely_better_nor_surely_worse():
     assert not ending.quiet(TASK, None, [outcome(10.0)])
     assert not ending.quiet(TASK, before, [])
     # One that was stopped early says nothing, however close it looked.
-    assert not ending.quiet(TASK, before, [outcome(10.0, matches=16), outcome(-90.0)])
+    assert not ending.quiet(TASK, before, [outcome(10.0, stopped=True), outcome(-90.0)])
+    assert not ending.quiet(TASK, before, [outcome(10.0, stopped=True)])
 
 
 def test_the_most_ends_it_at_once_where_it_is_exact():

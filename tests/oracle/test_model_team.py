@@ -3,6 +3,7 @@
 import random
 import time
 from collections import Counter
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -66,6 +67,14 @@ def told_of(*returns):
 def test_what_became_the_best_when_it_was_tried_was_kept():
     kept = kept_of(told_of(0.5, 2.0, None, 1.5, 3.0))
     assert kept == {"a00": False, "a01": True, "a02": False, "a03": False, "a04": True}
+
+
+def test_what_a_race_gave_up_was_not_kept():
+    *_, first, lucky, last = told_of(30.0, 45.0, 40.0).tried
+    stopped = replace(lucky, score=replace(lucky.score, stopped=True))
+    told = Told(tried=(first, stopped, last))
+    assert kept_of(told) == {"a00": True, "a01": False, "a02": True}
+    assert told.best == last
 
 
 def test_who_writes_what_is_kept_is_asked_more_within_one_search():
