@@ -26,6 +26,8 @@ class Draft:
       inspirations: other programs with their scores, best first; a writer may use only some.
       edit: whether edits (SEARCH/REPLACE) are wanted rather than a full program.
       call: in the answer, key of the model call.
+      asked: in the answer, digest of that call's question: searches that share a journal may have
+        asked others by the same key.
       repairs: in the answer, how many malformed replies were sent back on the way.
       told: what is known beside the score; None where whoever scores tells nothing.
     """
@@ -37,6 +39,7 @@ class Draft:
     inspirations: tuple[tuple[str, Score], ...] = ()
     edit: bool = False
     call: str = ""
+    asked: str = ""
     repairs: int = 0
     told: Told | None = None
 

@@ -78,10 +78,12 @@ class ModelWriter:
         number = 0
         while True:
             key = call_key(task, draft, number)
-            reply = self._reply(self._request(task, key, prompt))
+            request = self._request(task, key, prompt)
+            reply = self._reply(request)
             found = read_reply(task, draft, reply)
             if isinstance(found, str):
-                return Draft(draft.key, source=found, call=key, repairs=number)
+                asked = request.digest
+                return Draft(draft.key, source=found, call=key, asked=asked, repairs=number)
             if number == self.options.repairs or found.kind is Rejected.TOO_LONG:
                 return Draft(draft.key, failure=found, call=key, repairs=number)
             number += 1

@@ -310,7 +310,7 @@ class RunConfig:
         rounds = {"linear": f"M {oracle.refinements}", "best-of-n": f"N {oracle.drafts}"}
         rounds["alpha-evolve"] = rounds["linear"]
         if oracle.training is not None:
-            rounds[TRAINER] = f"{oracle.training.steps:,} decisions"
+            rounds[TRAINER] = oracle.training.variant
         parts = [oracle.name, rounds.get(oracle.name, ""), oracle.model]
         if oracle.writes_with_a_model:
             shown = "" if "shown" in oracle.idle_options() else oracle.shown

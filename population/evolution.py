@@ -43,6 +43,8 @@ def variants(records: Iterable[RunRecord]) -> dict[str, tuple[RunRecord, ...]]:
     found = {}
     for config, by_seed in groups.items():
         title = f"{title_of(config)}, K {config.iterations}"
+        while title in found:  # never one in the place of another
+            title += ", otherwise"
         found[title] = tuple(one for seed in sorted(by_seed) for one in by_seed[seed].values())
     return found
 

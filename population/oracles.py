@@ -124,7 +124,7 @@ class Authorship:
         written = self._writer.write(task, draft)
         if written.source:
             parent = digest_in(task, draft.source) if draft.source and draft.score else ""
-            origin = {"iteration": task.key, "draft": written.key, **self._call(written.call)}
+            origin = {"iteration": task.key, "draft": written.key, **self._call(written)}
             lineage = Lineage({**self._provenance, **origin}, parent)
             with self._lock:
                 # Whoever wrote it first is its author, however threads take turns: a later
@@ -134,13 +134,17 @@ class Authorship:
                     self._lineages[written.source] = lineage
         return written
 
-    def _call(self, key: str) -> dict[str, Any]:
-        """What is registered about a model call."""
-        if self._journal is None or not key:
+    def _call(self, written: Draft) -> dict[str, Any]:
+        """What is registered about the model call that a program came from."""
+        if self._journal is None or not written.call:
             return {}
-        call = next(call for call in self._journal.calls(key) if call.request.key == key)
+        call = next(
+            call
+            for call in self._journal.calls(written.call)
+            if (call.request.key, call.request.digest) == (written.call, written.asked)
+        )
         return {
-            "call": key,
+            "call": written.call,
             "prompt_digest": call.request.digest,
             "reply_digest": hashlib.sha256(call.reply.text.encode(errors="replace")).hexdigest(),
             "answered_by": call.reply.model,

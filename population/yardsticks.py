@@ -6,9 +6,10 @@ share of the score that chooses candidates, `nash` therefore takes the mixture w
 payoff over the population and over yardsticks: strangers and credulous players of the same kinds
 (`population.hidden`), which a run draws once, so that all of its members have met the same ones.
 
-They are drawn apart from the hidden opponents, who chose the members and so flatter them.  Their
-matches choose and serve nothing else: no prompt or figure is made from them, and lists that people
-read leave them out.
+They are drawn apart from the hidden opponents, who chose the members and so flatter them.  (One
+player of one predictor may be both, now and then; where nothing is dealt, two of its matches with a
+member are the same, too.)  Their matches choose and serve nothing else: no prompt or figure is made
+from them, and lists that people read leave them out.
 """
 
 from __future__ import annotations

@@ -79,8 +79,16 @@ class Training:
         return (
             f"{self.steps:,} decisions, learning rate {self.learning_rate:g}, layers {layers}, "
             f"unroll {self.unroll}, batch {self.batch}, entropy cost {self.entropy_cost:g}, "
-            f"on {self.device}"
+            f"on {self.device}" + (f", {self.checkpoints} checkpoints" * (self.checkpoints > 1))
         )
+
+    @property
+    def variant(self) -> str:
+        """What tells trainings of one game apart, in few words: whatever a command may choose."""
+        told = [f"{self.steps:,} decisions"]
+        told += [f"{self.checkpoints} checkpoints"] if self.checkpoints > 1 else []
+        told += [f"on {self.device}"] if self.device != "cpu" else []
+        return ", ".join(told)
 
     @property
     def decisions_a_round(self) -> int:

@@ -213,7 +213,6 @@ def run(
     """
     from population.cli.prompts import show_first
     from population.cli.working import at_pace, name_for, ready, work
-    from population.limits import keep, keep_pace
     from population.members import named_initial
     from population.oracles import check_writer
     from population.records import RunState
@@ -239,11 +238,10 @@ def run(
             record = runs.start(name, config)
         except RunExists as error:
             raise RunExists(f"{error}: {session.typed(f'csro resume {name}')}") from None
+        pace = given_pace(oracle.asking)
         if record.state is not RunState.FINISHED:  # it may have been left at another pace
-            pace = given_pace(oracle.asking)
-            keep_pace(runs, name, pace)
             record = at_pace(record, pace)
-        work(session, runs, record, arena, keep(runs, name, spending))
+        work(session, runs, record, arena, spending, pace)
 
 
 @click.command()
@@ -267,7 +265,7 @@ def resume(
     """
     from population.cli.telling import answer, told_again
     from population.cli.working import at_pace, ready, work
-    from population.limits import keep, keep_pace, kept
+    from population.limits import kept
     from population.records import RunState
 
     with session.arena(wall, workers) as arena:
@@ -282,8 +280,7 @@ def resume(
             if holding != spending:
                 notice(f"limits and price that hold: {holding}")
             ready(arena, record.config.oracle, holding)
-            keep_pace(runs, run_name, pace)
-            work(session, runs, record, arena, keep(runs, run_name, holding))
+            work(session, runs, record, arena, holding, pace)
 
 
 @click.command()

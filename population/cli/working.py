@@ -18,6 +18,7 @@ from population.config import OracleChoice, RunConfig
 from population.csro import Result
 from population.edition import told_apart
 from population.launch import carry_out
+from population.limits import keep, keep_pace
 from population.logbook import at_work
 from population.matches import Matches
 from population.oracles import Spending, check_model, workshop
@@ -55,9 +56,16 @@ def at_pace(record: RunRecord, pace: Mapping[str, Any]) -> RunRecord:
     return replace(record, config=replace(record.config, oracle=changed))
 
 
-def work(session: Session, runs: Runs, record: RunRecord, arena: Arena, spending: Spending) -> None:
-    """Runs or resumes, with progress on stderr, and answers."""
-    result, walls = go_on(runs, record, arena, spending)
+def work(
+    session: Session,
+    runs: Runs,
+    record: RunRecord,
+    arena: Arena,
+    spending: Spending,
+    pace: Mapping[str, Any],
+) -> None:
+    """Runs or resumes, with progress on stderr, and answers; limits and pace are kept with it."""
+    result, walls = go_on(runs, record, arena, spending, pace=pace)
     answer(session, record, result, walls)
 
 
@@ -71,14 +79,29 @@ def _say_what_wrote(record: RunRecord) -> None:
 
 
 def go_on(
-    runs: Runs, record: RunRecord, arena: Arena, spending: Spending, elsewhere: Spent = NOTHING
+    runs: Runs,
+    record: RunRecord,
+    arena: Arena,
+    spending: Spending,
+    elsewhere: Spent = NOTHING,
+    pace: Mapping[str, Any] | None = None,
 ) -> tuple[Result, Mapping[str, int]]:
     """Runs or resumes, with progress on stderr; says what the matches ran behind.
 
-    What others spent `elsewhere` counts against the same limits.
+    Args:
+      runs: where the run is kept.
+      record: of it.
+      arena: plays.
+      spending: its limits.
+      elsewhere: what others spent, which counts against the same limits.
+      pace: is kept with the run, as the limits are; None keeps neither.
     """
     _say_what_wrote(record)
     with at_work(runs, record.name), bars(record) as watcher:
+        if pace is not None and record.state is not RunState.FINISHED:
+            # Not before nobody else is at work on it: who is refused changes no limit of theirs.
+            keep(runs, record.name, spending)
+            keep_pace(runs, record.name, pace)
         config = record.config
         matches = Matches(arena, game_named(config.game), config.vouched, watcher.plays)
         shop = workshop(runs, record, spending, elsewhere=elsewhere, learns=watcher.learns)

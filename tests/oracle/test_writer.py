@@ -41,8 +41,8 @@ def sound(edit=True, **more):
 
 def test_a_program_in_one_call():
     written, model = write([fenced(program(1.0))])
-    assert written == Draft("a00", source=program(1.0), call="k03/a00")
     (request,) = model.requests
+    assert written == Draft("a00", program(1.0), call="k03/a00", asked=request.digest)
     assert (request.key, request.prompt) == ("k03/a00", preview(a_task(), Draft("a00"), PLAIN).text)
     assert "game theory" in request.system
     assert 0 <= request.seed < 2**31

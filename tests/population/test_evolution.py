@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 
 from arena.analysis.estimates import Estimate
+from arena.games import game
 from arena.payoffs import PayoffTable
-from population.config import OracleChoice, RunConfig
+from oracle.impala.training import usual_training
+from population.config import NETWORK, TRAINER, OracleChoice, RunConfig
 from population.evolution import (
     METRICS,
     Scored,
@@ -77,6 +79,24 @@ def test_runs_that_differ_in_their_seed_are_one_variant() -> None:
     otherwise = run(PLAIN, 2, "another end")
     (plain, _) = variants([*records, otherwise]).values()
     assert [one.config.seed for one in plain] == [1, 2, 2]
+
+
+def test_no_variant_is_drawn_in_the_place_of_another() -> None:
+    def training(**options: Any) -> RunConfig:
+        trained = usual_training(game("rrps"), **options)
+        return RunConfig("rrps", OracleChoice(TRAINER, NETWORK, training=trained), 2)
+
+    apart = [training(), training(checkpoints=4), training(device="cuda")]
+    found = variants([run(config, 1) for config in apart])
+    assert [title.partition(", network")[0] for title in found] == [
+        "impala, 2,000,000 decisions",
+        "impala, 2,000,000 decisions, 4 checkpoints",
+        "impala, 2,000,000 decisions, on cuda",
+    ]
+    usual = training().oracle
+    assert usual.training is not None
+    odd = replace(usual, training=replace(usual.training, threads=2))
+    assert len(variants([run(training(), 1), run(replace(training(), oracle=odd), 1)])) == 2
 
 
 def test_lines_of_variants_name_their_seeds_and_leave_out_what_was_not_measured() -> None:
