@@ -154,7 +154,7 @@ def _chosen(everything: Sequence[Tried]) -> list[Tried]:
 def _attempt(one: Tried) -> str:
     if one.score is not None:
         came = f"{one.score.u:+.2f} ({error(one.score.stderr)})"
-        came += ", given up after these few matches" if one.score.stopped else ""
+        came += ", given up" if one.score.stopped else ""
     else:
         came = f"refused, {_clipped(one.refused, _REASON_CHARS)}"
     idea = _clipped(one.idea, _IDEA_CHARS)

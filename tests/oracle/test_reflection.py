@@ -1,11 +1,13 @@
 """What a prompt says of matches can be read by who knows nothing but the prompt."""
 
+from dataclasses import replace
+
 import pytest
 
 from arena.games import GAMES, game
 from oracle.context import Filter
 from oracle.drafts import Draft
-from oracle.insight import Told, Trace
+from oracle.insight import Told, Trace, Tried
 from oracle.values import Task
 from oracle.writer import WriterOptions, preview
 from tests.oracle.stated_returns import opponents, program, score_of
@@ -44,3 +46,19 @@ def test_both_sides_choices_are_told():
     text = preview(task, draft, ALL).text
     assert "- what the opponent did (where it stood: its choices): first: ROCK 100%\n" in text
     assert "- what your program did (where it stood: its choices): first: PAPER 100%\n" in text
+
+
+def test_what_a_race_gave_up_is_told_as_such_and_is_not_among_the_best():
+    task = Task(game("rrps"), opponents(0.6, 0.4), "", 7, "k03")
+    lucky = replace(score_of(task, 99.0), stopped=True)
+    tried = [
+        Tried(f"a{n:02}", program(float(n)), score_of(task, float(n)), "", "") for n in range(14)
+    ]
+    tried[1] = replace(tried[1], score=lucky)
+    draft = Draft("a14", program(13.0), score_of(task, 13.0), told=Told(tried=tuple(tried)))
+    text = preview(task, draft, ALL).text
+    assert "a01: +99.00" not in text  # of the first ones the best four stand there, and it is none
+    assert "- To beat: +13.00 throws" in text
+    tried[13] = replace(tried[13], score=lucky)
+    draft = replace(draft, told=Told(tried=tuple(tried)))
+    assert "- a13: +99.00 (standard error 1.00), given up" in preview(task, draft, ALL).text
