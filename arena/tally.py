@@ -72,9 +72,10 @@ class PlayReport(Printed):
     Attributes:
       played: matches played and stored now.
       skipped: wanted matches that were stored already, or meanwhile by somebody else.
+      meanwhile: of them, those that were played here too, but that somebody else stored first.
       left: wanted matches that were not played, because the budget was spent.
-      forfeits: of the matches played now.
-      twice: of them, those that were played once more because a worker failed.
+      forfeits: of the matches played here, those of `meanwhile` included.
+      twice: of the same, those that were played once more because a worker failed.
       audited: matches that were played a second time to see whether they repeat.
       inconclusive: of these, those that a limit on time cut short, or that differed behind a wall
         of another kind.
@@ -83,7 +84,7 @@ class PlayReport(Printed):
       seconds: elapsed time.
       processor_seconds: of the policies that a request pays for: those in a sandbox, and networks.
       held_seconds: that their matches held a processor (`held_seconds`).
-      walls: kinds of wall that the matches ran behind, with the number of matches.
+      walls: kinds of wall that the same ran behind, with the number of matches.
       imprecise: pairs whose mean is not known as precisely as was asked for, because their share
         is spent or they went no further; None where no precision was asked for.
       left_out: references of the entrants that were left out of a round robin, because nobody
@@ -105,13 +106,17 @@ class PlayReport(Printed):
     walls: Mapping[str, int] = field(default_factory=dict)
     imprecise: int | None = None
     left_out: tuple[str, ...] = ()
+    meanwhile: int = 0
 
     def sheet(self, width: int = WIDTH) -> Sheet:
         """How many matches were played behind which walls, and what is worth a remark."""
-        rate = self.played / self.seconds if self.seconds else 0.0
+        here = self.played + self.meanwhile
+        rate = here / self.seconds if self.seconds else 0.0
+        theirs = f", {self.meanwhile:,} of them stored meanwhile by somebody else"
         title = (
-            f"played {self.played:,} matches in {self.seconds:,.1f} s ({rate:,.1f} a second); "
-            f"{self.skipped:,} were stored already; {self.forfeits:,} forfeits"
+            f"played {here:,} matches in {self.seconds:,.1f} s ({rate:,.1f} a second)"
+            f"{theirs if self.meanwhile else ''}; {self.skipped - self.meanwhile:,} were stored "
+            f"already; {self.forfeits:,} forfeits"
         )
         walls = tuple((f"{count:,}", wall) for wall, count in sorted(self.walls.items()))
         columns: dict[str, Side] = {"matches": "right", "behind": "left"} if walls else {}
@@ -159,6 +164,7 @@ class PlayReport(Printed):
                 "held_seconds": lambda one: one.held_seconds,
                 "imprecise": lambda one: one.imprecise,
                 "left_out": lambda one: list(one.left_out),
+                "meanwhile": lambda one: one.meanwhile,
                 "evidence": lambda one: [found.evidence for found in one.suspicions],
                 "walls": lambda one: [f"{count} {wall}" for wall, count in one.walls.items()],
             },
@@ -253,6 +259,7 @@ class Tally:
         return PlayReport(
             played=self._played,
             skipped=skipped + self._elsewhere,
+            meanwhile=self._elsewhere,
             left=self._missing - self._done,
             forfeits=self._forfeits,
             twice=self._twice,

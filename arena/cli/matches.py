@@ -94,6 +94,7 @@ def report_document(report: PlayReport) -> dict[str, Any]:
     return {
         "played": report.played,
         "skipped": report.skipped,
+        "meanwhile": report.meanwhile,
         "forfeits": report.forfeits,
         "played_twice": report.twice,
         "audited": report.audited,

@@ -9,6 +9,7 @@ import pytest
 from arena import Arena, Enrolled, Termination
 from arena.errors import UsageFault
 from arena.games.rrps.game import RRPS
+from arena.home import Home
 from arena.kinds.mixture import payload_of
 from arena.schedule import pairs_among
 from arena.submission import prepare
@@ -51,6 +52,29 @@ def table_of(arena, game="rrps", moves_of=64):
     for key in sorted(rows)[:moves_of]:  # ids are hashes: the first are a sample
         table[key] = (*table[key], arena.match(key).result.moves)
     return table
+
+
+def test_what_somebody_else_stored_meanwhile_is_told_apart(new_arena, monkeypatch):
+    arena, keep, others = new_arena("home"), Home.keep, []
+
+    def overtaken(home, game, results):
+        if not others:
+            others.append(None)  # the other's own matches are stored at once
+            with Arena(arena.home.path, sandbox="process", workers=1) as other:
+                others[:] = [other.play("rrps", 2, only=HOUSE[:2])]
+        return keep(home, game, results)
+
+    arena.play("rrps", 2, only=HOUSE[1:3])
+    monkeypatch.setattr(Home, "keep", overtaken)
+    report = arena.play("rrps", 2, only=HOUSE[:3])
+    (other,) = others
+    assert (other.played, other.meanwhile, other.skipped) == (2, 0, 0)
+    assert (report.played, report.meanwhile, report.skipped) == (2, 2, 4)
+    assert sum(report.walls.values()) == 4  # played here, whoever stored them
+    title = report.sheet().title
+    assert title.startswith("played 4 matches in ")
+    assert ", 2 of them stored meanwhile by somebody else; 2 were stored already;" in title
+    assert "somebody else" not in other.sheet().title
 
 
 def test_playing_twice_plays_nothing_and_more_plays_the_rest(arena):
