@@ -258,12 +258,12 @@ def plain(text: str) -> str:
 
 
 def notice(text: str) -> None:
-    """One line for people, on stderr."""
-    click.echo(text, err=True)
+    """One line for people, on stderr; it may hold words that nobody vouches for."""
+    click.echo(shown(text), err=True)
 
 
 def _fail(session: Session | None, error: Exception, code: int) -> None:
-    click.echo(f"error: {error}", err=True)
+    notice(f"error: {error}")
     if session is not None and session.as_json:
         click.echo(json.dumps({"error": {"kind": type(error).__name__, "message": str(error)}}))
     sys.exit(code)

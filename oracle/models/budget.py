@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from arena.cancellation import LOOK_SECONDS, is_wanted
 from arena.errors import UsageFault
@@ -18,7 +18,7 @@ class Spent:
     """What calls came to.
 
     Attributes:
-      calls: that were answered.
+      calls: that were answered, and attempts that came to nothing and are probably paid for.
       tokens: of the calls whose usage is known.
       known_cost: US dollars, of the calls whose cost is known.
       unpriced: calls of unknown cost.
@@ -41,10 +41,10 @@ class Spent:
         return None if self.unpriced else self.known_cost
 
     def after(self, reply: Reply) -> Spent:
-        """With one more call."""
+        """With one more call, and the attempts that were lost before it."""
         tokens, cost = reply.tokens, reply.cost
         return Spent(
-            calls=self.calls + 1,
+            calls=self.calls + 1 + reply.lost,
             tokens=self.tokens + (tokens or 0),
             known_cost=self.known_cost + (cost or 0.0),
             unpriced=self.unpriced + (cost is None),
@@ -52,6 +52,12 @@ class Spent:
             dearest=max(self.dearest, cost or 0.0),
             longest=max(self.longest, tokens or 0),
         )
+
+    def after_lost(self, counts: Reply) -> Spent:
+        """With one more attempt that came to nothing; without its tokens, if nobody told them."""
+        if counts.tokens is None:
+            return replace(self, calls=self.calls + 1)
+        return self.after(counts)
 
     def __add__(self, other: Spent) -> Spent:
         return Spent(
@@ -104,7 +110,7 @@ class Budget:
 
         Args:
           max_cost: US dollars.
-          max_calls: answered calls.
+          max_calls: answered calls, and attempts that are probably paid for all the same.
           max_tokens: read, written and thought.
           spent: what counts already, for a run that is resumed.
 
@@ -159,12 +165,15 @@ class Budget:
             self._under_way += 1
             self._paying += price != FREE
 
-    def settle(self, reply: Reply | None, price: Price | None = None) -> None:
+    def settle(
+        self, reply: Reply | None, price: Price | None = None, lost: Sequence[Reply] = ()
+    ) -> None:
         """Counts an admitted call; None for one that was not answered.
 
         Args:
           reply: that came.
           price: with which it was admitted.
+          lost: where none came, the counts of attempts that are probably paid for all the same.
         """
         with self._lock:
             self._under_way -= 1
@@ -172,6 +181,8 @@ class Budget:
             self._lock.notify_all()
             if reply is not None:
                 self._spent = self._spent.after(reply)
+            for one in lost:
+                self._spent = self._spent.after_lost(one.priced(price))
 
     def _must_wait(self, price: Price | None) -> bool:
         """Whether a call is under way that is the first to say what one comes to."""

@@ -7,23 +7,34 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from oracle.models import refusal_words as words
 from oracle.models.error_body import fields_of, layers_of, words_of
 from oracle.models.protocol import MOST_TOKENS, Finish, Reply, valid_text
 from oracle.models.reasoning import answer_in
-from oracle.models.retry import Transient
 
 OPTIONAL: Mapping[str, tuple[str, ...]] = {
     "temperature": ("temperature",),
     "seed": ("seed",),
-    "max_tokens": ("max_tokens",),
-    "max_completion_tokens": ("max_completion_tokens",),
+    "max_tokens": ("max_tokens", "max_output_tokens"),
+    "max_completion_tokens": ("max_completion_tokens", "max_output_tokens"),
     "response_format": (
         "response_format",
         "json_schema",
         "structured output",
         "structured outputs",
+        "structured_outputs",
+        "json mode",
+        "parse grammar",
     ),
-    "reasoning_effort": ("reasoning_effort", "reasoning.effort", "reasoning effort", "thinking"),
+    "reasoning_effort": (
+        "reasoning_effort",
+        "reasoning.effort",
+        "reasoning effort",
+        "reasoning value",
+        "reasoning is mandatory",
+        "think value",
+        "thinking",
+    ),
 }
 """Fields that a question can do without, and the words by which servers name them."""
 REFUSES = frozenset({400, 413, 422})
@@ -31,73 +42,8 @@ REFUSES = frozenset({400, 413, 422})
 _MISTAKEN = frozenset({0, 500, 501})
 """Statuses with which some refuse a field: they count where the words say so plainly.  0 is that of
 an error in an answer of status 200."""
-_UNKNOWN = re.compile(
-    r"not (?:be )?(?:support|allow|permit)|n[o']t (?:support|accept|know)|unsupported|unknown|"
-    r"unexpected|unrecogni[sz]ed|invalid (?:param|field|arg)",
-    re.IGNORECASE,
-)
-_POLICY_CODES = frozenset(
-    {
-        "content_filter",
-        "content_policy_violation",
-        "data_inspection_failed",
-        "invalid_prompt",
-        "moderation_blocked",
-        "responsibleaipolicyviolation",
-    }
-)
-_POLICY = re.compile(
-    r"usage polic|content (?:management )?polic|content[ _]filter|safety system|moderation|"
-    r"inappropriate content",
-    re.IGNORECASE,
-)
-_TOO_LONG_CODES = frozenset({"context_length_exceeded", "exceed_context_size_error"})
-_TOO_LONG = re.compile(
-    r"maximum (?:context|prompt|model|input) length|maximum allowed (?:input )?length|"
-    r"context (?:size|length|window) is only|"
-    r"(?:exceeds?|exceeded|(?:longer|greater) than) (?:[\w']+ ){0,3}context|configured context|"
-    r"context[ _]?(?:size|length|window)[ _]?(?:was |has been )?exceed|context (?:the )?overflow|"
-    r"model token limit|input (?:token count|tokens exceed)|range of input length|"
-    r"(?:prompt|input) (?:is |was )?too (?:long|large)|prompt exceeds max|too many tokens|"
-    r"`inputs` (?:tokens \+|must have less)|\bn_keep\b.{0,20}n_ctx|"
-    r"reduce (?:the length of )?(?:the |your )?(?:input|prompt|messages)",
-    re.IGNORECASE,
-)
-_TOO_MUCH_AT_ONCE = re.compile(
-    r"request too large|(?:input|prompt)\b.{0,40}\bmust be reduced", re.IGNORECASE
-)
-"""A question that has more tokens than may be sent in a minute: no waiting helps it."""
-_NUMBER = r"(\d[\d,]*)"
-_LIMITS = tuple(
-    re.compile(pattern.replace("#", _NUMBER), re.IGNORECASE)
-    for pattern in (
-        r"maximum (?:context|prompt|model) length (?:is|of) #",
-        r"maximum number of tokens allowed \(?#",
-        r"context (?:size|length|window) (?:is |of )?(?:only )?\(?#",
-        r"# maximum context length",
-        r"\bn_ctx\W{1,3}#",
-        r"model token limit: ?#",
-        r"maximum allowed (?:input )?length (?:is |of )?\(?#",
-        r"\bmust (?:be <=|have less than) #",
-        r"range of input length should be \[\d+, ?#",
-        r"> # maximum",
-        r"\(TPM\): Limit #",
-    )
-)
-_NO_SYSTEM = re.compile(
-    r"system (?:role|message|prompt|instruction)s?\b.{0,40}\b(?:not|un)[ -]?(?:supported|allowed)|"
-    r"n[o']t support '?system\b|"
-    r"only (?:the )?user\b.{0,40} roles? (?:are|is) (?:supported|allowed)|"
-    r"conversation roles must alternate|(?:developer|system) instruction is not enabled",
-    re.IGNORECASE,
-)
-"""What templates of models say that know users and assistants alone: some by counting turns."""
-_KEY_REFUSED = re.compile(r"\bAPI[ _]key\b", re.IGNORECASE)
 SYSTEM_REFUSED = "takes no system message, put before the question instead"
-_PROMPT_TOKENS = re.compile(
-    rf"{_NUMBER} (?:in (?:the messages|your prompt)|of text input|(?:input|`inputs`) tokens)",
-    re.IGNORECASE,
-)
+NO_CREDIT = "the account has no credit"
 _LOOKED_AT = 1_000
 """Characters of an error that are looked at: some repeat the prompt."""
 
@@ -125,67 +71,84 @@ class Refusal:
     @property
     def too_long(self) -> bool:
         """Whether the prompt is longer than the server's context."""
-        if self.status == 413 or {self.code, self.kind} & _TOO_LONG_CODES:
+        if self.status == 413 or {self.code, self.kind} & words.TOO_LONG_CODES:
             return True
         if self.status == 429:
-            return bool(_TOO_MUCH_AT_ONCE.search(self.message))
-        return self.status in {*REFUSES, 0} and bool(_TOO_LONG.search(self.message))
+            return bool(words.TOO_MUCH_AT_ONCE.search(self.message))
+        known = words.SURELY_TOO_LONG if 500 <= self.status <= 599 else words.TOO_LONG
+        return (self.status in {*REFUSES, 0} or self.status >= 500) and bool(
+            known.search(self.message)
+        )
 
     @property
     def limit(self) -> int | None:
         """Tokens of the context, prompt and answer together; None where it does not say."""
-        if self.context is not None:
-            return self.context
-        found = (pattern.search(self.message) for pattern in _LIMITS)
-        return next((int(one[1].replace(",", "")) for one in found if one), None)
+        return words.limit_in(self.message) if self.context is None else self.context
+
+    def room(self, prompt: int) -> int | None:
+        """Tokens of an answer for which there would be room beside the whole prompt.
+
+        None where the prompt alone would not fit, or that is not said: it is too long itself.
+
+        Args:
+          prompt: tokens that the prompt has at most, for a server that counts them in part.
+        """
+        read, limit = words.prompt_tokens_in(self.message), self.limit
+        if read is None and words.says_at_least(self.message):
+            read = prompt
+        return None if read is None or limit is None or read >= limit else limit - read
 
     @property
-    def wants_shorter_answer(self) -> bool:
-        """Whether the prompt alone would fit: it is the answer's limit that does not."""
-        found = _PROMPT_TOKENS.search(self.message)
-        limit = self.limit
-        if found is None or limit is None:
-            return False
-        return int(found[1].replace(",", "")) < limit
+    def no_credit(self) -> bool:
+        """Whether the account has nothing left to pay with."""
+        return words.no_credit(self.status, self.code, self.kind, self.message)
 
     @property
     def of_system(self) -> bool:
         """Whether the model takes no system message; some servers call that a fault of theirs."""
-        return self.status in {*REFUSES, 0, 500} and bool(_NO_SYSTEM.search(self.message))
+        return self.status in {*REFUSES, 0, 500} and bool(words.NO_SYSTEM.search(self.message))
 
     @property
     def of_key(self) -> bool:
         """Whether it is the key that is refused; some call that a bad request, as Google does."""
-        return self.status in {400, 401, 403} and bool(_KEY_REFUSED.search(self.message))
+        return self.status in {0, 400, 401, 403} and bool(words.KEY_REFUSED.search(self.message))
+
+    @property
+    def of_looking(self) -> bool:
+        """Whether it is the look at models that is refused, to a key that may well ask one."""
+        return bool(words.MAY_NOT_LOOK.search(self.message))
+
+    @property
+    def of_model(self) -> bool:
+        """Whether the server says that it has no such model."""
+        if self.status == 404:
+            return True
+        said = f"{self.code} {self.message}"
+        return self.status in {*REFUSES, 0} and bool(words.NO_MODEL.search(said))
 
     @property
     def by_policy(self) -> bool:
         """Whether the question was refused for what it is about."""
-        if self.code.lower() in _POLICY_CODES or self.kind.lower() in _POLICY_CODES:
+        if self.code.lower() in words.POLICY_CODES or self.kind.lower() in words.POLICY_CODES:
             return True
-        return self.status in {400, 403, 422} and bool(_POLICY.search(self.message))
+        return self.status in {0, 400, 403, 422} and bool(words.POLICY.search(self.message))
 
     def of(self, asked: Collection[str]) -> tuple[str, ...]:
         """Fields that were sent, that the refusal names, and that the question can do without."""
         if self.status not in REFUSES and not (
-            self.status in _MISTAKEN and _UNKNOWN.search(self.message)
+            self.status in _MISTAKEN and words.UNKNOWN.search(self.message)
         ):
             return ()
         optional = [name for name in OPTIONAL if name in asked]
-        fields = set(map(_snake, self.fields))
+        fields = set(map(words.snake, self.fields))
         named = tuple(name for name in optional if name in fields)
-        said = _snake(self.message)
+        said = words.snake(self.message)
         return named or tuple(name for name in optional if _names(said, OPTIONAL[name]))
 
 
-def _snake(text: str) -> str:
-    """A text in which "reasoningEffort" is called "reasoning_effort", as in a question."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", "_", text).lower()
-
-
-def _names(message: str, words: tuple[str, ...]) -> bool:
+def _names(message: str, names: tuple[str, ...]) -> bool:
     """Whether a message in small letters names any of these."""
-    return any(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", message) for word in words)
+    return any(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", message) for word in names)
 
 
 def read_refusal(status: int, body: object, message: str) -> Refusal:
@@ -218,12 +181,29 @@ def _word(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
+def format_of(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The member of a question that asks for an answer of a JSON schema."""
+    answer = {"name": "answer", "schema": dict(schema)}
+    return {"type": "json_schema", "json_schema": answer}
+
+
+def path_of(asked: Mapping[str, Any]) -> str:
+    """Where a question is sent, behind the address of the API."""
+    return "chat/completions" if "messages" in asked else "completions"
+
+
+def size_of(asked: Mapping[str, Any]) -> int:
+    """Characters of a question's texts."""
+    return sum(len(one["content"]) for one in asked.get("messages", ())) + len(
+        asked.get("prompt", "")
+    )
+
+
 def read_answer(answer: Any) -> Reply:
     """A chat completion as a reply without its cost; reasoning is not in its text.
 
     Raises:
       ValueError: it is none.
-      Transient: the model failed in the middle of its answer.
     """
     if not isinstance(answer, dict) or not isinstance(answer.get("choices"), list):
         raise ValueError("it is no chat completion")
@@ -232,9 +212,6 @@ def read_answer(answer: Any) -> Reply:
         return reply
     choice = answer["choices"][0]
     message = choice.get("message") if isinstance(choice, dict) else None
-    failed = _failed_choice(choice)
-    if failed:
-        raise Transient(f"the model failed in the middle of its answer: {failed}")
     if not isinstance(message, dict):
         raise ValueError("its first choice has no message")
     written, (finish, reason) = text_of(message.get("content")), finish_of(choice)
@@ -255,44 +232,91 @@ def counted(answer: Mapping[str, Any]) -> Reply:
 def finish_of(choice: Mapping[str, Any]) -> tuple[Finish, str]:
     """Why a choice ends, and the server's word for it."""
     reason = _word(choice.get("finish_reason"))
-    if reason == "content_filter":
+    said = reason.lower()
+    if said.startswith("content_filter") or said == "sensitive":
         return Finish.BLOCKED, reason
-    return Finish.CUT_OFF if reason.lower() in _CUT_OFF else Finish.STOPPED, reason
+    return Finish.CUT_OFF if said in _CUT_OFF else Finish.STOPPED, reason
 
 
-_CUT_OFF = frozenset({"length", "model_length", "max_tokens"})
-_FAILED = frozenset({"error", "insufficient_system_resource"})
+_CUT_OFF = frozenset({"length", "model_length", "max_tokens", "model_context_window_exceeded"})
+_FAILED = frozenset({"abort", "error", "insufficient_system_resource", "network_error"})
 
 
-def _failed_choice(choice: object) -> str:
-    """What a server says of an answer that a fault of its own ended; "" where none did."""
-    if not isinstance(choice, Mapping):
-        return ""
-    error, reason = choice.get("error"), _word(choice.get("finish_reason"))
-    if not error and reason not in _FAILED:
+def fault_in(answer: object) -> str:
+    """What a server says of an answer that a fault of its own ended; "" where none did.
+
+    An error may stand in the choice, or beside it: what was written so far is no answer.
+    """
+    choice = _choice_of(answer)
+    error, reason = _error_beside(answer), _word(choice.get("finish_reason"))
+    if not choice or (not error and reason.lower() not in _FAILED):
         return ""
     said = error.get("message") if isinstance(error, Mapping) else error
-    return said[:_LOOKED_AT] if isinstance(said, str) and said else reason or "no reason given"
+    return said if isinstance(said, str) and said else reason or "no reason given"
 
 
-_CODE = re.compile("[1-5][0-9]{2}")
+def has_begun(answer: object) -> bool:
+    """Whether a model has written, so that its answer is probably paid for however it ended."""
+    choice = _choice_of(answer)
+    message = choice.get("message")
+    parts = message if isinstance(message, Mapping) else {}
+    return bool(choice.get("text")) or any(map(parts.get, ("content", *_REASONING)))
+
+
+def _choice_of(answer: object) -> Mapping[str, Any]:
+    """The first choice of an answer; an empty one where there is none."""
+    choices = answer.get("choices") if isinstance(answer, Mapping) else None
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    return choice if isinstance(choice, Mapping) else {}
+
+
+def _error_beside(answer: object) -> object:
+    """The error in a document's first choice or beside its choices; None where there is none."""
+    beside = answer.get("error") if isinstance(answer, Mapping) else None
+    return _choice_of(answer).get("error") or beside or None
+
+
+_CODE = re.compile("[45][0-9]{2}")
 
 
 def error_in(answer: object) -> tuple[int, Mapping[str, Any]] | None:
     """Status and body of an error that came in a document with status 200; None where it is none.
 
-    Gateways that began to answer before the model failed send it so; the status is 0 where they do
-    not tell it.
+    Gateways that began to answer before the model failed send it so.  The status is the one that
+    is told, or that its words mean; 0 where they mean none.
     """
-    if not isinstance(answer, Mapping) or answer.get("choices"):
+    if not isinstance(answer, Mapping):
         return None
-    if not answer.get("error") and answer.get("object") != "error":
+    if answer.get("choices"):
+        error = _error_beside(answer)
+        if has_begun(answer) or not error:
+            return None  # see `fault_in`
+        answer = {"error": error}
+    base = answer.get("base_resp")  # of MiniMax
+    if isinstance(base, Mapping) and base.get("status_code"):
+        body: Mapping[str, Any] = {"error": {"message": base.get("status_msg")}}
+    elif answer.get("error") or answer.get("object") == "error" or _says_alone(answer):
+        body = answer
+    else:
         return None
-    inner = answer.get("error") or answer
-    code = inner.get("code") if isinstance(inner, Mapping) else None
-    if isinstance(code, str):
-        code = 429 if code.startswith("rate_limit") else int(code) if _CODE.fullmatch(code) else 0
-    return (code if type(code) is int and 100 <= code <= 599 else 0), answer
+    inner = body.get("error") or body
+    codes = [inner.get(name) for name in ("code", "status")] if isinstance(inner, Mapping) else []
+    numbers = [str(one) for one in codes if isinstance(one, int | str)]
+    told = next((int(one) for one in numbers if _CODE.fullmatch(one)), 0)
+    refusal = read_refusal(told, body, "")
+    if told:
+        return told, body
+    if refusal.no_credit:
+        return 402, body
+    kinds = [refusal.code, *map(_word, codes), refusal.kind]
+    return words.status_in(kinds, refusal.message), body
+
+
+def _says_alone(answer: Mapping[str, Any]) -> bool:
+    """Whether a document has words of its own where an answer should be."""
+    if answer.get("candidates"):
+        return False
+    return any(isinstance(answer.get(name), str) for name in ("message", "msg", "detail"))
 
 
 _REASONING = ("reasoning_content", "reasoning", "reasoning_details", "thinking")
@@ -326,6 +350,10 @@ def _counts(usage: object) -> Reply:
             "", prompt_tokens=prompt, output_tokens=written or None, thought_tokens=thought
         )
     beside = max(0, (_count(usage, "total_tokens") or 0) - prompt - written)
+    cached = _count(usage.get("prompt_tokens_details"), "cached_tokens") or 0
+    if beside >= cached and (cached > prompt or beside == cached):
+        # Some proxies leave out of the prompt what they had in a cache, but not of the total.
+        prompt, beside = prompt + cached, beside - cached
     within = 0 if beside and beside >= thought else min(thought, written)
     return Reply(
         "",
@@ -333,6 +361,26 @@ def _counts(usage: object) -> Reply:
         output_tokens=written - within,
         thought_tokens=within + beside,
     )
+
+
+def names_in(listing: Any) -> list[str]:
+    """Names in a list of models, with those that they go by as well; none where it is no list."""
+    rows = listing.get("data") if isinstance(listing, Mapping) else None
+    found: list[object] = []
+    for row in rows if isinstance(rows, list) else ():
+        if isinstance(row, Mapping):
+            aliases = row.get("aliases")
+            found += [row.get("id"), row.get("canonical_slug")]
+            found += aliases if isinstance(aliases, list) else []
+    return [name for name in found if isinstance(name, str)]
+
+
+def among(name: str, listed: Collection[str]) -> bool:
+    """Whether a server that lists these models surely has this one, too."""
+    # Gateways take a variant behind a name ("model:free"), and settings ("@preset/mine").
+    names = {name, name.rpartition(":")[0]} - {""}
+    known = name.startswith("@") or not names.isdisjoint(listed)
+    return known or any("*" in one for one in listed)
 
 
 def _count(numbers: object, name: str) -> int | None:

@@ -18,17 +18,22 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from oracle.models.retry import Transient
+from oracle.models.retry import Lost, Transient
 
 _LOG = logging.getLogger(__name__)
 MOST_BYTES = 32 << 20
-"""Of all that a server sends in one attempt: an answer is a thousandth of that."""
+"""Of all that a server sends in one attempt, packed or not: an answer is a thousandth of that."""
+_TOO_LONG = "the answer is too long"
 _PIECE = 4096
 """Bytes to write at once: so few that a socket's buffer with room for any takes them all."""
 
 
 class Attempt:
-    """One attempt to get an answer, and the time that it has."""
+    """One attempt to get an answer, and the time that it has.
+
+    Attributes:
+      status: of HTTP, with which the answer began; 200 before it did.
+    """
 
     def __init__(self, seconds: float, option: str = "--timeout") -> None:
         """Starts the clock.
@@ -40,7 +45,9 @@ class Attempt:
         self._seconds = seconds
         self._option = option
         self._end = time.monotonic() + seconds
-        self._bytes = 0
+        self._bytes = self._unpacked = 0
+        self._asked = False
+        self.status = 200
 
     @contextmanager
     def under_way(self) -> Iterator[None]:
@@ -61,18 +68,30 @@ class Attempt:
         self._bytes += count
         return self._bytes > MOST_BYTES
 
+    def unpacked(self, count: int) -> bool:
+        """The same of bytes that came out of a packed answer: a few can hold a thousand each."""
+        self._unpacked += count
+        return self._unpacked > MOST_BYTES
+
+    def asks(self) -> None:
+        """Notes that a part of the question was sent: from then on an answer may cost something."""
+        self._asked = True
+
     def ran_out(self) -> Transient | None:
         """What to say of a connection that failed, where the time was over, or the room.
 
         None where neither was.  The system gives up on connections, too, and earlier than many a
         time-out of ours.
         """
-        if self._bytes > MOST_BYTES:
-            return Transient(f"the answer is longer than {MOST_BYTES:,} bytes, and was not read")
+        if max(self._bytes, self._unpacked) > MOST_BYTES:
+            return Lost(f"the answer is longer than {MOST_BYTES:,} bytes, and was not read")
         if self.left > 0:
             return None
         told = f" ({self._option})" if self._option else ""
-        return Transient(f"the attempt timed out: no whole answer after {self._seconds:g} s{told}")
+        said = f"the attempt timed out: no whole answer after {self._seconds:g} s{told}"
+        if not (self._asked and self._option):
+            return Transient(said)
+        return Lost(said, f"give the server more time with a longer {self._option}")
 
 
 _ATTEMPT: ContextVar[Attempt | None] = ContextVar("attempt", default=None)
@@ -93,8 +112,48 @@ def bound(inside: Callable[[], Any]) -> None:
         transports = [one for one in (client._transport, *client._mounts.values()) if one]
         for pool in [transport._pool for transport in transports]:
             pool._network_backend = _Network(pool._network_backend)
+        client.event_hooks["response"].append(_answered)
     except AttributeError as error:
         _LOG.warning("--timeout bounds each silence of a server, and no whole attempt: %s", error)
+
+
+def _answered(response: Any) -> None:
+    """Makes a response, whose body is still to be read, count what it unpacks."""
+    attempt = _ATTEMPT.get()
+    if attempt is None:
+        return
+    attempt.status = response.status_code
+    decoder = getattr(response, "_get_content_decoder", None)
+    if decoder is not None:
+        errors = sys.modules[type(response).__module__.partition(".")[0]]
+        response._decoder = _Decoder(decoder(), attempt, errors)
+
+
+class _Decoder:
+    """A decoder of httpx or httpx2 that stops at more than an answer can have."""
+
+    def __init__(self, inner: Any, attempt: Attempt, errors: Any) -> None:
+        self._inner = inner
+        self._attempt = attempt
+        self._errors = errors
+
+    def decode(self, data: bytes) -> Any:
+        """Bytes as httpx wants them, or an iterator over pieces of them as httpx2 does."""
+        return self._counted(self._inner.decode(data))
+
+    def flush(self) -> Any:
+        """What is left, in the same form."""
+        return self._counted(self._inner.flush())
+
+    def _counted(self, found: Any) -> Any:
+        if isinstance(found, bytes):
+            return self._count(found)
+        return map(self._count, found)
+
+    def _count(self, piece: bytes) -> bytes:
+        if self._attempt.unpacked(len(piece)):
+            raise self._errors.ReadError(_TOO_LONG)
+        return piece
 
 
 class _Network:
@@ -149,11 +208,14 @@ class _Stream:
         attempt = _ATTEMPT.get()
         if attempt is not None and attempt.took(len(found)):
             self._inner.close()
-            raise self._errors.ReadError("the answer is too long")
+            raise self._errors.ReadError(_TOO_LONG)
         return found
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         """Writes it in pieces: theirs waits as long for each part that its socket takes."""
+        attempt = _ATTEMPT.get()
+        if attempt is not None:
+            attempt.asks()
         for start in range(0, len(buffer), _PIECE):
             left = self._until(timeout, self._errors.WriteTimeout)
             self._inner.write(buffer[start : start + _PIECE], left)

@@ -17,7 +17,14 @@ ArenaError
     └── TranscriptExhausted a transcript has no further reply
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from arena.errors import ArenaError, UsageFault
+
+if TYPE_CHECKING:
+    from oracle.models.protocol import Reply
 
 
 class UnknownModel(UsageFault):
@@ -53,7 +60,15 @@ class ModelError(ArenaError):
 
 
 class ModelUnavailable(ModelError):
-    """The server gave no answer, for longer than we may wait.  Trying later may work."""
+    """The server gave no answer, for longer than we may wait.  Trying later may work.
+
+    Attributes:
+      lost: for each attempt that is probably paid for, a `Reply` with its counts and no text.
+    """
+
+    def __init__(self, reason: str, lost: tuple[Reply, ...] = ()) -> None:
+        super().__init__(reason)
+        self.lost = lost
 
 
 class CallRefused(ModelError):

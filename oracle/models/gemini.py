@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import sys
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from oracle.models.alias import priced_by_who_answered
 from oracle.models.catalogue import context_of, default_model, price_of
-from oracle.models.chat_completions import REFUSES, SYSTEM_REFUSED, error_in, read_refusal
+from oracle.models.chat_completions import (
+    NO_CREDIT,
+    REFUSES,
+    SYSTEM_REFUSED,
+    error_in,
+    read_refusal,
+)
 from oracle.models.deadline import Attempt, bound
 from oracle.models.error_answer import ErrorAnswer
 from oracle.models.errors import CallRefused, MissingKey, ModelUnavailable, PromptRefused
+from oracle.models.gemini_answer import Part, counted, read_answer
+from oracle.models.gemini_question import SYSTEM, config_of, fields_of, named_in, without
 from oracle.models.options import LOOK_UP_SECONDS, ServerOptions, without_secrets
 from oracle.models.prices import Price
-from oracle.models.protocol import MOST_TOKENS, Finish, Reply, Request, valid_text
+from oracle.models.protocol import Reply, Request
 from oracle.models.reaching import Connected, key_in, reaching, unreadable
 from oracle.models.reasoning import answer_in
 from oracle.models.retry import RETRYABLE, Caller, Transient, retry_after, retry_info
@@ -32,34 +40,16 @@ KEYS = ("GOOGLE_API_KEY", "GEMINI_API_KEY")
 MAX_PARTS = 8
 """The most parts of one reply: a server that always offers more is not followed for ever."""
 
-_BLOCKED = frozenset(
-    {
-        "SAFETY",
-        "RECITATION",
-        "LANGUAGE",
-        "BLOCKLIST",
-        "PROHIBITED_CONTENT",
-        "SPII",
-        "ESCALATION",
-        "MODEL_ARMOR",
-        "PUP_LIMITED_DISABLED",
-    }
-)
-_CUT_OFF = frozenset({"MAX_TOKENS", "CONTINUATION"})
 _HOPELESS = frozenset({"UnsupportedProtocol", "InvalidURL", "TooManyRedirects"})
 """Errors of an address that no other attempt mends."""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A part of a reply, mostly the only one, and the token to ask for the next one with."""
+class _FieldRefused(Exception):
+    """The model names fields of the request that it does not take, and that one can do without."""
 
-    reply: Reply
-    token: bytes | None
-
-
-class _SystemRefused(PromptRefused):
-    """The model takes no system instruction, as Gemma does not."""
+    def __init__(self, fields: tuple[str, ...], reason: str) -> None:
+        super().__init__(reason)
+        self.fields = fields
 
 
 class GeminiModel(Connected["genai.Client"]):
@@ -87,7 +77,7 @@ class GeminiModel(Connected["genai.Client"]):
         self._told = Told()
         tokens = self._options.context_tokens or context_of(self._model)
         self._window = Window(self.name, self._told, tokens, silent=False)
-        self._takes_system = True
+        self._refused: frozenset[str] = frozenset()
 
     def generate(self, request: Request) -> Reply:
         """Asks the model; a reply that comes in parts is put together.
@@ -102,17 +92,23 @@ class GeminiModel(Connected["genai.Client"]):
         return replace(reply, model=reply.model or self._model, text=answer_in(reply.text))
 
     def _answer(self, request: Request, form: str) -> Reply:
-        """The reply to one form of a question; what the system says stands in it, if it must."""
-        if request.system and self._takes_system:
+        """The reply to one form of a question, without the fields that the model refuses."""
+        earlier = 0
+        while True:
             try:
-                return self._whole(request, form)
-            except _SystemRefused as refusal:
-                self._takes_system = False
-                self._told.once("system", f"{self.name} {SYSTEM_REFUSED}: {refusal}")
-            reply = self._answer(request, form)
-            return replace(reply, attempts=reply.attempts + 1)
-        form = "\n\n".join(filter(None, [request.system, form]))
-        return self._whole(replace(request, system=""), form)
+                reply = self._whole(*without(request, form, self._refused))
+            except _FieldRefused as refusal:
+                earlier += 1
+                self._leave_out(refusal)
+            else:
+                return replace(reply, attempts=reply.attempts + earlier)
+
+    def _leave_out(self, refusal: _FieldRefused) -> None:
+        with self._lock:
+            self._refused |= frozenset(refusal.fields)
+        for name in refusal.fields:
+            instead = SYSTEM_REFUSED if name == SYSTEM else f"does not take {name}, left out"
+            self._told.once(name, f"{self.name} {instead}: {refusal}")
 
     def _whole(self, request: Request, form: str) -> Reply:
         """The reply, its parts put together."""
@@ -123,21 +119,30 @@ class GeminiModel(Connected["genai.Client"]):
                 break
             try:
                 part = self._part(request, form, part.token)
-            except (ModelUnavailable, CallRefused, PromptTooLong):
-                break  # the first parts are paid for: they are worth having, as a cut-off reply
+            except (ModelUnavailable, CallRefused, PromptTooLong, _FieldRefused) as error:
+                # The first parts are paid for: they are worth having, as a cut-off reply.
+                lost = error.lost if isinstance(error, ModelUnavailable) else ()
+                return reply.with_lost(self._priced(lost))
             reply = _joined(reply, part.reply)
         return reply
 
     def _part(self, request: Request, form: str, token: bytes | None) -> Part:
         """One part of a reply; the first, or the one behind a token."""
-        config = _config(request, token)
-        answered = self._caller.call(request.key, lambda: self._attempt(form, config))
+        config, asked = config_of(request, token), fields_of(request)
+        answered = self._caller.call(request.key, lambda: self._attempt(form, config, asked))
         part = answered.value
         reply = replace(part.reply, attempts=answered.attempts, seconds=answered.seconds)
-        reply = priced_by_who_answered(reply, self.name, self._options.price, self._told)
-        return Part(reply, part.token)
+        (reply,) = self._priced([reply])
+        return Part(reply.with_lost(self._priced(answered.lost)), part.token)
 
-    def _attempt(self, prompt: str, config: types.GenerateContentConfig) -> Part:
+    def _priced(self, replies: Sequence[Reply]) -> list[Reply]:
+        price, told = self._options.price, self._told
+        return [priced_by_who_answered(reply, self.name, price, told) for reply in replies]
+
+    def _attempt(
+        self, prompt: str, config: types.GenerateContentConfig, asked: Collection[str]
+    ) -> Part:
+        """One attempt to get an answer; `asked` are the fields that it can do without."""
         from google.genai import errors
 
         client = self.connect()
@@ -148,25 +153,18 @@ class GeminiModel(Connected["genai.Client"]):
                     model=self._model, contents=prompt, config=config
                 )
         except errors.APIError as error:
-            raise _sorted_out(error) from None
+            raise _sorted_out(error, asked) from None
         except _transport_errors() as error:
             raise attempt.ran_out() or _lost(error) from None
         except UnicodeEncodeError as error:
             raise PromptRefused(f"the question holds what cannot be sent: {error.reason}") from None
         except (ValueError, RecursionError) as error:  # the SDK reads a part of it, too
+            if attempt.status != 200:
+                failure = ErrorAnswer.of(attempt.status, "", KEYS)
+                raise _meaning(failure, failure.reason, asked) from None
             raise unreadable(error, KEYS, "") from None
         body = answer.sdk_http_response.body if answer.sdk_http_response else None
-        try:
-            document = json.loads((body or "").lstrip("\ufeff"))
-            failed = error_in(document)
-            if failed is None:
-                return read_answer(document)
-        except (ValueError, RecursionError) as error:
-            raise unreadable(error, KEYS, body or "") from None
-        answered = ErrorAnswer.of(*failed, KEYS)
-        if answered.refusal.status in RETRYABLE:
-            raise Transient(answered.reason)
-        raise CallRefused(f"{answered.reason}; {answered.advice}")
+        return _read(body or "", asked)
 
     def look_up(self) -> None:
         """Asks the server once whether it knows the key and the model; nothing is generated.
@@ -188,8 +186,8 @@ class GeminiModel(Connected["genai.Client"]):
         except errors.APIError as error:
             # Other servers that speak the protocol need not tell about models at all.
             unknown = error.code == 404 and error.status == "NOT_FOUND"
-            if unknown or error.code in (400, 401, 403):
-                raise _sorted_out(error) from None
+            if unknown or error.code in (400, 401, 403) or 300 <= error.code < 400:
+                raise _sorted_out(error, ()) from None
         except _transport_errors() as error:
             raise attempt.ran_out() or _lost(error) from None
         except (ValueError, RecursionError):
@@ -211,114 +209,34 @@ class GeminiModel(Connected["genai.Client"]):
             client = genai.Client(
                 vertexai=False,
                 api_key=key,
-                http_options=types.HttpOptions(base_url=base_url, timeout=milliseconds),
+                http_options=types.HttpOptions(
+                    base_url=base_url,
+                    timeout=milliseconds,
+                    # To wherever a redirect leads, the key would be sent along.
+                    client_args={"follow_redirects": False},
+                ),
             )
         bound(lambda: client._api_client._httpx_client)
         return client
 
 
-def _config(request: Request, token: bytes | None) -> types.GenerateContentConfig:
-    from google.genai import types
-
-    structured = request.schema is not None
-    return types.GenerateContentConfig(
-        system_instruction=request.system or None,
-        temperature=request.temperature,
-        max_output_tokens=request.max_output_tokens,
-        seed=None if request.seed is None else request.seed % 2**31,  # an int32 on the wire
-        thinking_config=_thinking(request.thinking),
-        response_mime_type="application/json" if structured else None,
-        response_json_schema=dict(request.schema) if request.schema is not None else None,
-        automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
-        # The SDK's own continuation follows a server without end, and forgets the parts that were
-        # paid for when a later one fails.
-        automatic_continuation=False,
-        continuation_token=token,
-        # On a strange answer the SDK's own reading raises TypeErrors, or warns: we read it.
-        should_return_http_response=True,
-    )
-
-
-def _thinking(level: str | None) -> types.ThinkingConfig | None:
-    from google.genai import types
-
-    if level is None:
-        return None
-    return types.ThinkingConfig(thinking_level=types.ThinkingLevel(level.upper()))
-
-
-def read_answer(answer: Any) -> Part:
-    """A GenerateContentResponse of the REST API as a part, without its cost.
+def _read(body: str, asked: Collection[str]) -> Part:
+    """An answer of status 200, which may hold an error all the same.
 
     Raises:
-      ValueError: it is none.
+      Lost: it is none of the protocol.
     """
-    if not isinstance(answer, dict):
-        raise ValueError("it is no JSON object")
-    counts = replace(
-        _counts(answer.get("usageMetadata")),
-        model=_text(answer, "modelVersion"),
-        origin=_text(answer, "responseId"),
-    )
-    blocked = _text(answer.get("promptFeedback"), "blockReason")
-    if blocked:
-        return Part(replace(counts, finish=Finish.BLOCKED, detail=blocked), None)
-    candidates = answer.get("candidates") or []
-    if not isinstance(candidates, list) or not all(isinstance(one, dict) for one in candidates):
-        raise ValueError("its candidates are no list of objects")
-    if not candidates:
-        if "usageMetadata" not in answer:
-            raise ValueError("it has neither candidates nor usage")
-        return Part(counts, None)
-    content = candidates[0].get("content")
-    parts = content.get("parts") if isinstance(content, dict) else None
-    text = valid_text(
-        "".join(
-            _text(part, "text")
-            for part in (parts if isinstance(parts, list) else [])
-            if isinstance(part, dict) and not part.get("thought")
-        )
-    )
-    reason = _text(candidates[0], "finishReason")
-    token = _text(candidates[0], "continuationToken") if reason in ("", "CONTINUATION") else ""
-    reply = replace(counts, text=text, finish=_finish(reason, text), detail=reason)
-    return Part(reply, _decoded(token) if token else None)
-
-
-def _decoded(token: str) -> bytes:
-    """Bytes on the wire: base64 of either alphabet, with or without padding (ProtoJSON)."""
-    return base64.b64decode(token.replace("-", "+").replace("_", "/") + "==")
-
-
-def _counts(usage: object) -> Reply:
-    """Tokens of a reply.  Counts of zero are left out on the wire, the usage as a whole is not."""
-    if not isinstance(usage, dict):
-        return Reply("")
-    return Reply(
-        "",
-        prompt_tokens=_count(usage, "promptTokenCount") or None,  # no prompt is empty
-        output_tokens=_count(usage, "candidatesTokenCount"),
-        thought_tokens=_count(usage, "thoughtsTokenCount"),
-    )
-
-
-def _count(usage: dict[str, Any], name: str) -> int:
-    value = usage.get(name)
-    return value if type(value) is int and 0 <= value <= MOST_TOKENS else 0
-
-
-def _text(holder: object, name: str) -> str:
-    value = holder.get(name) if isinstance(holder, dict) else None
-    return value if isinstance(value, str) else ""
-
-
-def _finish(reason: str, text: str) -> Finish:
-    if reason in _BLOCKED:
-        return Finish.BLOCKED
-    if reason in ("", "STOP", "FINISH_REASON_UNSPECIFIED"):
-        return Finish.STOPPED
-    # MALFORMED_RESPONSE, OTHER and reasons to come: what was written may lack its end.
-    return Finish.CUT_OFF if reason in _CUT_OFF or text else Finish.STOPPED
+    document: Any = None
+    try:
+        document = json.loads(body.lstrip("\ufeff"))
+        failed = error_in(document)
+        if failed is None:
+            return read_answer(document)
+    except (ValueError, RecursionError) as error:
+        counts = counted(document) if isinstance(document, dict) else None
+        raise unreadable(error, KEYS, body, counts) from None
+    answered = ErrorAnswer.of(*failed, KEYS, delay=retry_info(failed[1]))
+    raise _meaning(answered, answered.reason, asked)
 
 
 def _full(reply: Reply, request: Request) -> bool:
@@ -333,30 +251,58 @@ def _joined(reply: Reply, further: Reply) -> Reply:
     return replace(further.paid_with(reply), text=reply.text + further.text, origin=reply.origin)
 
 
-def _sorted_out(error: Exception) -> Exception:
-    """An error of the API as one of ours."""
-    code = getattr(error, "code", None)
+def _sorted_out(error: Exception, asked: Collection[str]) -> Exception:
+    """An error of the API as one of ours.
+
+    Args:
+      error: of the SDK.
+      asked: fields of the question that it can do without.
+    """
+    code = getattr(error, "code", None) or 0
     said = f"{code} {getattr(error, 'status', None) or ''}".strip()
     details, response = getattr(error, "details", None), getattr(error, "response", None)
-    address = str(getattr(response, "url", ""))
+    leads = getattr(getattr(response, "next_request", None), "url", None)
     message = str(getattr(error, "message", None) or "")
-    body = message or details  # the SDK finds the message of Google's own errors alone
-    answered = ErrorAnswer.of(code or 0, body, KEYS, address=address)
-    reason, text = f"the server answered {said}: {answered.said}", answered.said
-    if code not in RETRYABLE:
-        refusal = read_refusal(code or 0, details, message)
-        if refusal.too_long:
-            return PromptTooLong(text[:200], refusal.limit)
-        if refusal.of_system:
-            return _SystemRefused(reason)
-        if code in REFUSES and not refusal.of_key:
-            return PromptRefused(f"{reason}; check the request and the model's options")
-        return CallRefused(f"{reason}; {answered.advice}")
     headers = getattr(response, "headers", None) or {}
     delay = retry_info(details)
-    return Transient(
-        reason, delay if delay is not None else retry_after(headers.get("retry-after"))
+    answered = ErrorAnswer.of(
+        code,
+        message or details,  # the SDK finds the message of Google's own errors alone
+        KEYS,
+        delay=delay if delay is not None else retry_after(headers.get("retry-after")),
+        address=str(leads or getattr(response, "url", "")),
+        redirected=leads is not None,
     )
+    answered = replace(answered, refusal=read_refusal(code, details, message))
+    return _meaning(answered, f"the server answered {said}: {answered.said}", asked)
+
+
+def _meaning(answered: ErrorAnswer, reason: str, asked: Collection[str]) -> Exception:
+    """What a server's error means, as one of ours.
+
+    Args:
+      answered: the error.
+      reason: status and words.
+      asked: fields of the question that it can do without.
+    """
+    refusal = answered.refusal
+    if refusal.too_long:
+        return PromptTooLong(answered.said[:200], refusal.limit)
+    if refusal.no_credit and refusal.status == 429:
+        # Google has said so of projects that had credit: one other attempt tells.
+        return Transient(reason, answered.delay, attempts=2, advice=NO_CREDIT)
+    if refusal.no_credit:
+        return CallRefused(f"{reason}; {NO_CREDIT}")
+    if refusal.status in RETRYABLE or not (refusal.status or refusal.of_key):
+        return Transient(reason, answered.delay)
+    if refusal.of_system and SYSTEM in asked:
+        return _FieldRefused((SYSTEM,), reason)
+    if refusal.status in REFUSES and not (refusal.of_key or refusal.of_model):
+        fields = named_in(refusal.message, asked)
+        if fields:
+            return _FieldRefused(fields, reason)
+        return PromptRefused(f"{reason}; check the request and the model's options")
+    return CallRefused(f"{reason}; {answered.advice}")
 
 
 def _lost(error: Exception) -> Exception:

@@ -13,7 +13,12 @@ from pathlib import Path
 from typing import Protocol
 
 from oracle.models.budget import Budget, Spent
-from oracle.models.errors import JournalUnusable, ModelRefuses, PromptRefused
+from oracle.models.errors import (
+    JournalUnusable,
+    ModelRefuses,
+    ModelUnavailable,
+    PromptRefused,
+)
 from oracle.models.prices import Price
 from oracle.models.protocol import Model, Reply, Request
 from oracle.models.recorded import RecordedModel
@@ -149,13 +154,17 @@ class JournaledModel:
     def _ask(self, request: Request) -> Reply:
         self._budget.admit(self.price)
         reply = None
+        lost: tuple[Reply, ...] = ()
         try:
             reply = self._model.generate(request)
         except PromptRefused as error:
             self._count(str(error))
             raise
+        except ModelUnavailable as error:
+            lost = error.lost
+            raise
         finally:
-            self._budget.settle(reply, self.price)
+            self._budget.settle(reply, self.price, lost)
         stored = self._journal.store(request, self.name, reply)
         failure = reply.failure
         self._count(failure.reason if reply.refused and failure else "")

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import os
-import re
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,21 @@ from urllib.parse import parse_qsl, urlsplit, urlunsplit
 from arena.extras import install_command
 from oracle.models.alias import priced_by_who_answered
 from oracle.models.catalogue import context_of, price_of
-from oracle.models.chat_completions import REFUSES, SYSTEM_REFUSED, error_in, read_answer
+from oracle.models.chat_completions import (
+    NO_CREDIT,
+    REFUSES,
+    SYSTEM_REFUSED,
+    among,
+    counted,
+    error_in,
+    fault_in,
+    format_of,
+    has_begun,
+    names_in,
+    path_of,
+    read_answer,
+    size_of,
+)
 from oracle.models.deadline import Attempt, bound
 from oracle.models.error_answer import ErrorAnswer
 from oracle.models.errors import CallRefused, MissingKey, MissingPackage, PromptRefused
@@ -27,9 +42,9 @@ from oracle.models.pieces import document_in
 from oracle.models.prices import Price
 from oracle.models.protocol import Finish, Reply, Request
 from oracle.models.reaching import Connected, key_in, reaching, unreadable
-from oracle.models.retry import RETRYABLE, Caller, Transient, retry_after
+from oracle.models.retry import RETRYABLE, Caller, Lost, Transient, fit, retry_after
 from oracle.models.told import Told
-from oracle.models.window import PromptTooLong, Window, ask_in_forms
+from oracle.models.window import USUAL_PER_TOKEN, PromptTooLong, Window, ask_in_forms
 
 if TYPE_CHECKING:
     import openai
@@ -40,25 +55,24 @@ _NO_KEY = "none"
 """Sent to a server of one's own that wants no key: the SDK insists on one."""
 _NEWER = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 """The two names of the limit on output: OpenAI's models refuse the first, others the second."""
-
-_MAY_NOT_LOOK = re.compile(
-    r"missing scopes?: \S*model\.read|x-api-key|invalid bearer token|"
-    r"not allowed to call this route",
-    re.IGNORECASE,
-)
-"""What OpenAI, Anthropic and LiteLLM say of models to a key that may well ask one: it was made for
-questions alone, or only they are taken with a key of this protocol."""
-
+_LONGEST = 200
+"""Characters of a server's words that are told or kept."""
 SYSTEM = "system"
 """The role of a message that not every model knows; in the place of a field's name, its message."""
 
 
 class _FieldRefused(Exception):
-    """The server names fields that it does not take, and that the question can do without."""
+    """The server names fields that it does not take, and that the question can do without.
 
-    def __init__(self, fields: tuple[str, ...], reason: str) -> None:
+    Attributes:
+      fields: that it never takes; none where only the answer's limit is too high this time.
+      room: tokens of an answer that there is room for.
+    """
+
+    def __init__(self, fields: tuple[str, ...], reason: str, room: int = 0) -> None:
         super().__init__(reason)
         self.fields = fields
+        self.room = room
 
 
 class OpenAIModel(Connected["openai.OpenAI"]):
@@ -113,22 +127,26 @@ class OpenAIModel(Connected["openai.OpenAI"]):
 
     def _answer(self, client: openai.OpenAI, request: Request, form: str) -> Reply:
         """The reply to one form of a question, without the fields that the server refuses."""
-        earlier = 0
+        earlier, limit = 0, request.max_output_tokens
         while True:
-            asked = self._asked(request, form)
+            asked = self._asked(replace(request, max_output_tokens=limit), form)
             attempt = partial(self._attempt, client, asked)
             try:
                 answered = self._caller.call(request.key, attempt)
             except _FieldRefused as refusal:
                 earlier += 1
-                self._leave_out(refusal)
+                limit = self._leave_out(refusal, limit)
                 continue
             reply = replace(
                 answered.value, attempts=answered.attempts + earlier, seconds=answered.seconds
             )
-            return priced_by_who_answered(
-                reply, self.name, self._options.price, self._told, listed=not self._url
-            )
+            return self._paid(reply, answered.lost)
+
+    def _paid(self, reply: Reply, lost: Sequence[Reply]) -> Reply:
+        """A reply with its cost, and with what attempts before it have probably cost."""
+        price, listed = self._options.price, not self._url
+        reply = priced_by_who_answered(reply, self.name, price, self._told, listed=listed)
+        return reply.with_lost([one.priced(self.price) for one in lost])
 
     def _attempt(self, client: openai.OpenAI, asked: dict[str, Any]) -> Reply:
         import openai
@@ -144,14 +162,31 @@ class OpenAIModel(Connected["openai.OpenAI"]):
             raise attempt.ran_out() or _lost(error) from None
         except UnicodeEncodeError as error:
             raise PromptRefused(f"the question holds what cannot be sent: {error.reason}") from None
+        answer: Any = None
         try:
             answer = document_in(text)
             failed = error_in(answer)
             if failed is None:
-                return self._read(answer)
+                return self._whole(answer)
         except (ValueError, RecursionError) as error:
-            raise unreadable(error, (KEY,), text) from None
-        return _refused(ErrorAnswer.of(*failed, (KEY,)), asked)
+            counts = counted(answer) if isinstance(answer, dict) else None
+            raise unreadable(error, (KEY,), text, counts) from None
+        address = f"{str(client.base_url).rstrip('/')}/{path_of(asked)}"
+        return _refused(ErrorAnswer.of(*failed, (KEY,), address=address), asked)
+
+    def _whole(self, answer: Any) -> Reply:
+        """A document as a reply without its cost, its words fit to be kept.
+
+        Raises:
+          ValueError: it is none.
+          Transient, Lost: the model failed in the middle of its answer.
+        """
+        fault = fit(fault_in(answer))
+        if fault:
+            said = f"the model failed in the middle of its answer: {fault[:_LONGEST]}"
+            raise Lost(said, counts=counted(answer)) if has_begun(answer) else Transient(said)
+        reply = self._read(answer)
+        return replace(reply, detail=fit(reply.detail)[:_LONGEST])
 
     def _create(self, client: openai.OpenAI, asked: dict[str, Any]) -> str:
         """The text of the server's document that answers what is asked."""
@@ -183,7 +218,7 @@ class OpenAIModel(Connected["openai.OpenAI"]):
             "seed": None if request.seed is None else request.seed % 2**31,
             _NEWER[limit] if limit in self._refused else limit: request.max_output_tokens,
             "reasoning_effort": request.thinking,
-            "response_format": None if request.schema is None else _format(request.schema),
+            "response_format": None if request.schema is None else format_of(request.schema),
         }
 
     def _asked(self, request: Request, form: str) -> dict[str, Any]:
@@ -194,15 +229,29 @@ class OpenAIModel(Connected["openai.OpenAI"]):
         }
         return {"model": self._model, **self._told_model(request, form), **wanted}
 
-    def _leave_out(self, refusal: _FieldRefused) -> None:
+    def _leave_out(self, refusal: _FieldRefused, limit: int | None) -> int | None:
+        """Learns from a refusal; returns the limit on this one answer from now on.
+
+        Raises:
+          PromptTooLong: even without a limit there is no room for an answer.
+        """
+        if not refusal.fields:
+            if limit is None:
+                raise PromptTooLong(str(refusal))
+            said = "has no room for so long an answer, asked for a shorter one where that is so"
+            self._told.once("room", f"{self.name} {said}: {refusal}")
+            return refusal.room if refusal.room < limit else None
         with self._lock:
             self._refused |= frozenset(refusal.fields)
         for name in refusal.fields:
             instead = SYSTEM_REFUSED if name == SYSTEM else f"does not take {name}, left out"
             self._told.once(name, f"{self.name} {instead}: {refusal}")
+        return limit
 
     def look_up(self) -> None:
-        """Asks the server once whether it knows the key and the model; nothing is generated.
+        """Asks the server once whether it knows the key and the model.
+
+        Nothing is generated, but for one token where the server lists others alone.
 
         Raises:
           MissingPackage, MissingKey: as `connect`.
@@ -218,7 +267,7 @@ class OpenAIModel(Connected["openai.OpenAI"]):
                 client.models.with_raw_response.retrieve(self._model, timeout=LOOK_UP_SECONDS)
         except openai.APIStatusError as error:
             answered, status = _error_answer(error), error.status_code
-            if _MAY_NOT_LOOK.search(answered.refusal.message):
+            if answered.refusal.of_looking:
                 return
             if status in (401, 403) or answered.refusal.of_key:
                 raise _sorted_out(answered) from None
@@ -233,22 +282,38 @@ class OpenAIModel(Connected["openai.OpenAI"]):
         """Looks through the models that a server lists, where it tells nothing about one alone.
 
         Raises:
-          CallRefused: there are some, and this is none of them.
+          CallRefused: there are some, this is none of them, and nothing answers to its name.
         """
         import openai
 
         try:
             with Attempt(LOOK_UP_SECONDS).under_way():
                 answer = client.models.with_raw_response.list(timeout=LOOK_UP_SECONDS)
-            listed = _names(json.loads(answer.text))
+            listed = names_in(json.loads(answer.text))
         except (openai.OpenAIError, ValueError, RecursionError):
             return
-        # Gateways take a variant behind a name ("model:free"), and settings ("@preset/mine").
-        names = {self._model, self._model.rpartition(":")[0]} - {""}
-        known = self._model.startswith("@") or not names.isdisjoint(listed)
-        if listed and not known and not any("*" in name for name in listed):
-            told = ", ".join(sorted(listed)[:10])
-            raise CallRefused(f"the server has no model {self._model!r}; it has {told}")
+        if listed and not among(self._model, listed):
+            self._try_out(client, sorted(listed))
+
+    def _try_out(self, client: openai.OpenAI, listed: Sequence[str]) -> None:
+        """Asks for one token: lists are not always whole, and many a server knows other names.
+
+        A server that is busy passes, and one that only refuses so small a question.
+
+        Raises:
+          CallRefused: it has no such model, or will not answer for another reason that stays.
+        """
+        told = ", ".join(listed[:10]) + ", ..." * (len(listed) > 10)
+        smallest = self._told_model(Request("access", "1"), "1")
+        asked = {"model": self._model, **smallest, "max_tokens": 1, "timeout": LOOK_UP_SECONDS}
+        try:
+            self._attempt(client, asked)
+        except (PromptRefused, PromptTooLong, Transient, _FieldRefused):
+            pass
+        except CallRefused as error:
+            lists = f"the server lists no model {self._model!r}; it has {told}"
+            raise CallRefused(f"{lists}; asked for it, {error}") from error
+        self._told.once("unlisted", f"{self.name} is asked, though its server lists only {told}")
 
     def _new_client(self) -> openai.OpenAI:
         try:
@@ -273,35 +338,30 @@ class OpenAIModel(Connected["openai.OpenAI"]):
                 max_retries=0,
             )
         bound(lambda: client._client)
+        with suppress(AttributeError):  # of another version
+            client._client.event_hooks["response"].append(_as_utf8)
         return client
 
 
-def _format(schema: Any) -> dict[str, Any]:
-    answer = {"name": "answer", "schema": dict(schema)}
-    return {"type": "json_schema", "json_schema": answer}
-
-
-def _names(answer: Any) -> list[str]:
-    """Names in a list of models; none where it is no such list."""
-    rows = answer.get("data") if isinstance(answer, dict) else None
-    found = [row.get("id") for row in (rows if isinstance(rows, list) else ()) if type(row) is dict]
-    return [name for name in found if isinstance(name, str)]
+def _as_utf8(response: Any) -> None:
+    """Has a body read as what JSON is, whatever its header calls it."""
+    response.encoding = "utf-8"
 
 
 def _refused(answered: ErrorAnswer, asked: dict[str, Any]) -> Reply:
     """What a server's error means: a withheld reply, or else it is raised as one of ours."""
-    refusal, said = answered.refusal, answered.said[:200]
+    refusal, said = answered.refusal, answered.said[:_LONGEST]
     if refusal.too_long:
-        if refusal.wants_shorter_answer and not _NEWER.keys().isdisjoint(asked):
-            raise _FieldRefused(tuple(_NEWER), said) from None
+        room = refusal.room(round(size_of(asked) / USUAL_PER_TOKEN))
+        if room is not None and not _NEWER.keys().isdisjoint(asked):
+            raise _FieldRefused((), said, room) from None
         raise PromptTooLong(said, refusal.limit) from None
     if fields := refusal.of(asked):
         raise _FieldRefused(fields, said) from None
     if refusal.of_system and len(asked.get("messages", ())) > 1:
         raise _FieldRefused((SYSTEM,), said) from None
     if refusal.by_policy:
-        word = refusal.code or str(refusal.status)
-        detail = f"{word}: {said}"
+        detail = f"{fit(refusal.code)[:_LONGEST] or refusal.status}: {said}"
         return Reply("", Finish.BLOCKED, detail, prompt_tokens=0, output_tokens=0, cost=0.0)
     raise _sorted_out(answered) from None
 
@@ -328,10 +388,12 @@ def _lost(error: openai.APIConnectionError) -> Transient:
 
 def _sorted_out(answered: ErrorAnswer) -> Exception:
     """A server's error as one of ours."""
-    status = answered.refusal.status
-    # Out of credit is reported as 429 too; no waiting helps.
-    if status in RETRYABLE and answered.refusal.code != "insufficient_quota":
+    refusal = answered.refusal
+    if refusal.no_credit:  # also reported as 429
+        return CallRefused(f"{answered.reason}; {NO_CREDIT}")
+    # What came as an answer and means nothing to us mostly passes: a model that is being loaded.
+    if refusal.status in RETRYABLE or not (refusal.status or refusal.of_key):
         return Transient(answered.reason, answered.delay)
-    if status in REFUSES and not answered.refusal.of_key:
+    if refusal.status in REFUSES and not (refusal.of_key or refusal.of_model):
         return PromptRefused(f"{answered.reason}; check the request and the model's options")
     return CallRefused(f"{answered.reason}; {answered.advice}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Protocol
 
@@ -93,6 +93,7 @@ class Reply:
       origin: the provider's identifier of the reply, "" where there is none.
       sent: the shorter question that was sent in place of the request's own, "" where that was.
       unread: whether the server could not read all that was sent, even of the shortest question.
+      lost: of the attempts, those that came to nothing and are probably paid for.
     """
 
     text: str
@@ -108,6 +109,7 @@ class Reply:
     origin: str = ""
     sent: str = ""
     unread: bool = False
+    lost: int = 0
 
     @property
     def cut_off(self) -> bool:
@@ -161,8 +163,22 @@ class Reply:
             thought_tokens=self.thought_tokens + earlier.thought_tokens,
             cost=(self.cost or 0.0) + (earlier.cost or 0.0) if known else None,
             attempts=self.attempts + earlier.attempts,
+            lost=self.lost + earlier.lost,
             seconds=self.seconds + earlier.seconds,
         )
+
+    def with_lost(self, lost: Sequence[Reply]) -> Reply:
+        """The same reply, with attempts before it that came to nothing and are probably paid for.
+
+        Args:
+          lost: their counts, priced like this reply.  Of those whose server told none, the number
+            alone is added: else one late answer would make the cost of a run unknown.
+        """
+        reply = self
+        for one in lost:
+            if one.tokens is not None:  # its attempt is among those of this reply
+                reply = reply.paid_with(replace(one, attempts=0, seconds=0.0))
+        return replace(reply, lost=self.lost + len(lost))
 
     def priced(self, price: Price | None) -> Reply:
         """The same reply with its cost at this price; thinking is paid like output."""

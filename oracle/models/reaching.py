@@ -10,7 +10,8 @@ from typing import Generic, Protocol, TypeVar
 
 from arena.errors import UsageFault
 from oracle.models.options import without_secrets
-from oracle.models.retry import Transient
+from oracle.models.protocol import Reply
+from oracle.models.retry import Lost
 
 _BEGINNING = 80
 
@@ -54,14 +55,17 @@ class Connected(Generic[C]):
         raise NotImplementedError
 
 
-def unreadable(error: Exception, keys: Iterable[str], text: str) -> Transient:
-    """Of an answer that is no document of the protocol."""
+def unreadable(
+    error: Exception, keys: Iterable[str], text: str, counts: Reply | None = None
+) -> Lost:
+    """Of an answer that is no document of the protocol; `counts` as far as it tells its tokens."""
     said = without_secrets(str(error).partition("\n")[0], keys)[:200]
     begins = without_secrets(text, keys)[:_BEGINNING]
     told = f"; it begins with {begins!r}" if text else ""
     if text.lstrip().startswith("<"):
         told += " (a page for people: does the address lack its API's path, such as /v1?)"
-    return Transient(f"the server's answer cannot be read: {said}{told}")
+    advice = "look at what answers at the model's address, then try again"
+    return Lost(f"the server's answer cannot be read: {said}{told}", advice, counts)
 
 
 def key_in(variables: Iterable[str]) -> str:

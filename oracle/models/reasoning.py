@@ -5,7 +5,9 @@ leave it in the text, in one of these forms:
 
 * between tags such as <think> and </think>; the first is often part of the prompt, so that the
   text only has the second; where the answer was cut off, it may have only the first;
-* between <|channel>thought and <channel|>, as Gemma 4 writes it;
+* between <|channel>thought and <channel|>, as Gemma 4 writes it, or between marks of other makers:
+  <unused94>thought and <unused95>, <|START_THINKING|> and <|END_THINKING|>;
+* folded away for readers, between <details type="reasoning"> and </details>;
 * in channels, as gpt-oss writes them: <|channel|>analysis<|message|>...<|end|>, and the answer
   behind <|channel|>final<|message|>; where the markers were dropped the text reads
   "analysis...assistantfinal...".
@@ -15,13 +17,19 @@ from __future__ import annotations
 
 import re
 
-_NAMES = "think|thinking|thought|thoughts|reasoning|reflection|seed:think"
+_NAMES = r"(?:\w+[:_])?think(?:ing)?|thoughts?|reasoning|reflection"
 _MARKS = re.compile(
-    rf"(?P<opens><(?:{_NAMES})>|\[THINK\]|◁think▷|<\|begin_of_thought\|>|<\|channel>)"
-    rf"|(?P<closes></(?:{_NAMES})>|\[/THINK\]|◁/think▷|<\|end_of_thought\|>|<channel\|>)"
-    r"|(?P<fence>^ {0,3}(?:`{3,}|~{3,}))",
+    rf"(?P<opens><(?:{_NAMES})>|\[THINK\]|◁think▷|<\|begin_of_thought\|>|<\|channel>"
+    r"|<unused94>(?:thought)?|<\|START_THINKING\|>)"
+    rf"|(?P<closes></(?:{_NAMES})>|\[/THINK\]|◁/think▷|<\|end_of_thought\|>|<channel\|>"
+    r"|<unused95>|<\|END_THINKING\|>)"
+    r"|(?P<unfolds><details\s[^<>]{0,200}?\btype=[\"']?reasoning\b[^<>]{0,200}>)"
+    r"|(?P<folds></details>)"
+    r"|(?P<fence>(?:^ {0,3}|(?<=[>\]▷]))(?:`{3,}|~{3,})(?=(?P<info>[^\n]{0,80})))",
     re.IGNORECASE | re.MULTILINE,
 )
+_ENDS = {"opens": "closes", "unfolds": "folds"}
+"""Which of the marks end what others begin: an answer may fold away something else."""
 _CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>")
 _CHANNEL_ENDS = re.compile(r"<\|(?:end|return|call|start|channel)\|>")
 _BARE_CHANNELS = re.compile(r"\s*analysis(?=\S).*?assistantfinal", re.DOTALL)
@@ -53,21 +61,30 @@ def _without_tagged(text: str) -> str:
 
     An opening tag counts at an edge of its line and outside of code blocks, because an answer may
     speak of such tags and a program may hold them.  A closing tag that nothing opened ends
-    reasoning that the prompt began, unless it is quoted.
+    reasoning that the prompt began, unless it is quoted or stands in a code block.  A block in
+    which another one begins was never closed: what came before the tag was no answer.
     """
     kept: list[str] = []
-    at, thinking, in_code = 0, False, False
+    at, ended, thinking, in_code = 0, 0, "", False
     for mark in _MARKS.finditer(text):
-        if mark["fence"]:
-            in_code = in_code if thinking else not in_code
-        elif mark["opens"]:
+        kind = mark.lastgroup or ""
+        if kind == "fence" and not thinking:
+            if ended and mark["info"].strip():
+                kept, at = [], ended
+            else:
+                in_code = not in_code
+            ended = 0
+        elif kind in _ENDS:
             if not thinking and not in_code and _at_edge(text, mark):
                 kept.append(text[at : mark.start()])
-                thinking = True
-        elif thinking or not _quoted(text, mark):
-            if not thinking:
-                kept.clear()
-            at, thinking, in_code = mark.end(), False, False
+                thinking = _ENDS[kind]
+        elif kind == thinking:
+            at, thinking = mark.end(), ""
+        elif kind == "closes" and not thinking and not _quoted(text, mark):
+            if in_code:
+                ended = mark.end()
+            else:
+                kept, at = [], mark.end()
     if not thinking:
         kept.append(text[at:])
     return "".join(kept)

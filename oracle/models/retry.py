@@ -6,6 +6,7 @@ The SDKs' own retries are off: they know neither the server's delay nor our limi
 from __future__ import annotations
 
 import logging
+import os
 import random
 import re
 import threading
@@ -19,9 +20,16 @@ from typing import Generic, TypeVar
 from arena.cancellation import is_wanted, pause
 from arena.errors import UsageFault
 from oracle.models.errors import CallRefused, ModelUnavailable
+from oracle.models.protocol import Reply
+from registry.display import shown
 
-RETRYABLE = frozenset({408, 409, 425, 429, *range(500, 600)} - {501, 505})
-"""HTTP statuses after which the same call may succeed; from 520 on they are gateways'."""
+RETRYABLE = frozenset({408, 409, 425, 429, 499, *range(500, 600)} - {501, 505})
+"""HTTP statuses after which the same call may succeed; from 520 on they are gateways'.  With 499
+Gemini says that it cancelled a call, as it does under load."""
+SECRETS = ("OPENAI_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY")
+"""Environment variables with keys, which no error of a call repeats."""
+_SHORTEST_SECRET = 8
+"""Characters.  Servers of one's own are given keys such as "x", which stands in many a word."""
 
 _LOG = logging.getLogger(__name__)
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)s")
@@ -34,26 +42,55 @@ class Transient(Exception):
 
     Attributes:
       delay: seconds that the server asks us to wait; None where it does not say.
+      attempts: to make at most, where more of them hardly help; None for as many as usual.
+      advice: what to do when no attempt succeeds.
     """
 
-    def __init__(self, reason: str, delay: float | None = None) -> None:
+    def __init__(
+        self,
+        reason: str,
+        delay: float | None = None,
+        *,
+        attempts: int | None = None,
+        advice: str = "try again later",
+    ) -> None:
         super().__init__(reason)
         self.delay = delay
+        self.attempts = attempts
+        self.advice = advice
+
+
+class Lost(Transient):
+    """An attempt came to nothing that is probably paid for: it was late, or unreadable.
+
+    Attributes:
+      counts: a reply with the tokens that the server says it took, and no text.
+    """
+
+    def __init__(
+        self, reason: str, advice: str = "try again later", counts: Reply | None = None
+    ) -> None:
+        super().__init__(reason, advice=advice)
+        self.counts = counts or Reply("")
 
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
     """How long to go on.
 
+    A busy server is asked for as long as `total_wait` lets us: the attempts suffice for that.
+
     Attributes:
       attempts: at most, the first one included.
+      lost_attempts: of them, those that are probably paid for and came to nothing (`Lost`).
       first_wait: seconds before the second attempt; each wait after it is twice as long.
       longest_wait: seconds at which the waits stop growing; a server may ask for more.
       total_wait: seconds of waiting in one call, at most.
       seed: of the jitter.
     """
 
-    attempts: int = 8
+    attempts: int = 30
+    lost_attempts: int = 2
     first_wait: float = 2.0
     longest_wait: float = 60.0
     total_wait: float = 600.0
@@ -62,6 +99,10 @@ class RetryPolicy:
     def __post_init__(self) -> None:
         if self.attempts < 1:
             raise UsageFault(f"{self.attempts} attempts are wanted; at least 1 is needed")
+        if self.lost_attempts < 1:
+            raise UsageFault(
+                f"{self.lost_attempts} attempts may come to nothing; at least 1 has to be allowed"
+            )
 
     def wait(self, key: str, attempt: int, delay: float | None) -> float:
         """Seconds to wait after a failed attempt (1, 2, ...) of the call `key`.
@@ -80,11 +121,15 @@ class RetryPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Answered(Generic[T]):
-    """An answer, the attempts that it took and the seconds, waits included."""
+    """An answer, the attempts that it took and the seconds, waits included.
+
+    `lost` has the counts of attempts before it that are probably paid for (`Reply.with_lost`).
+    """
 
     value: T
     attempts: int
     seconds: float
+    lost: tuple[Reply, ...] = ()
 
 
 class Caller:
@@ -123,6 +168,9 @@ class Caller:
     def call(self, key: str, ask: Callable[[], T]) -> Answered[T]:
         """Asks until there is an answer; every attempt is logged.
 
+        All errors of models pass here: a server's words are in them, and leave without keys and
+        without what a terminal would obey.
+
         Args:
           key: names the call in the log and seeds its jitter.
           ask: one attempt; raises `Transient` where another may succeed.
@@ -131,19 +179,18 @@ class Caller:
           ModelUnavailable: no attempt succeeded, or the next would come too late or is not wanted.
         """
         start, waited, attempt = self._clock(), 0.0, 0
+        lost: tuple[Reply, ...] = ()
         while True:
             attempt += 1
             try:
-                with self._slots:
-                    if not is_wanted():
-                        raise ModelUnavailable(f"{key}: nobody wants the answer any more")
-                    value = ask()
+                value = self._attempt(key, ask)
             except Transient as error:
                 wait = self._policy.wait(key, attempt, error.delay)
-                reason = self._why_stop(attempt, waited, wait)
+                lost += (error.counts,) if isinstance(error, Lost) else ()
+                reason = self._why_stop(error, attempt, len(lost)) or self._too_late(waited, wait)
                 if reason:
                     _LOG.warning("%s, attempt %d: %s; giving up", key, attempt, error)
-                    raise ModelUnavailable(f"{error} ({reason}); try again later") from error
+                    raise ModelUnavailable(f"{error} ({reason}); {error.advice}", lost) from error
                 _LOG.warning("%s, attempt %d: %s; next in %.1f s", key, attempt, error, wait)
             except CallRefused as error:
                 _LOG.warning("%s, attempt %d: %s", key, attempt, error)
@@ -151,19 +198,44 @@ class Caller:
             else:
                 seconds = self._clock() - start
                 _LOG.info("%s, attempt %d: answered after %.1f s", key, attempt, seconds)
-                return Answered(value, attempt, seconds)
+                return Answered(value, attempt, seconds, lost)
             self._sleep(wait)
             waited += wait
 
-    def _why_stop(self, attempt: int, waited: float, wait: float) -> str:
-        if attempt >= self._policy.attempts:
-            return f"attempt {attempt} of {self._policy.attempts}"
-        if waited + wait > self._policy.total_wait:
-            return (
-                f"waited {waited:.0f} s, the next attempt would be after {wait:.0f} s more, "
-                f"and {self._policy.total_wait:.0f} s is the limit"
-            )
-        return ""
+    def _attempt(self, key: str, ask: Callable[[], T]) -> T:
+        """One attempt, when there is room for it; whatever it raises is fit to be told."""
+        with self._slots:
+            if not is_wanted():
+                raise ModelUnavailable(f"{key}: nobody wants the answer any more")
+            try:
+                return ask()
+            except Exception as error:
+                error.args = tuple(fit(one) if isinstance(one, str) else one for one in error.args)
+                raise
+
+    def _why_stop(self, error: Transient, attempt: int, lost: int) -> str:
+        """Why there were attempts enough; "" where there were not."""
+        if lost >= self._policy.lost_attempts:
+            return f"attempt {attempt}; {lost} came to nothing and are probably paid for"
+        most = min(self._policy.attempts, error.attempts or self._policy.attempts)
+        return f"attempt {attempt} of {most}" if attempt >= most else ""
+
+    def _too_late(self, waited: float, wait: float) -> str:
+        """Why the next attempt would come too late; "" where it would not."""
+        if waited + wait <= self._policy.total_wait:
+            return ""
+        return (
+            f"waited {waited:.0f} s, the next attempt would be after {wait:.0f} s more, "
+            f"and {self._policy.total_wait:.0f} s is the limit"
+        )
+
+
+def fit(text: str) -> str:
+    """Words of a server, fit to be told and kept: no key is in them, and nothing unseen."""
+    from oracle.models.options import without_secrets  # which needs this module
+
+    long = [name for name in SECRETS if len(os.environ.get(name, "").strip()) >= _SHORTEST_SECRET]
+    return shown(without_secrets(text, long))
 
 
 def retry_after(header: str | None, now: datetime | None = None) -> float | None:

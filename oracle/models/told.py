@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import threading
 
+from registry.display import shown
+
 _LOG = logging.getLogger(__name__)
 
 
@@ -21,4 +23,4 @@ class Told:
             if subject in self._said:
                 return
             self._said.add(subject)
-        _LOG.warning(text)
+        _LOG.warning(shown(text))  # it may hold a server's own words

@@ -44,6 +44,7 @@ class Step:
       drop: close the connection instead of answering ("reset" to reset it).
       raw: the body to send, as it stands.
       content_type: of the body.
+      packed: whether the body is sent packed, as gzip does it.
       text: the reply; None for what the server's function says.
       empty: whether the reply has no content at all.
       finish: why it ends, in Gemini's words.
@@ -65,6 +66,7 @@ class Step:
     drop: bool | str = False
     raw: bytes | None = None
     content_type: str = "application/json"
+    packed: bool = False
     text: str | None = None
     empty: bool = False
     finish: str = "STOP"

@@ -13,6 +13,7 @@ for its prompts.
 
 from __future__ import annotations
 
+import gzip
 import json
 import socket
 import ssl
@@ -70,7 +71,7 @@ class LLMServer(ThreadingHTTPServer):
       asked: every call that arrived.
       charged: every call that was answered in full, though its asker may have given up waiting.
       looked: paths of the questions about models.
-      models: names that it has; None for any name.
+      models: names that it has; None for any name.  OpenAI's protocol answers to no other.
       aliases: name to the model that answers in its place.
       refuses: field of OpenAI's protocol to the manner in which it is refused, of `REFUSALS`, or
         "located" for a validator's document.
@@ -218,6 +219,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(step.status, step.raw, step)
         elif step.status != 200:
             self._send(step.status, error_of(step, gemini), step)
+        elif not gemini and asked.body["model"] not in (self.server.models or asked.body["model"]):
+            said = f"The model {asked.body['model']!r} does not exist"
+            self._send(404, error_of(Step(404, message=said, code="model_not_found"), gemini))
         elif refused := [name for name in self.server.refuses if name in asked.body]:
             manner = self.server.refuses[refused[0]]
             located = {"detail": [{"type": "extra_forbidden", "loc": ["body", refused[0]]}]}
@@ -252,8 +256,11 @@ class _Handler(BaseHTTPRequestHandler):
     def _send(self, status: int, answer: Any, step: Step | None = None) -> None:
         step = step or Step()
         body = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+        body = gzip.compress(body) if step.packed else body
         self.send_response(status)
         self.send_header("content-type", step.content_type)
+        if step.packed:
+            self.send_header("content-encoding", "gzip")
         blanks = step.blanks if isinstance(step, Trickle) and step.part == "body" else 0
         self.send_header("content-length", str(len(body) + blanks))
         if step.retry_after:

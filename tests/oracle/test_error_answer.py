@@ -12,6 +12,7 @@ from oracle.models.openai_compatible import OpenAIModel
 from oracle.models.options import ServerOptions
 from oracle.models.protocol import Finish, Reply, Request
 from oracle.models.retry import Caller, RetryPolicy
+from oracle.models.text_completions import TextModel
 from tests.oracle.llm_server import LLMServer, Step, connected
 
 KEY = "a-secret-key-1234"
@@ -129,6 +130,73 @@ def test_an_answer_that_failed_in_its_middle_is_not_taken_for_one(server):
         assert answered(server, "openai", long).finish is Finish.CUT_OFF
 
 
+@pytest.mark.parametrize("reason", ["network_error", "abort", "error"])
+@pytest.mark.parametrize("kind", [OpenAIModel, TextModel])
+def test_an_end_that_is_a_fault_is_none(server, kind, reason):
+    choice = {"message": {"content": "class Age"}, "text": "class Age", "finish_reason": reason}
+    server.then(completion(choice), Step(text="pong"))
+    caller = Caller(RetryPolicy(attempts=2), sleep=lambda seconds: None)
+    with connected(kind("made-up", ServerOptions(server.url + "/v1"), caller)) as model:
+        reply = model.generate(ASKED)
+    assert (reply.text, reply.attempts) == ("pong", 2)
+
+
+@pytest.mark.parametrize(
+    ("reason", "finish"),
+    [
+        ("model_context_window_exceeded", Finish.CUT_OFF),
+        ("content_filter: RECITATION", Finish.BLOCKED),
+        ("sensitive", Finish.BLOCKED),
+    ],
+)
+def test_ends_in_the_words_of_servers(server, reason, finish):
+    choice = {"message": {"content": "class Age"}, "finish_reason": reason}
+    reply = answered(server, "openai", completion(choice))
+    assert (reply.finish, reply.detail) == (finish, reason)
+
+
+def test_an_error_beside_an_answer_ends_it_and_what_it_took_is_known(server):
+    document = {
+        "choices": [{"message": {"content": "class Age"}, "finish_reason": None}],
+        "usage": {"prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 9},
+        "error": {"code": 502, "message": "upstream died"},
+    }
+    died = Step(raw=json.dumps(document).encode())
+    assert answered(server, "openai", died, Step(text="pong")).text == "pong"
+    with pytest.raises(ModelUnavailable, match="middle of its answer: upstream died") as caught:
+        answered(server, "openai", died, died)
+    assert [one.tokens for one in caught.value.lost] == [9, 9]
+
+
+def test_an_error_before_the_first_word_is_the_servers_answer(server):
+    busy = {"message": {"content": ""}, "finish_reason": "error", "error": {"code": 429}}
+    reply = answered(server, "openai", completion(busy), Step(text="pong"))
+    assert (reply.text, reply.lost) == ("pong", 0)
+    bare = completion({"message": {"content": ""}, "finish_reason": "error"})
+    reply = answered(server, "openai", bare, Step(text="pong"))
+    assert (reply.text, reply.lost) == ("pong", 0)
+
+
+@pytest.mark.parametrize("long", [0, 190, 990])
+def test_a_key_is_in_no_word_of_an_answer(server, long):
+    """Wherever a server repeats it, and wherever its words are cut."""
+    said = "x" * long + KEY
+    message = {"role": "assistant", "content": "pong"}
+    reply = answered(server, "openai", completion({"message": message, "finish_reason": said}))
+    assert reply.text == "pong" and "a-secret" not in reply.detail
+    failed = completion({"message": message, "error": {"code": 401, "message": said}})
+    with pytest.raises(ModelUnavailable) as caught:
+        answered(server, "openai", failed, failed)
+    assert "a-secret" not in str(caught.value)
+    empty = completion({"message": {"content": ""}, "error": {"code": 401, "message": said}})
+    with pytest.raises(CallRefused, match="answered 401") as refused:
+        answered(server, "openai", empty)
+    assert "a-secret" not in str(refused.value)
+    policy = {"error": {"code": said, "type": "content_filter", "message": "no"}}
+    blocked = answered(server, "openai", Step(status=400, raw=json.dumps(policy).encode()))
+    assert blocked.finish is Finish.BLOCKED and "a-secret" not in blocked.detail
+
+
 @pytest.mark.parametrize(
     ("usage", "written", "thought"),
     [
@@ -149,6 +217,32 @@ def test_thinking_is_counted_wherever_it_stands(server, usage, written, thought)
         written,
         thought,
     )
+
+
+def test_a_cached_prompt_that_only_the_total_counts_was_not_thought(server):
+    choice = {"message": {"content": "pong"}, "finish_reason": "stop"}
+    counts = {"prompt_tokens": 10, "completion_tokens": 100, "total_tokens": 5_110}
+    counts["prompt_tokens_details"] = {"cached_tokens": 5_000}
+    reply = answered(server, "openai", completion(choice, counts))
+    assert (reply.prompt_tokens, reply.output_tokens, reply.thought_tokens) == (5_010, 100, 0)
+    counts |= {"prompt_tokens": 5_010, "total_tokens": 12_110}
+    thought = answered(server, "openai", completion(choice, counts))
+    assert (thought.prompt_tokens, thought.output_tokens) == (5_010, 100)
+    assert thought.thought_tokens == 7_000
+
+
+@pytest.mark.parametrize("charset", ["iso-8859-1", "us-ascii", "utf8mb4"])
+def test_an_answer_is_utf_8_whatever_its_header_says(server, charset):
+    document = {"choices": [{"message": {"content": "é and “x”"}}]}
+    raw = json.dumps(document, ensure_ascii=False).encode()
+    step = Step(raw=raw, content_type=f"application/json; charset={charset}")
+    assert answered(server, "openai", step).text == "é and “x”"
+    with pytest.raises(CallRefused, match="401: é and “x”"):
+        answered(
+            server,
+            "openai",
+            Step(status=401, raw="é and “x”".encode(), content_type=step.content_type),
+        )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -216,5 +310,5 @@ def test_a_variant_of_a_listed_model_may_be_asked(server):
     server.models = ("maker/model", "one")
     for name in ("maker/model:free", "@preset/mine"):
         check_access(model_at("openai", server.url, name))
-    with pytest.raises(CallRefused, match="has no model 'other:free'"):
+    with pytest.raises(CallRefused, match="lists no model 'other:free'"):
         check_access(model_at("openai", server.url, "other:free"))

@@ -31,6 +31,21 @@ def test_calls_are_limited():
         budget.admit()
 
 
+def test_attempts_that_are_probably_paid_for_count_as_calls():
+    late, counted = Reply(""), reply(30, 0.3)
+    answered = reply(5, 0.5).with_lost([late, counted])
+    assert (answered.lost, answered.tokens, answered.cost) == (2, 35, 0.8)
+    assert Reply.from_document(answered.to_document()) == answered
+    assert Spent.on([answered]).calls == 3
+    budget = Budget(max_calls=5, max_tokens=1000)
+    spend(budget, answered)
+    budget.admit()
+    budget.settle(None, Price(1, 1), [late, counted])  # no answer came at all
+    assert (budget.spent.calls, budget.spent.tokens, budget.spent.unmeasured) == (5, 65, 0)
+    with pytest.raises(BudgetSpent, match="limit of 5 calls"):
+        budget.admit()
+
+
 def test_calls_under_way_count():
     budget = Budget(max_calls=2)
     budget.admit()

@@ -100,6 +100,16 @@ def test_an_answer_without_an_end_is_not_read(server, monkeypatch, kind):
             model.generate(ASKED)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_answer_that_is_packed_is_no_longer_than_another(server, monkeypatch, kind):
+    monkeypatch.setattr(deadline, "MOST_BYTES", 100_000)
+    with asking(kind, server.url, seconds=60.0) as model:
+        server.then(Step(text="x" * 90_000, packed=True), Step(text="x" * 200_000, packed=True))
+        assert len(model.generate(ASKED).text) == 90_000
+        with pytest.raises(ModelUnavailable, match="longer than 100,000 bytes"):
+            model.generate(ASKED)
+
+
 @pytest.mark.parametrize("kind", ["openai", "text"])
 def test_a_page_in_the_place_of_an_answer_says_what_the_address_may_lack(server, kind):
     server.then(Step(raw=b"<!doctype html><title>a chat</title>", content_type="text/html"))
@@ -161,11 +171,23 @@ def test_an_encrypted_connection_is_bounded_too(server, monkeypatch, tmp_path, k
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_trickles_is_tried_again_as_what_is_silent_is(server, kind):
-    server.then(Trickle(seconds=LONG), Step(seconds=LONG), Step(text="pong at last"))
-    with asking(kind, server.url, attempts=3) as model:
-        reply = model.generate(ASKED)
-    assert (reply.text, reply.attempts) == ("pong at last", 3)
-    assert TIME * 2 <= reply.seconds < TIME * 2 + LATE
+    for late in (Trickle(seconds=LONG), Step(seconds=LONG)):
+        server.then(late, Step(text="pong at last"))
+        with asking(kind, server.url, attempts=3) as model:
+            reply = model.generate(ASKED)
+        assert (reply.text, reply.attempts, reply.lost) == ("pong at last", 2, 1)
+        assert TIME <= reply.seconds < TIME + LATE
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_server_that_is_always_late_is_not_paid_for_ever(server, kind):
+    server.then(*[Step(seconds=LONG)] * 8)
+    with (
+        asking(kind, server.url, attempts=8) as model,
+        pytest.raises(ModelUnavailable, match=r"2 came to nothing.*with a longer --timeout$") as up,
+    ):
+        model.generate(ASKED)
+    assert (len(server.asked), len(up.value.lost)) == (2, 2)
 
 
 @pytest.mark.parametrize("part", ["headers", "body"])
@@ -239,6 +261,8 @@ def slow_reader():
             yield f"http://127.0.0.1:{listener.getsockname()[1]}"
         finally:
             over.set()
+            # On a busy machine nobody may have come before the time was over.
+            socket.create_connection(listener.getsockname()).close()
             reader.join()
 
 

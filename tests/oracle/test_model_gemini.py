@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from oracle.models.catalogue import default_model, price_of
 from oracle.models.errors import CallRefused, MissingKey, ModelUnavailable
-from oracle.models.gemini import MAX_PARTS, GeminiModel, read_answer
+from oracle.models.gemini import MAX_PARTS, GeminiModel
+from oracle.models.gemini_answer import read_answer
 from oracle.models.options import ServerOptions
 from oracle.models.prices import Price
 from oracle.models.protocol import Finish, Reply, Request
@@ -90,7 +91,7 @@ def test_what_a_request_leaves_open_is_not_sent(model, server):
     assert not server.asked[0].body.get("generationConfig")
 
 
-@pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
+@pytest.mark.parametrize("status", [408, 429, 499, 500, 502, 503, 504])
 def test_what_may_pass_is_tried_again(model, server, waits, status):
     server.then(Step(status=status), Step(status=status))
     reply = model.generate(ASKED)
@@ -220,6 +221,30 @@ def test_unreported_usage_has_no_cost(model, server):
     server.then(Step(usage=False))
     reply = model.generate(ASKED)
     assert (reply.prompt_tokens, reply.output_tokens, reply.tokens, reply.cost) == (None,) * 4
+
+
+@pytest.mark.parametrize(
+    ("usage", "counts"),
+    [
+        ((10, 5, 1000, 1015), (10, 5, 1000)),
+        ((10, 5, None, 1015), (10, 5, 1000)),  # a server that counts no thoughts by themselves
+        ((10, None, None, 1015), (10, 0, 1005)),
+        ((10, 5, 20, 30), (10, 5, 20)),
+        ((None, 5, None, 1015), (None, 5, 0)),
+        ((10.0, "5", "7.0", None), (10, 5, 7)),
+        ((10, 5.5, True, "many"), (10, 0, 0)),
+    ],
+)
+def test_thinking_is_counted_in_the_total_too_and_numbers_in_any_form(usage, counts):
+    names = ("promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount", "totalTokenCount")
+    told = {name: one for name, one in zip(names, usage, strict=True) if one is not None}
+    reply = read_answer({"candidates": [], "usageMetadata": told}).reply
+    assert (reply.prompt_tokens, reply.output_tokens, reply.thought_tokens) == counts
+
+
+def test_what_tools_read_is_no_thinking():
+    told = {"promptTokenCount": 10, "toolUsePromptTokenCount": 90, "totalTokenCount": 100}
+    assert read_answer({"usageMetadata": told}).reply.thought_tokens == 0
 
 
 def test_parts_are_joined_and_each_is_paid(model, server):

@@ -165,6 +165,19 @@ for number in range(20):
 """
 
 
+def test_what_came_to_nothing_counts_though_no_reply_is_stored(journal):
+    lost = (Reply("", prompt_tokens=900, output_tokens=100), Reply(""))
+    model = ScriptedModel([ModelUnavailable("no answer in time", lost)])
+    budget = Budget(max_calls=2)
+    asked = JournaledModel(model, journal, budget)
+    with pytest.raises(ModelUnavailable):
+        asked.generate(ASKED)
+    assert (budget.spent.calls, budget.spent.tokens) == (2, 1_000)
+    assert not journal.calls()
+    with pytest.raises(BudgetSpent, match="limit of 2 calls"):
+        asked.generate(ASKED)
+
+
 def test_processes_share_a_file(tmp_path):
     path = tmp_path / "journal.sqlite"
     writers = [subprocess.Popen([sys.executable, "-c", WRITER, str(path), name]) for name in "abc"]

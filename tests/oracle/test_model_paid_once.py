@@ -26,7 +26,7 @@ from oracle.models.options import ServerOptions
 from oracle.models.protocol import Request
 from oracle.models.retry import RetryPolicy
 path, url, calls = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
-retry = RetryPolicy(attempts=20, first_wait=0.01, longest_wait=0.02)
+retry = RetryPolicy(attempts=20, lost_attempts=9, first_wait=0.01, longest_wait=0.02)
 model = GeminiModel(options=ServerOptions(url, timeout_seconds=120, retry=retry))
 journaled = JournaledModel(model, SqliteJournal(path, "run"))
 def ask(number):

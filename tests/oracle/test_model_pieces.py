@@ -140,10 +140,13 @@ def test_a_refusal_is_one_whatever_came_before_it(server, before):
     assert len(server.asked) == 2
 
 
-def test_an_error_of_no_status_before_the_first_word_is_the_servers_answer(server):
-    server.then(Step(raw=events(piece(role="assistant", content=""), {"message": "bad model"})))
-    with asking(server) as model, pytest.raises(CallRefused, match="bad model"):
-        model.generate(ASKED)
+def test_an_error_of_no_status_before_the_first_word_may_pass_and_is_told_in_the_end(server):
+    strange = Step(raw=events(piece(role="assistant", content=""), {"message": "bad weather"}))
+    server.then(strange, Step(text="pong"), strange, strange)
+    with asking(server) as model:
+        assert model.generate(ASKED).attempts == 2
+        with pytest.raises(ModelUnavailable, match="with an error: bad weather"):
+            model.generate(ASKED)
 
 
 def test_increments_that_are_called_messages_are_put_together(server):

@@ -24,6 +24,10 @@ PAIRS = [
     ("[THINK]", "[/THINK]"),
     ("◁think▷", "◁/think▷"),
     ("<|channel>thought\n", "<channel|>"),
+    ("<mm:think>", "</mm:think>"),
+    ("<longcat_think>", "</longcat_think>"),
+    ("<unused94>thought\n", "<unused95>"),
+    ("<|START_THINKING|>", "<|END_THINKING|>"),
 ]
 HARMONY = (
     "<|channel|>analysis<|message|>{}<|end|>"
@@ -52,6 +56,24 @@ def test_between_tags_before_one_and_after_one(opens, closes):
     assert answer_in(f"{opens}{DRAFT}") == ""  # it never came to an end
     assert answer_in(f"{opens}a{closes}{opens}b{closes}{ANSWER}") == ANSWER
     assert answer_in(f"{opens}```python\nnever closed\n{closes}{ANSWER}") == ANSWER
+
+
+def test_what_is_folded_away_as_reasoning_and_nothing_else():
+    opens = '<details type="reasoning" done="true" duration="5">\n<summary>Thought</summary>\n'
+    assert answer_in(f"{opens}{DRAFT}\n</details>\n{ANSWER}").strip() == ANSWER
+    assert answer_in(f"{opens}{DRAFT}") == ""
+    folded = f"First.\n<details><summary>The program</summary>\n{ANSWER}\n</details>\n"
+    assert answer_in(folded) == folded
+    assert answer_in(f"<think>{folded}{DRAFT}</think>{ANSWER}") == ANSWER
+
+
+def test_a_closing_tag_in_the_code_of_an_answer_ends_nothing():
+    code = "```python\n# what comes after </think> is read\nclass Agent:\n    pass\n```"
+    for text in (code, f"Here:\n{code}\nthat is all", code.removesuffix("```")):
+        assert answer_in(text) == text
+    assert answer_in(f"<think>{DRAFT}</think>{code}") == code
+    assert answer_in(f"First:\n```python\nnever closed\n</think>{ANSWER}") == ANSWER
+    assert answer_in(f"First:\n```python\nnever closed\n</think>\n\n{ANSWER}").strip() == ANSWER
 
 
 def test_channels():
@@ -86,7 +108,8 @@ words = st.lists(st.sampled_from(["a", "b", " ", "\n", "```", "'"]), max_size=30
 @given(words, words)
 def test_whatever_was_thought_is_gone(thought, answer):
     assert answer_in(f"<think>{thought}</think>{answer}") == answer
-    assert answer_in(f"{thought}.</think>{answer}") == answer
+    begun = thought.replace("```", "")  # in a block the tag would belong to a program
+    assert answer_in(f"{begun}.</think>{answer}") == answer
     assert answer_in(f"<think>{thought}") == ""
     assert answer_in(answer) == answer
 

@@ -12,7 +12,15 @@ from hypothesis import strategies as st
 from arena.cancellation import wanted_until
 from arena.errors import UsageFault
 from oracle.models.errors import CallRefused, ModelUnavailable
-from oracle.models.retry import Caller, RetryPolicy, Transient, retry_after, retry_info
+from oracle.models.protocol import Reply
+from oracle.models.retry import (
+    Caller,
+    Lost,
+    RetryPolicy,
+    Transient,
+    retry_after,
+    retry_info,
+)
 
 
 class Clock:
@@ -73,7 +81,7 @@ def test_no_wait_is_shorter_than_the_server_asks(key, attempt, delay):
 def test_who_asks_for_no_wait_again_and_again_does_not_use_up_the_attempts_at_once():
     clock = Clock()
     with pytest.raises(ModelUnavailable):
-        caller(clock).call("k", failing(*[Transient("busy", 0.0)] * 8))
+        caller(clock).call("k", failing(*[Transient("busy", 0.0)] * 100))
     assert clock.waits[0] <= 1
     assert sum(clock.waits) > 60
 
@@ -84,6 +92,46 @@ def test_waiting_ends_at_the_limit_in_total():
     with pytest.raises(ModelUnavailable, match="100 s is the limit"):
         caller(clock, attempts=100, total_wait=100.0).call("k", endless)
     assert len(clock.waits) == 2
+
+
+@given(st.text(), st.none() | st.floats(0, 60))
+def test_a_busy_server_is_asked_for_as_long_as_waiting_is_allowed(key, delay):
+    clock = Clock()
+    with pytest.raises(ModelUnavailable, match="600 s is the limit"):
+        caller(clock).call(key, failing(*[Transient("busy", delay)] * 100))
+    assert sum(clock.waits) > 600 - 62
+
+
+def test_attempts_that_are_probably_paid_for_are_few():
+    clock, counts = Clock(), Reply("", prompt_tokens=7, output_tokens=3)
+    errors = [Transient("busy"), Lost("late", "wait"), Transient("busy"), Lost("late", "wait")]
+    errors[3].counts = counts
+    with pytest.raises(
+        ModelUnavailable, match=r"late \(attempt 4; 2 came to nothing .*\); wait$"
+    ) as up:
+        caller(clock).call("k", failing(*errors))
+    assert up.value.lost == (Reply(""), counts)
+    answered = caller(clock).call("k", failing(Lost("late", "wait", counts)))
+    assert (answered.value, answered.lost) == ("answer", (counts,))
+
+
+def test_an_error_may_say_that_more_attempts_hardly_help():
+    with pytest.raises(ModelUnavailable, match=r"attempt 2 of 2\); pay$"):
+        caller(Clock()).call("k", failing(*[Transient("poor", attempts=2, advice="pay")] * 3))
+
+
+@pytest.mark.parametrize("kind", [Transient, CallRefused, RuntimeError])
+def test_no_error_repeats_a_key_or_steers_a_terminal(monkeypatch, caplog, kind):
+    monkeypatch.setenv("OPENAI_API_KEY", "a-secret-key-1234")
+    monkeypatch.setenv("GEMINI_API_KEY", "e")  # what some give to a server that wants none
+    said = kind("never \x1b[2J\x1b]0;pwn\x07evil\u202e with a-secret-key-1234")
+    with pytest.raises((ModelUnavailable, kind)) as caught:
+        caller(Clock(), attempts=1).call("k", failing(said))
+    told = str(caught.value)
+    assert "never [U+001B][2J[U+001B]]0;pwn[U+0007]evil[U+202E] with ***" in told
+    for text in (told, caplog.text):
+        assert not {"\x1b", "\x07", "\u202e"} & set(text)
+        assert "secret" not in text
 
 
 def test_other_errors_pass_at_once():
@@ -153,7 +201,7 @@ def test_a_wait_ends_when_nobody_wants_the_answer_any_more():
     assert calls.call("of others", lambda: "answer").value == "answer"
 
 
-@pytest.mark.parametrize("policy", [{"attempts": 0}, {"attempts": -1}])
+@pytest.mark.parametrize("policy", [{"attempts": 0}, {"attempts": -1}, {"lost_attempts": 0}])
 def test_at_least_one_attempt(policy):
     with pytest.raises(UsageFault):
         RetryPolicy(**policy)
