@@ -43,7 +43,9 @@ def marker_of(path: Path) -> Marker | None:
         raise HomeUnusable(f"{marker} cannot be read: {error.strerror}") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise HomeUnusable(
-            f"{marker} is not a home's marker ({error}); point --home at a home or a new folder"
+            f"{marker} is not a home's marker ({error}): where this is a home, put it back from a "
+            "copy, or move it away and let a command that plays or takes policies in make it "
+            "anew; else point --home at a home or a new folder"
         ) from error
 
 

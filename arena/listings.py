@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from arena.printed import WIDTH, Aside, Printed, Sheet, table_of
+from arena.printed import GAP, WIDTH, Aside, Cell, Printed, Sheet, table_of, wider
 from registry.values import PolicyVersion, Season, StatusChange
 
 if TYPE_CHECKING:
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
     from arena.store import MatchRow
 
 _DESCRIPTION = 72
-"""Characters of a description that a sheet shows."""
+"""Characters of a description that a sheet shows, at most."""
+_LEAST = 16
+"""And at least: less says nothing, and a screen that has no room for it is shown none."""
 _OTHERS = 2
 """Further names of a version that a line has room for."""
 
@@ -28,29 +31,39 @@ def also(refs: Sequence[str]) -> str:
     return f"also {', '.join(refs[:_OTHERS])}" + (f" and {more} more" if more > 0 else "")
 
 
-def _beginning(text: str) -> str:
+def _beginning(text: str, most: int = _DESCRIPTION) -> str:
     """As much of a description as a sheet shows; what is left out leaves dots."""
-    return text if len(text) <= _DESCRIPTION else f"{text[: _DESCRIPTION - 2].rstrip()} …"
+    return text if len(text) <= most else f"{text[: most - 2].rstrip()} …"
+
+
+def _sheet(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Sheet:
+    return Sheet("", dict.fromkeys(columns, "left"), tuple(map(tuple, rows)))
 
 
 class Policies(tuple[PolicyVersion, ...], Printed):
     """Versions of the registry."""
 
     def sheet(self, width: int = WIDTH) -> Sheet:
-        """One line for each version."""
-        rows = [
-            (
+        """One line for each version; descriptions have what room is left."""
+        columns: list[str] = ["policy", "game", "kind", "status", "digest"]
+        rows: list[list[Cell]] = [
+            [
                 Aside(one.ref, also(one.also)) if one.also else one.ref,
                 one.game,
                 one.kind,
                 one.status.value,
                 one.digest[:12],
-                _beginning(one.description.partition("\n")[0]),
-            )
+            ]
             for one in self
         ]
-        columns = ("policy", "game", "kind", "status", "digest", "description")
-        return Sheet("", dict.fromkeys(columns, "left"), tuple(rows), f"{len(self)} policies")
+        room = width - _sheet(columns, rows).taken() - GAP
+        note, title = f"{len(self)} policies", "description"
+        if room < _LEAST:
+            return replace(_sheet(columns, rows), note=f"{note}\n{wider([title])}")
+        most = min(room, _DESCRIPTION)
+        for row, one in zip(rows, self, strict=True):
+            row.append(_beginning(one.description.partition("\n")[0], most))
+        return replace(_sheet([*columns, title], rows), note=note)
 
     def to_arrow(self) -> pa.Table:
         """One row for each version, without its payload."""
@@ -91,7 +104,7 @@ class Matches(tuple["MatchRow", ...], Printed):
         return (tuple(self), self.refs)
 
     def sheet(self, width: int = WIDTH) -> Sheet:
-        """One line for each match."""
+        """One line for each match; without its wall where a name would be broken."""
         rows = [
             (
                 one.id[:12],
@@ -104,7 +117,10 @@ class Matches(tuple["MatchRow", ...], Printed):
             for one in self
         ]
         columns = ("match", "seat 0", "seat 1", "returns", "end", "wall")
-        return Sheet("", dict.fromkeys(columns, "left"), tuple(rows))
+        whole = _sheet(columns, rows)
+        if whole.taken() <= width:
+            return whole
+        return replace(_sheet(columns[:-1], (row[:-1] for row in rows)), note=wider(columns[-1:]))
 
     def to_arrow(self) -> pa.Table:
         """One row for each match; `seat_0` and `seat_1` are references, returns are by seat."""

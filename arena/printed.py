@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 WIDTH = 140
 """Characters that a table has room for, where nobody says how wide the screen is."""
+GAP = 2
+"""Characters around each cell."""
 _UNBOUND = 2_000
 
 T = TypeVar("T")
@@ -45,6 +47,11 @@ Cell = str | Aside
 def length(cell: Cell) -> int:
     """How many characters of a line a cell takes."""
     return len(cell) if isinstance(cell, str) else len(cell.text) + 1 + len(cell.aside)
+
+
+def wider(left_out: Sequence[str]) -> str:
+    """What is said of columns that a screen has no room for; "" where there are none."""
+    return f"a wider screen also shows: {', '.join(left_out)}" if left_out else ""
 
 
 def estimated(estimate: Estimate | None) -> Cell:
@@ -102,6 +109,14 @@ class Sheet:
     columns: Mapping[str, Side]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
+
+    def taken(self) -> int:
+        """Characters that its longest line takes, where no cell is folded."""
+        cells = [[len(name)] for name in self.columns]
+        for row in self.rows:
+            for column, cell in zip(cells, row, strict=True):
+                column.append(length(cell))
+        return sum(GAP + max(column) for column in cells)
 
     def print_on(self, console: Console) -> None:
         """Prints it on a terminal, with the asides dimmed where it has colours."""

@@ -137,7 +137,8 @@ class Record(Roster):
 
         Args:
           folder: on the caller's machine; made where it is not there.
-          moves: whether to write every match's moves, too.
+          moves: whether to write every match's moves, too; without, a `moves.parquet` that an
+            earlier export left in the folder is removed.
 
         Raises:
           StoreError: they cannot be written.

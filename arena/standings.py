@@ -37,6 +37,7 @@ from arena.listings import also
 from arena.mixing import mixtures_among, with_mixtures
 from arena.payoffs import PayoffTable, Scatter
 from arena.printed import (
+    GAP,
     WIDTH,
     Aside,
     Cell,
@@ -46,6 +47,7 @@ from arena.printed import (
     estimate_columns,
     estimated,
     length,
+    wider,
 )
 from arena.tally import Pair
 from registry.values import Status
@@ -160,7 +162,7 @@ class Leaderboard(Printed):
             f"{game_named(self.game).title}: {self.unit} a match, measured on {self.population}",
             {title: columns[title][0] for title in shown},
             tuple(zip(*(cells[title] for title in shown), strict=True)),
-            "\n".join(filter(None, [*self._notes(shown), _told_of(left_out)])),
+            "\n".join(filter(None, [*self._notes(shown), wider(left_out)])),
         )
 
     def _notes(self, shown: Container[str]) -> list[str]:
@@ -194,10 +196,6 @@ class Leaderboard(Printed):
     def to_arrow(self) -> pa.Table:
         """One row for each policy; estimates as value, `_stderr`, `_low` and `_high` (95 %)."""
         return pa.Table.from_pylist([_flat(row) for row in self.rows])
-
-
-def _told_of(left_out: Sequence[str]) -> str:
-    return f"a wider screen also shows: {', '.join(left_out)}" if left_out else ""
 
 
 Column = tuple[Side, Callable[[Row], Cell]]
@@ -269,12 +267,10 @@ def _fitting(cells: Mapping[str, Sequence[Cell]], width: int) -> list[str]:
 
 def _width(title: str, column: Sequence[Cell]) -> int:
     longest = max((length(cell) for cell in column), default=0)
-    return _GAP + max(len(title), min(longest, _LONGEST_NAME) if title == "policy" else longest)
+    return GAP + max(len(title), min(longest, _LONGEST_NAME) if title == "policy" else longest)
 
 
 _ALWAYS = 2
-_GAP = 2
-"""Characters around each cell."""
 MORE = {
     "Bradley-Terry": ("bradley_terry", 0),
     "Nash mass": ("nash_mass", 3),

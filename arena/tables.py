@@ -17,6 +17,8 @@ COLUMNS = Path(__file__).parent / "export_columns.md"
 def export_tables(home: Home, folder: Path, *, moves: bool = False) -> tuple[Path, ...]:
     """Writes Parquet files and `columns.md` into a folder; files of those names are replaced.
 
+    Without `moves` a `moves.parquet` that an earlier export left there is removed.
+
     Args:
       home: what is written.
       folder: made where it is missing.

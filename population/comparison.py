@@ -34,7 +34,8 @@ class OurRow:
       pop_expl: likewise.
       agg_score: likewise.
       best: the largest AggScore over the seeds.
-      best_single: the AggScore of the best single member over the seeds.
+      best_single: the largest AggScore over the seeds of a run's best single member
+        (`best_single`).
       matches: that each run's figures rest on, per bot; the smallest of the runs.
       first: what the runs' first newcomers reach alone; None where none was measured.
     """
@@ -101,6 +102,10 @@ def _row(group: Sequence[tuple[RunRecord, Measured]]) -> OurRow:
 def end_of(record: RunRecord) -> End:
     """What a run came to, to be compared with another's; nothing while it is not finished."""
     return frozenset(record.final.weights.items() if record.final else ())
+
+
+BEST_BY = "by the lower end of its interval"
+"""How the best single policy is chosen, in words."""
 
 
 def best_single(known: Measured) -> tuple[str, Scores] | None:

@@ -46,8 +46,8 @@ class StoreTooNew(StoreError):
 _SHOWN_CHARS = 400
 
 CURE = (
-    "Restore it from a backup, or move it away to start an empty one (every match can be played "
-    "again)"
+    "Restore it from a backup, or move it away, and with it the matches.mark beside it, to start "
+    "an empty one (every match can be played again)"
 )
 """What to do about a damaged store."""
 

@@ -29,6 +29,8 @@ from arena.store.rows import (
 Spans = dict[str, list[Any]]
 """Parameters of a query: names of games, and how many matches a deal of each has."""
 
+MOVES = "moves.parquet"
+"""What only some exports write."""
 _BATCH = 50_000
 """Matches that are in memory at a time, about."""
 
@@ -71,6 +73,8 @@ def export(
     """See `MatchStore.export`.
 
     `span_of` tells how many matches a deal of a game has; with `unpack` moves are written, too.
+    Without it, those that an earlier export left in the folder are removed: they are of fewer
+    matches than the other files.
 
     DuckDB itself may not write: its connections reach no other file than the store.
     """
@@ -98,7 +102,19 @@ def export(
                 raise _told(error, file) from error
             raise
         written.append(file)
+    if unpack is None:
+        _remove(folder / MOVES)
     return tuple(written)
+
+
+def _remove(file: Path) -> None:
+    try:
+        file.unlink(missing_ok=True)
+    except OSError as error:
+        raise StoreUnwritable(
+            f"{file} is of an earlier export and cannot be removed ({error.strerror}): remove it, "
+            "or export into another folder"
+        ) from error
 
 
 def _write(

@@ -17,7 +17,7 @@ from dashboards.charts.pointing import pointed
 from dashboards.commands import typed
 from dashboards.text import in_code, in_markdown
 from dashboards.views import calls, run
-from population.comparison import OurRow
+from population.comparison import BEST_BY, OurRow
 from population.evolution import METRICS, Points, lines_over_seeds, series_of
 from population.figures import over_iterations
 from population.paper import Figure, PaperRow, published_rows, reference_lines
@@ -290,6 +290,10 @@ def _decimals() -> dict[str, Any]:
     intervals = {
         f"95 % {metric}": st.column_config.TextColumn("95 %", width=84) for metric in METRICS
     }
-    names = (*METRICS, "Minutes", "Best run", "Best policy")
+    names = (*METRICS, "Minutes", "Best run")
+    single = st.column_config.NumberColumn(
+        format="%.1f", width="small", help=f"AggScore of the best single policy, {BEST_BY}."
+    )
     cost = st.column_config.NumberColumn(format="%.2f", width="small")
-    return {**dict.fromkeys(names, one), **errors, **intervals, "Cost (USD)": cost}
+    found = {**dict.fromkeys(names, one), **errors, **intervals}
+    return found | {"Best policy": single, "Cost (USD)": cost}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.cli.session import Session, optional_game, plain, session_options
-from population.cli.advice import advise
+from population.cli.advice import advise, starting
 from population.cli.keeping import runs_of
 
 if TYPE_CHECKING:
@@ -28,6 +28,10 @@ def list_(session: Session, game: Game | None) -> None:
     done = {record.name: runs.done(record.name) for record in records}
 
     def human(out: Console) -> None:
+        if not records:
+            of = f" of {game.name}" if game else ""
+            advise(out, f"no runs{of} yet; start one", starting(session, game))
+            return
         from rich.table import Column, Table
 
         # Names are there to be typed: of what has no room nothing is dropped.
@@ -45,8 +49,6 @@ def list_(session: Session, game: Game | None) -> None:
                 one.created.isoformat(sep=" ", timespec="minutes"),
             )
         out.print(table)
-        if not records:
-            advise(out, "no runs yet; start one", session.typed("csro run --game GAME"))
 
     session.answer({"runs": [summary_of(one, done[one.name]) for one in records]}, human)
 

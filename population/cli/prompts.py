@@ -11,6 +11,7 @@ from arena.cli.session import Session, notice, plain
 from arena.errors import UsageFault
 from arena.games import game as game_named
 from arena.local import Arena
+from oracle.grammar.starts import STARTS
 from oracle.models.journal import Call
 from oracle.prompt import Prompt
 from population.cli.advice import advise
@@ -18,6 +19,7 @@ from population.cli.keeping import runs_of
 from population.config import RunConfig
 from population.members import Member, built_in_initial, label_of, named_initial
 from population.oracles import first_prompt, journal_of, prompt_against
+from population.records import RunRecord
 from population.runs import Runs
 from registry import shown
 
@@ -45,13 +47,24 @@ def show_first(session: Session, config: RunConfig) -> None:
 
 
 def show_calls(session: Session, run: str) -> None:
-    """Lists what a run asked its model."""
+    """Lists what a run asked its model.
+
+    Raises:
+      UsageFault: it asks none.
+    """
     session.arena()
     runs = runs_of(session)
-    runs.get(run)  # says so where there is none
+    record = runs.get(run)  # says so where there is none
     calls = journal_of(runs, run).calls()
+    done = [label_of(one.k) for one in runs.iterations(run)]
+    command = session.typed(f"csro prompt --run {run}")
+    if not calls:
+        _must_ask(record, f"{command} --call {done[-1]}" if done else "")
 
     def human(out: Console) -> None:
+        if not calls:
+            out.print(f"{run} has no model call yet")
+            return
         from rich.table import Table
 
         table = Table("call", "characters", "read", "written", "finish", "answered by", box=None)
@@ -66,9 +79,10 @@ def show_calls(session: Session, run: str) -> None:
                 plain(reply.model or call.model),
             )
         out.print(table)
-        command = session.typed(f"csro prompt --run {run}")
-        advise(out, "one of them", f"{command} --call KEY")
-        advise(out, "what is asked first in iteration 5", f"{command} --call k05")
+        advise(out, "one of them", f"{command} --call {calls[-1].request.key}")
+        if done:
+            told = f"what was asked first in iteration {len(done)}"
+            advise(out, told, f"{command} --call {done[-1]}")
 
     session.answer({"run": run, "calls": [_told(call) for call in calls]}, human)
 
@@ -92,22 +106,42 @@ def show_call(session: Session, run: str, key: str) -> None:
         notice(f"{call.request.key}: as it was sent; answered by {shown(answered)}")
         return
     sigmas = {label_of(one.k): (one.k, one.sigma) for one in runs.iterations(run)}
-    if key not in sigmas:
+    command = session.typed(f"csro prompt --run {run}")
+    oracle = record.config.oracle
+    if key not in sigmas or not (oracle.writes_with_a_model or oracle.model in STARTS):
+        _must_ask(record, f"{command} --call {list(sigmas)[-1]}" if sigmas else "")
         raise UsageFault(
-            f"{run} has no model call {key!r} and no finished iteration of that name; see "
-            + session.typed(f"csro prompt --run {run}")
-        )
-    if record.config.oracle.trains:
-        raise UsageFault(f"{run} trains networks, and asks no model")
-    if record.config.oracle.custom:
-        raise UsageFault(
-            f"{run} has an oracle of its author's own, {record.config.oracle.name}: nobody else "
-            "knows what it asks"
+            f"{run} has no model call {key!r} and no finished iteration of that name; see {command}"
         )
     k, sigma = sigmas[key]
     composed = prompt_against(record.config, members_before(arena, runs, run, k), sigma, k)
     _show(session, composed, {"key": key})
-    notice(f"{key}: what would be asked first; {_size(composed)}; nothing was sent")
+    asks = "" if oracle.writes_with_a_model else f"{run} asks no model; "
+    who = "one " if asks else ""
+    notice(f"{asks}{key}: what {who}would be asked first; {_size(composed)}; nothing was sent")
+
+
+def _must_ask(record: RunRecord, composed: str) -> None:
+    """Does nothing where a model that we know of writes a run's programs.
+
+    Args:
+      record: of the run.
+      composed: the command that tells what one would be asked first; "" where none can.
+
+    Raises:
+      UsageFault: none does, so there are no calls to be shown.
+    """
+    oracle = record.config.oracle
+    if oracle.trains:
+        raise UsageFault(f"{record.name} trains networks, and asks no model")
+    if oracle.custom:
+        raise UsageFault(
+            f"{record.name} has an oracle of its author's own, {oracle.name}: nobody else knows "
+            "what it asks"
+        )
+    if oracle.model in STARTS:
+        more = f"; what one would be asked first in an iteration:  {composed}" if composed else ""
+        raise UsageFault(f"{record.name} asks no model, the grammar writes its programs{more}")
 
 
 def members_before(arena: Arena, runs: Runs, run: str, k: int) -> list[Member]:

@@ -23,7 +23,7 @@ from arena.games import GAMES
 from arena.games import game as game_named
 from arena.house.population import default_population
 from population import paper
-from population.cli.advice import advise
+from population.cli.advice import advise, starting
 from population.cli.keeping import runs_of
 from population.cli.listing import summary_of
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from arena.executors import Workers
     from arena.games.protocol import Game
     from arena.local import Arena
+    from arena.printed import Sheet
     from population.comparison import OurRow
     from population.newcomers import Newcomers
     from population.records import RunRecord
@@ -156,6 +157,7 @@ def _told(facts: RunFacts) -> dict[str, Any]:
         else {"label": labels[facts.best[0]], **(_scores(facts.best[1]) or {})},
         "usage": {"calls": total.calls, "tokens": total.tokens, "cost_usd": total.cost},
         "seconds": sum(step.iteration.effort.seconds for step in facts.steps),
+        "initial_scores": _scores(facts.begun),
         "iterations_told": [
             {
                 "k": step.iteration.k,
@@ -186,11 +188,6 @@ def _scores(scores: Scores | None) -> dict[str, Any] | None:
 
 
 def _say(out: Console, session: Session, facts: RunFacts, written: Sequence[Path]) -> None:
-    from rich.table import Table
-
-    from arena.printed import estimated, marked
-    from population import u_intervals
-
     record = facts.record
     out.print(f"[bold]{record.name}[/]  {plain(record.config.variant)}, seed {record.config.seed}")
     out.print(f"{record.state.value} {plain(record.note)}".strip())
@@ -198,20 +195,7 @@ def _say(out: Console, session: Session, facts: RunFacts, written: Sequence[Path
     for title in ("Grammar", "Prompts", "Opponents shown"):
         if title in told:
             out.print(f"{title.lower()}: {plain(told[title])}", highlight=False)
-    head = ("k", "u [95 %]", "tried", "rejected", "tokens", "sigma's AggScore [95 %]")
-    table = Table(*head, "the search ended", box=None)
-    for step in facts.steps:
-        one = step.iteration
-        table.add_row(
-            str(one.k),
-            marked(estimated(u_intervals.of_iteration(one, record.config, facts.game))),
-            str(len(one.attempts)),
-            ", ".join(f"{n} {kind}" for kind, n in step.rejected.items()),
-            f"{step.spent.tokens:,}",
-            marked(estimated(step.scores.agg_score if step.scores else None)),
-            str(one.end or ""),
-        )
-    out.print(table)
+    _iterations(facts).print_on(out)
     if facts.scores is None:
         command = session.typed(f"csro report {record.name} --evaluate 100")
         advise(out, "not measured yet", command)
@@ -219,6 +203,36 @@ def _say(out: Console, session: Session, facts: RunFacts, written: Sequence[Path
         _say_scores(out, facts)
     for path in written:
         out.print(f"wrote {path}")
+
+
+def _iterations(facts: RunFacts) -> Sheet:
+    """Row k: iteration k, and the score of the meta-strategy after it; columns that tell something.
+
+    The initial meta-strategy is row 0, where it was measured.
+    """
+    from arena.printed import Cell, Sheet, estimated
+    from population import u_intervals
+
+    score = "AggScore of sigma after k [95 %]"
+    told: list[dict[str, Cell]] = []
+    if facts.begun is not None:
+        told.append({"k": "0", score: estimated(facts.begun.agg_score)})
+    for step in facts.steps:
+        one = step.iteration
+        row: dict[str, Cell] = {
+            "k": str(one.k),
+            "u [95 %]": estimated(u_intervals.of_iteration(one, facts.record.config, facts.game)),
+            "tried": str(len(one.attempts)),
+            "rejected": ", ".join(f"{n} {kind}" for kind, n in step.rejected.items()),
+            "tokens": f"{step.spent.tokens:,}" if step.spent.calls else "",
+            score: estimated(step.scores.agg_score) if step.scores else "",
+            "the search ended": str(one.end or ""),
+        }
+        told.append(row)
+    names = list(dict.fromkeys(name for row in reversed(told) for name in row))
+    shown = [name for name in names if any(row.get(name) for row in told)]
+    rows = tuple(tuple(row.get(name, "") for name in shown) for row in told)
+    return Sheet("", dict.fromkeys(shown, "left"), rows)
 
 
 def _say_scores(out: Console, facts: RunFacts) -> None:
@@ -260,7 +274,7 @@ def table(
         "paper": [_published(row) for row in published],
         "ours": [_own(row) for row in ours],
     }
-    session.answer(document, lambda out: _print_table(out, session, published, ours))
+    session.answer(document, lambda out: _print_table(out, session, game, published, ours))
     for name in [name for row in ours for name in row.waiting]:
         command = session.typed(f"csro report {name} --evaluate 100")
         notice(f"{name} was not measured yet: {command}")
@@ -324,8 +338,15 @@ def _estimate(one: Estimate | None) -> dict[str, float] | None:
 
 
 def _print_table(
-    out: Console, session: Session, published: Sequence[paper.PaperRow], ours: Sequence[OurRow]
+    out: Console,
+    session: Session,
+    game: Game,
+    published: Sequence[paper.PaperRow],
+    ours: Sequence[OurRow],
 ) -> None:
+    if not published and not ours:
+        advise(out, f"no finished run of {game.name} here yet; start one", starting(session, game))
+        return
     from rich.table import Table
 
     from arena.printed import estimated, marked
@@ -358,10 +379,10 @@ def _print_table(
     out.print(table)
     out.print(
         "here: 95 % intervals, over seeds (of newcomers: distinct programs) where there are "
-        "several; the paper's own ±"
+        "several; the paper's own ±; best: the largest AggScore of a run"
     )
     if not ours:
-        advise(out, "no finished run here yet; start one", session.typed("csro run --game GAME"))
+        advise(out, "no finished run here yet; start one", starting(session, game))
 
 
 COMMANDS: tuple[click.Command, ...] = (report, table)

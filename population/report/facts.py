@@ -15,7 +15,7 @@ from arena.readable import readable
 from arena.seam import AnyArena
 from arena.submission import KIND
 from oracle.models.budget import Spent
-from population.comparison import best_single
+from population.comparison import BEST_BY, best_single
 from population.members import label_of
 from population.newcomers import first_newcomer
 from population.oracles import journal_of
@@ -51,14 +51,14 @@ class MemberFacts:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One iteration, and what its meta-strategy scores against the evaluation population.
+    """One iteration, and what the meta-strategy after it scores against the evaluation population.
 
     Attributes:
       iteration: as stored.
       rejected: number of attempts by the kind of their rejection.
       spent: on model calls.
-      scores: of sigma, which iteration k was to beat (over the first k members); None where it
-        was not measured.
+      scores: of the sigma after it, which counts whoever joined (the one that it was to beat is
+        that of the step before); None where it is not known yet or was not measured.
     """
 
     iteration: Iteration
@@ -75,6 +75,8 @@ class RunFacts:
       record: the run.
       game: what it plays.
       members: P so far, in the order of joining.
+      begun: scores of the sigma before the first iteration, which is the initial policy; None
+        where it was not measured.
       steps: its finished iterations.
       payoffs: among the members; pairs that have not met are NaN.
       sigma: the meta-strategy over all members where the run is finished, else the last one.
@@ -90,6 +92,7 @@ class RunFacts:
     record: RunRecord
     game: Game
     members: tuple[MemberFacts, ...]
+    begun: Scores | None
     steps: tuple[Step, ...]
     payoffs: PayoffTable
     sigma: Sigma | None
@@ -105,9 +108,10 @@ class RunFacts:
         """What was measured: the whole, and beside it what its parts reach alone."""
         labels = {member.digest: member.label for member in self.members}
         found = [("meta-strategy", self.scores)] if self.scores else []
-        for title, part in (("first newcomer", self.first), ("best single policy", self.best)):
-            if part is not None:
-                found.append((f"{title} ({labels[part[0]]})", part[1]))
+        if self.first is not None:
+            found.append((f"first newcomer ({labels[self.first[0]]})", self.first[1]))
+        if self.best is not None:
+            found.append((f"best single policy ({labels[self.best[0]]}, {BEST_BY})", self.best[1]))
         return found
 
 
@@ -138,16 +142,22 @@ def gather(
     known = measured(arena, game, list(joined), population or default_population(game.name))
     usage = usage_of(journal_of(runs, name).calls())
     sigmas = sigmas_of(record, iterations)
+    scored = known.all_of([sigma.weights for sigma in sigmas])
+    after = (*scored[1:], None)  # the sigma after the last iteration of a run that goes on
     pairs = dict.fromkeys(combinations(joined, 2), record.config.matches.payoff)
     return RunFacts(
         record=record,
         game=game,
         members=_members(arena, joined, iterations),
-        steps=tuple(_step(iteration, known, usage) for iteration in iterations),
+        begun=scored[0] if scored else None,
+        steps=tuple(
+            _step(iteration, scores, usage)
+            for iteration, scores in zip(iterations, after, strict=False)
+        ),
         payoffs=arena.exact_payoffs(game, tuple(joined), pairs),
         sigma=sigmas[-1] if sigmas else None,
         measured=known,
-        scores=known.of(sigmas[-1].weights) if sigmas else None,
+        scores=scored[-1] if scored else None,
         first=_first(joined, record, known),
         best=best_single(known),
         usage=usage,
@@ -204,13 +214,13 @@ def _parent(iteration: Iteration) -> str:
     return next(iter(iteration.sigma.support))
 
 
-def _step(iteration: Iteration, known: Measured, usage: Usage) -> Step:
+def _step(iteration: Iteration, scores: Scores | None, usage: Usage) -> Step:
     kinds = Counter(one.failure.kind.value for one in iteration.attempts if one.failure)
     return Step(
         iteration=iteration,
         rejected=dict(sorted(kinds.items())),
         spent=usage.by_task.get(label_of(iteration.k), Spent()),
-        scores=known.of(iteration.sigma.weights),
+        scores=scores,
     )
 
 

@@ -8,28 +8,35 @@ from pathlib import Path
 
 from oracle.end import End
 from population.report.facts import RunFacts, Step
+from population.scores import Scores
+from registry.display import shown
 
 
 def write_tables(facts: RunFacts, folder: Path) -> tuple[Path, ...]:
     """Writes iterations.csv, attempts.csv, payoffs.csv and members.csv into a folder.
 
-    A value that is not known is an empty cell.
+    A value that is not known is an empty cell.  In iterations.csv, row k has the scores of the
+    meta-strategy after iteration k, and row 0 those of the initial one and nothing else; u and
+    exploitability belong to the meta-strategy that iteration k was to beat.
     """
     folder.mkdir(parents=True, exist_ok=True)
     labels = {member.digest: member.label for member in facts.members}
     facts.payoffs.named(labels).to_csv(folder / "payoffs.csv")
     return (
-        _write(folder / "iterations.csv", _ITERATION, (_iteration(step) for step in facts.steps)),
+        _write(folder / "iterations.csv", _ITERATION, _iterations(facts)),
         _write(folder / "attempts.csv", _ATTEMPT, _attempts(facts)),
         _write(folder / "members.csv", _MEMBER, _members(facts)),
         folder / "payoffs.csv",
     )
 
 
+_FORMULA = ("=", "+", "-", "@")
+_SCORES = ("pop_return", "pop_expl", "agg_score")
 _ITERATION = (
     *("k", "u", "stderr", "accepted", "attempts", "rejected", "repairs", "exploitability"),
     *("calls", "tokens", "cost_usd", "matches", "trials", "seconds", "match_seconds"),
-    *("oracle_seconds", "pop_return", "pop_expl", "agg_score"),
+    "oracle_seconds",
+    *_SCORES,
     *("ended", "most", "most_stderr", "most_exact"),
 )
 _ATTEMPT = (
@@ -37,13 +44,20 @@ _ATTEMPT = (
     *("kept", "repairs"),
 )
 _MEMBER = (
-    *("label", "ref", "digest", "parent", "weight", "pop_return", "pop_expl", "agg_score"),
-    *("description",),
+    *("label", "ref", "digest", "parent", "weight"),
+    *_SCORES,
+    "description",
 )
 
 
+def _iterations(facts: RunFacts) -> Iterable[tuple[object, ...]]:
+    begun = dict(zip(_SCORES, _scored(facts.begun), strict=True)) | {"k": 0}
+    yield tuple(begun.get(name) for name in _ITERATION)
+    yield from map(_iteration, facts.steps)
+
+
 def _iteration(step: Step) -> tuple[object, ...]:
-    one, effort, scores = step.iteration, step.iteration.effort, step.scores
+    one, effort = step.iteration, step.iteration.effort
     return (
         one.k,
         one.u,
@@ -61,12 +75,16 @@ def _iteration(step: Step) -> tuple[object, ...]:
         effort.seconds,
         effort.match_seconds,
         effort.oracle_seconds,
-        scores.pop_return.value if scores else None,
-        scores.pop_expl.value if scores else None,
-        scores.agg_score.value if scores else None,
+        *_scored(step.scores),
         " ".join(one.end.reasons) if one.end else None,
         *_most(one.end),
     )
+
+
+def _scored(scores: Scores | None) -> tuple[float | None, ...]:
+    if scores is None:
+        return (None, None, None)
+    return (scores.pop_return.value, scores.pop_expl.value, scores.agg_score.value)
 
 
 def _most(end: End | None) -> tuple[object, ...]:
@@ -97,16 +115,13 @@ def _attempts(facts: RunFacts) -> Iterable[tuple[object, ...]]:
 def _members(facts: RunFacts) -> Iterable[tuple[object, ...]]:
     weights = facts.sigma.weights if facts.sigma else {}
     for member in facts.members:
-        scores = facts.measured.single(member.digest)
         yield (
             member.label,
             member.ref,
             member.digest,
             member.parent,
             weights.get(member.digest),
-            scores.pop_return.value if scores else None,
-            scores.pop_expl.value if scores else None,
-            scores.agg_score.value if scores else None,
+            *_scored(facts.measured.single(member.digest)),
             member.description,
         )
 
@@ -115,5 +130,16 @@ def _write(path: Path, head: Sequence[str], rows: Iterable[Sequence[object]]) ->
     with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(head)
-        writer.writerows(rows)
+        writer.writerows([_cell(value) for value in row] for row in rows)
     return path
+
+
+def _cell(value: object) -> object:
+    """A value for a spreadsheet, which takes a text that begins like a formula for one.
+
+    Descriptions and reasons are the words of a model, or of whoever wrote a program.
+    """
+    if not isinstance(value, str):
+        return value
+    text = shown(value)
+    return f"'{text}" if text.startswith(_FORMULA) else text

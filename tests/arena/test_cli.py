@@ -264,7 +264,7 @@ def test_a_home_marker_that_is_not_one(tmp_path):
     (tmp_path / "home.json").write_text("[]")
     result = run("list", home=tmp_path)
     assert result.exit_code == 1
-    assert "home.json" in result.stderr
+    assert "home.json" in result.stderr and "move it away" in result.stderr
 
 
 def mounted(*words):

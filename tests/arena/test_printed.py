@@ -245,6 +245,32 @@ def test_a_narrow_payoff_table_counts_the_columns_that_it_lacks(played):
     assert max(map(len, narrow.text(40).splitlines())) <= 40
 
 
+def test_a_narrow_screen_is_shown_matches_without_their_walls(played):
+    matches = played.matches("leduc", limit=5)
+    room = matches.sheet(400).taken()
+    assert "wall" in matches.sheet(room).columns
+    narrow = matches.sheet(room - 1)
+    assert "wall" not in narrow.columns
+    assert narrow.note == "a wider screen also shows: wall"
+    assert all(len(row) == len(narrow.columns) for row in narrow.rows)
+    refs = {ref for one in matches for ref in (matches.refs[digest] for digest in one.seats)}
+    assert all(ref in narrow.text(room - 1) for ref in refs)  # none is broken
+
+
+def test_a_narrow_screen_is_shown_one_line_for_each_policy(played):
+    policies = played.policies("leduc")
+    assert any(len(one.description) > 40 for one in policies)
+    for width in (80, 90, 110, 200):
+        sheet = policies.sheet(width)
+        text = sheet.text(width)
+        assert len(text.splitlines()) == 1 + len(policies) + len(sheet.note.splitlines())
+        assert ("description" in sheet.columns) is ("a wider screen" not in sheet.note)
+    assert "description" in policies.sheet(110).columns
+    bare = policies.sheet(60)
+    assert "a wider screen also shows: description" in bare.note
+    assert list(bare.columns)[-1] == "digest"
+
+
 def test_a_list_of_nothing_has_its_columns(played):
     nobody = played.policies("leduc", author="nobody")
     assert len(nobody) == 0

@@ -215,7 +215,13 @@ def test_export_writes_parquet_that_others_can_read(store: MatchStore, tmp_path:
     sums = {(r["low"], r["high"], r["half"]): [r[name] for name in SUMS] for r in pairs.to_pylist()}
     *_, told = store.export(folder, moves=True)
     assert told == folder / "moves.parquet"
+    others = folder / "moves.csv"
+    others.touch()  # somebody else's
+    store.export(folder, moves=True)
+    assert told.exists()
     moves = {row["id"]: row["moves"] for row in pyarrow.parquet.read_table(told).to_pylist()}
     assert moves == {one.match.id: one.moves for one in results}
     counting = [one for one in results if one.match.repetition < SELECTING]
     assert sums == {key: value[:-1] for key, value in recomputed(True, counting).items()}
+    store.export(folder)  # what is of fewer matches than the other files does not stay beside them
+    assert not told.exists() and others.exists()

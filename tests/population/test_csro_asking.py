@@ -251,6 +251,13 @@ def test_every_prompt_of_a_run_can_be_shown(server: LLMServer, home: Path) -> No
     assert "as it was sent" in human.stderr
     table = csro(home, "prompt", "--run", "asked").stdout
     assert "k01/a00/r1" in table
+    offered = [line.partition("--call ")[2] for line in table.splitlines() if "--call" in line]
+    assert offered and [one.split()[0] for one in offered] == ["k01/a00/r1", "k01"]
+
+
+def test_a_run_that_was_not_asked_yet_says_so(home: Path) -> None:
+    Runs(home).start("asked", RunConfig("rrps", OracleChoice("linear", "gemini:x")))
+    assert csro(home, "prompt", "--run", "asked").stdout == "asked has no model call yet\n"
 
 
 def test_what_a_reply_says_to_a_terminal_does_not_reach_it(server: LLMServer, home: Path) -> None:
@@ -285,8 +292,11 @@ def test_a_run_without_a_model_tells_what_one_would_be_asked(home: Path) -> None
     words = ("--model", "grammar", "--oracle", "zero-shot", "--iterations", "2")
     done = run(home, *words)
     assert done.exit_code == 0, done.stderr
-    listed = answered(csro(home, "prompt", "--run", "asked", "--json"))
-    assert listed["calls"] == []
+    for asked, status in (((), 2), (("--call", "k01/a00"), 2), (("--call", "k02"), 0)):
+        shown = csro(home, "prompt", "--run", "asked", *asked)
+        assert shown.exit_code == status
+        assert "asked asks no model" in shown.stderr
+        assert status == 0 or shown.stderr.endswith("--call k02\n")  # of two iterations
     iterations = Runs(home).iterations("asked")
     for one in iterations:
         key = f"k{one.k:02}"

@@ -29,7 +29,20 @@ def printed(home: Path, *arguments: str) -> str:
 def test_a_list_of_no_runs_says_how_to_start_one(home: Path) -> None:
     command = f"csro run --game GAME --home {shlex.quote(str(home))}"
     assert command in printed(home, "list")
+    command = command.replace("GAME", "leduc")
+    assert f"no runs of leduc yet; start one:  {command}" in printed(
+        home, "list", "--game", "leduc"
+    )
     assert command in printed(home, "table", "leduc")
+
+
+def test_where_there_is_nothing_to_show_no_empty_table_stands(home: Path) -> None:
+    command = f"csro run --game kuhn --model gemini --home {shlex.quote(str(home))}"
+    told = printed(home, "table", "kuhn")
+    assert told == f"no finished run of kuhn here yet; start one:  {command}\n"
+    assert printed(home, "list", "--game", "kuhn").splitlines() == [
+        f"no runs of kuhn yet; start one:  {command}"
+    ]
 
 
 def test_a_list_folds_a_name_and_drops_nothing_of_it(home: Path) -> None:

@@ -27,13 +27,13 @@ from population import paper
 from population.cli import main
 from population.comparison import title_of
 from population.config import Measuring, OracleChoice, RunConfig
-from population.matches import Matches
 from population.records import Sigma
-from population.report.facts import gather, sigmas_of
+from population.report import tables
+from population.report.facts import gather
 from population.report.page import page
 from population.report.tables import write_tables
 from population.runs import Runs
-from population.scores import Measured, measure, to_measure
+from population.scores import Measured, to_measure
 from tests.arena.simulated_returns import Played, pair_stats
 from tests.population.scripted_oracles import program
 from tests.population.small_run import ITERATIONS
@@ -52,21 +52,6 @@ class Elements(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         self.text += data
-
-
-@pytest.fixture(scope="module")
-def measured(finished: Arena) -> Arena:
-    """The run s1, its members played against the whole evaluation population."""
-    runs = Runs(finished.home.path)
-    wanted = to_measure(sigmas_of(runs.get("s1"), runs.iterations("s1")), 4)
-    matches = Matches(finished, game("rrps"), shared=True)
-    known = measure(matches, wanted, default_population("rrps"))
-    final = runs.get("s1").final
-    assert final is not None
-    scores = known.of(final.weights)
-    assert scores is not None
-    assert scores.matches >= 4
-    return finished
 
 
 def parsed(html: str) -> Elements:
@@ -179,8 +164,18 @@ def test_csv_files_hold_the_run(measured: Arena, tmp_path: Path) -> None:
     assert len(attempts) == sum(len(step.iteration.attempts) for step in facts.steps)
     assert all((row["u"] == "") == (row["rejected"] != "") for row in attempts)
     with open(tmp_path / "iterations.csv", newline="") as file:
-        rows = list(csv.DictReader(file))
+        _, *rows = csv.DictReader(file)  # after that of the initial policy
     assert [float(row["u"]) for row in rows] == [step.iteration.u for step in facts.steps]
+
+
+def test_words_of_others_are_no_formulas_for_a_spreadsheet(tmp_path: Path) -> None:
+    words = ("=1+1", "+1", "-1", "@sum", "plain = fine", "\x1b[2J\tx")
+    path = tables._write(tmp_path / "t.csv", ("a", "b"), [(word, -1.5) for word in words])
+    with open(path, newline="") as file:
+        _, *rows = csv.reader(file)
+    assert [row[0] for row in rows[:5]] == ["'=1+1", "'+1", "'-1", "'@sum", "plain = fine"]
+    assert "\x1b" not in rows[5][0]
+    assert {row[1] for row in rows} == {"-1.5"}
 
 
 def invoke(arena: Arena, *arguments: str) -> tuple[int, str, str]:
@@ -194,6 +189,7 @@ def test_the_whole_stands_beside_what_its_parts_reach(measured: Arena, tmp_path:
     names = [name for name, _ in facts.results]
     assert names[:2] == ["meta-strategy", "first newcomer (k01)"]
     assert names[2].startswith("best single policy (")
+    assert names[2].endswith(", by the lower end of its interval)")
     page = tmp_path / "page.html"
     code, out, _ = invoke(measured, "report", "s1", "--html", str(page))
     assert code == 0
@@ -332,7 +328,7 @@ def test_a_report_says_why_a_search_ended_and_what_could_be_had(
     assert "the most was reached; at most +146.2 (exact)" in parsed(page(facts)).text
     write_tables(facts, tmp_path)
     with open(tmp_path / "iterations.csv", newline="") as file:
-        rows = list(csv.DictReader(file))
+        _, *rows = csv.DictReader(file)  # after that of the initial policy
     names = ("ended", "most", "most_stderr", "most_exact")
     assert [rows[0][name] for name in names] == ["reached", "146.25", "0.0", "1"]
     assert [rows[1][name] for name in names] == [""] * 4  # of an oracle that does not say
