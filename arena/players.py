@@ -35,7 +35,7 @@ def resolver(players: Mapping[str, Player]) -> Callable[[str, int], str]:
 
     def resolve(digest: str, seed: int) -> str:
         player = players[digest]
-        for _ in range(DEEPEST):
+        for _ in range(DEEPEST + 1):
             if player.kind != "mixture":
                 return player.digest
             player = players[draw(player.payload, seed)]

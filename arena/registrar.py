@@ -11,7 +11,7 @@ from arena.players import DEEPEST
 from arena.record import Record
 from arena.roster import game_of
 from arena.submission import KIND as PYTHON
-from registry.credits import is_kept
+from registry.credits import best_known, is_kept
 from registry.values import PolicyVersion, Season, Status, Submission
 
 
@@ -49,7 +49,8 @@ class Registrar(Record):
         for member in members.values():
             if member.status is Status.QUARANTINED:
                 quarantine_mixtures(registry, game, [member.digest], member.status_reason)
-        return registry.by_digests([version.digest])[version.digest]
+        now = registry.by_digests([version.digest])[version.digest]
+        return best_known(now, {version.ref})
 
     def admit(self, digest: str, reason: str) -> PolicyVersion:
         """Makes a candidate an entrant; what is kept for a tournament stays what it is."""

@@ -102,9 +102,12 @@ def standing(outcome: Outcome) -> tuple[int, float, int]:
 
 
 def best_of(outcomes: Sequence[Outcome]) -> Outcome | None:
-    """The scored one with the highest u, the earliest of equals; None where all failed."""
+    """The scored one with the highest u, the earliest of equals; None where all failed.
+
+    What a race gave up comes behind all others: it is the best where whoever led it failed later.
+    """
     scored = [outcome for outcome in outcomes if outcome.score is not None]
-    return max(scored, key=lambda outcome: (outcome.u, -outcome.number)) if scored else None
+    return min(scored, key=standing) if scored else None
 
 
 def told_about(insight: Insight, draft: Draft, outcomes: Sequence[Outcome]) -> Told:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from oracle.attempts import Attempts, best_of, revision
 from oracle.drafts import Draft, Writer
-from oracle.early_stop import EarlyStop, played_out
+from oracle.early_stop import EarlyStop
 from oracle.end import End, Ended
 from oracle.values import Evaluate, Response, Task
 
@@ -51,7 +51,7 @@ class BestOfN:
                 break
             measure = self.early_stop.measure(task, evaluate) if self.early_stop else None
             outcomes = attempts.run(wave, measure)
-            best = best_of(played_out(outcomes) if self.early_stop else outcomes)
+            best = best_of(outcomes)
             if best is not None:
                 attempts.keep(best)
                 break

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from oracle.attempts import Attempts, Measure, Outcome, best_of, renamed, revision
 from oracle.drafts import Draft, Writer
-from oracle.early_stop import EarlyStop, played_out
+from oracle.early_stop import EarlyStop
 from oracle.end import End, Ended
 from oracle.ending import Ending
 from oracle.values import Evaluate, Response, Task
@@ -95,8 +95,10 @@ class LinearRefinement:
         self, best: Outcome | None, outcomes: tuple[Outcome, ...], attempts: Attempts
     ) -> Outcome | None:
         """The best of a step if it scores higher than the program so far, else that program."""
-        found = best_of(played_out(outcomes) if self.early_stop else outcomes)
-        if found is None or (best is not None and found.u <= best.u):
+        found = best_of(outcomes)
+        if found is None or found.score is None:
+            return best
+        if best is not None and (found.score.stopped or found.u <= best.u):
             return best
         attempts.keep(found)
         return found

@@ -131,18 +131,28 @@ def _check_mixture(one: Submission, account: Account, registrar: Registrar) -> N
 def _check_members(
     one: Submission, account: Account, members: Sequence[PolicyVersion], registrar: Registrar
 ) -> None:
-    for member in members:
-        if member.status is Status.YANKED:
-            raise NotAllowed(f"{member.ref} was withdrawn: reinstate it, or leave it out")
-    foreign = [
-        member.ref
-        for member in members
-        if not any(owned(account, credit.name, registrar) for credit in member.credits)
-    ]
+    """Does nothing where an author may mix these.
+
+    Runs that find the same program share it, under the name of the one that was first; and a run
+    may begin with one program of somebody else's.
+
+    Raises:
+      NotAllowed: an author may not.
+    """
     run = author_of(one.name) in CLIENTS
-    if len(foreign) > run:
-        allowed = "one policy of somebody else, with which the run began" if run else "none"
+    foreign = []
+    for member in members:
+        names = [credit.name for credit in member.credits]
+        if any(owned(account, name, registrar) for name in names):
+            if member.status is Status.YANKED and not run:
+                raise NotAllowed(f"{member.ref} was withdrawn: reinstate it, or leave it out")
+        elif not (run and any(author_of(name) in CLIENTS for name in names)):
+            foreign.append(member)
+    begins = run and len(foreign) == 1 and foreign[0].kind in (PYTHON, NEURAL)
+    if foreign and not begins:
+        refs = [member.ref for member in foreign[:5]]
+        allowed = "one program, with which the run began," if run else "none"
         raise NotAllowed(
-            f"{one.name} mixes {', '.join(foreign[:5])}{' and more' if len(foreign) > 5 else ''}: "
+            f"{one.name} mixes {', '.join(refs)}{' and more' if len(foreign) > 5 else ''}: "
             f"of others {allowed} may be in it, as its score is put together from its members'"
         )

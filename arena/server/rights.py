@@ -34,6 +34,8 @@ from arena.games import GAMES
 from arena.kinds.neural import KIND as NEURAL
 from arena.kinds.neural import payload_of, uniform_file
 from arena.listings import Policies
+from arena.nesting import KIND as MIXTURE
+from arena.nesting import mixtures_of
 from arena.registrar import Registrar
 from arena.replay import UNTOLD, Stored
 from arena.submission import KIND as PYTHON
@@ -279,6 +281,16 @@ def _may_reinstate(account: Account, arguments: Mapping[str, Any], registrar: Re
     ]
     if before and before[-1] is Status.QUARANTINED:
         raise NotAllowed(f"{version.ref} was quarantined before it was withdrawn: ask the operator")
+    if version.kind == MIXTURE:
+        _may_mix_again(version, registrar)
+
+
+def _may_mix_again(version: PolicyVersion, registrar: Registrar) -> None:
+    """Who withdrew a mixture before its member was quarantined has not saved it."""
+    players = mixtures_of(registrar.home.registry, version.game)[version.digest]
+    for member in registrar.versions(players).values():
+        if member.status is Status.QUARANTINED:
+            raise NotAllowed(f"{version.ref} mixes {member.ref}, which is in quarantine")
 
 
 _CHECKS = {

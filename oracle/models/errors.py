@@ -56,19 +56,19 @@ class JournalUnusable(ArenaError):
 
 
 class ModelError(ArenaError):
-    """A model could not be asked, or did not answer."""
-
-
-class ModelUnavailable(ModelError):
-    """The server gave no answer, for longer than we may wait.  Trying later may work.
+    """A model could not be asked, or did not answer.
 
     Attributes:
       lost: for each attempt that is probably paid for, a `Reply` with its counts and no text.
     """
 
-    def __init__(self, reason: str, lost: tuple[Reply, ...] = ()) -> None:
+    def __init__(self, reason: str = "", lost: tuple[Reply, ...] = ()) -> None:
         super().__init__(reason)
         self.lost = lost
+
+
+class ModelUnavailable(ModelError):
+    """The server gave no answer, for longer than we may wait.  Trying later may work."""
 
 
 class CallRefused(ModelError):

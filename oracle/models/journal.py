@@ -13,12 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from oracle.models.budget import Budget, Spent
-from oracle.models.errors import (
-    JournalUnusable,
-    ModelRefuses,
-    ModelUnavailable,
-    PromptRefused,
-)
+from oracle.models.errors import JournalUnusable, ModelError, ModelRefuses, PromptRefused
 from oracle.models.prices import Price
 from oracle.models.protocol import Model, Reply, Request
 from oracle.models.recorded import RecordedModel
@@ -157,11 +152,10 @@ class JournaledModel:
         lost: tuple[Reply, ...] = ()
         try:
             reply = self._model.generate(request)
-        except PromptRefused as error:
-            self._count(str(error))
-            raise
-        except ModelUnavailable as error:
+        except ModelError as error:
             lost = error.lost
+            if isinstance(error, PromptRefused):
+                self._count(str(error))
             raise
         finally:
             self._budget.settle(reply, self.price, lost)

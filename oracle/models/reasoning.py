@@ -62,14 +62,16 @@ def _without_tagged(text: str) -> str:
     An opening tag counts at an edge of its line and outside of code blocks, because an answer may
     speak of such tags and a program may hold them.  A closing tag that nothing opened ends
     reasoning that the prompt began, unless it is quoted or stands in a code block.  A block in
-    which another one begins was never closed: what came before the tag was no answer.
+    which another one begins was never closed: what came before the tag was no answer.  So it is
+    where the tag has a line of its own, and the block no end, or the next one begins right there.
     """
     kept: list[str] = []
-    at, ended, thinking, in_code = 0, 0, "", False
+    at, ended, alone, thinking, in_code = 0, 0, False, "", False
     for mark in _MARKS.finditer(text):
         kind = mark.lastgroup or ""
         if kind == "fence" and not thinking:
-            if ended and mark["info"].strip():
+            begins = mark["info"].strip() or (alone and not text[ended : mark.start()].strip())
+            if ended and begins:
                 kept, at = [], ended
             else:
                 in_code = not in_code
@@ -82,9 +84,11 @@ def _without_tagged(text: str) -> str:
             at, thinking = mark.end(), ""
         elif kind == "closes" and not thinking and not _quoted(text, mark):
             if in_code:
-                ended = mark.end()
+                ended, alone = mark.end(), _has_a_line(text, mark)
             else:
                 kept, at = [], mark.end()
+    if in_code and ended and alone:
+        kept, at = [], ended
     if not thinking:
         kept.append(text[at:])
     return "".join(kept)
@@ -95,6 +99,13 @@ def _at_edge(text: str, tag: re.Match[str]) -> bool:
     before = text[max(0, tag.start() - _LOOKED_AT) : tag.start()].rpartition("\n")[2]
     after = text[tag.end() : tag.end() + _LOOKED_AT].partition("\n")[0]
     return not before.strip() or not after.strip()
+
+
+def _has_a_line(text: str, tag: re.Match[str]) -> bool:
+    """Whether nothing but blanks stands before and behind a tag in its line."""
+    before = text[max(0, tag.start() - _LOOKED_AT) : tag.start()].rpartition("\n")[2]
+    after = text[tag.end() : tag.end() + _LOOKED_AT].partition("\n")[0]
+    return not before.strip() and not after.strip()
 
 
 def _quoted(text: str, tag: re.Match[str]) -> bool:

@@ -19,7 +19,7 @@ from typing import Generic, TypeVar
 
 from arena.cancellation import is_wanted, pause
 from arena.errors import UsageFault
-from oracle.models.errors import CallRefused, ModelUnavailable
+from oracle.models.errors import CallRefused, ModelError, ModelUnavailable
 from oracle.models.protocol import Reply
 from registry.display import shown
 
@@ -192,8 +192,10 @@ class Caller:
                     _LOG.warning("%s, attempt %d: %s; giving up", key, attempt, error)
                     raise ModelUnavailable(f"{error} ({reason}); {error.advice}", lost) from error
                 _LOG.warning("%s, attempt %d: %s; next in %.1f s", key, attempt, error, wait)
-            except CallRefused as error:
-                _LOG.warning("%s, attempt %d: %s", key, attempt, error)
+            except ModelError as error:
+                error.lost = error.lost or lost
+                if isinstance(error, CallRefused):
+                    _LOG.warning("%s, attempt %d: %s", key, attempt, error)
                 raise
             else:
                 seconds = self._clock() - start

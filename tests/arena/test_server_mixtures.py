@@ -4,9 +4,11 @@ import pytest
 
 from arena.audit import quarantine
 from arena.errors import NotAllowed, UsageFault
+from arena.games.rrps.game import RRPS
 from arena.home import open_home
 from arena.kinds.mixture import payload_of
-from arena.players import DEEPEST
+from arena.players import DEEPEST, members_of, resolver
+from arena.submission import prepare
 from registry.values import Status, Submission
 from tests.arena.serving import served
 
@@ -34,17 +36,38 @@ def test_an_author_mixes_what_is_the_authors_own(there, as_):
     for weights in ({one: 1.0}, {one: 0.7, other: 0.3}, {mine: 0.5, theirs: 0.5}):
         with pytest.raises(NotAllowed, match=r"of others none may be in it"):
             ada.register(mixture("ada/mixed", weights))
-    with pytest.raises(NotAllowed, match="with which the run began"):
-        ada.register(mixture("csro/ada-run", {mine: 0.5, one: 0.25, other: 0.25}), ours=True)
-    ours = ada.register(mixture("csro/ada-run", {mine: 0.5, one: 0.5}), ours=True)
-    assert ours.status is Status.QUALIFIED
+    third = boss.submit(ROCK.replace("ROCK", "SCISSORS"), "rrps", "boss/scissors").version.digest
+    for weights in ({mine: 0.5, theirs: 0.25, third: 0.25}, {one: 1.0}, {mine: 0.2, one: 0.8}):
+        with pytest.raises(NotAllowed, match="with which the run began"):
+            ada.register(mixture("csro/ada-run", weights), ours=True)
+    ours = ada.register(mixture("csro/ada-run", {mine: 0.5, theirs: 0.5}), ours=True)
+    assert (ours.name, ours.status) == ("csro/ada-run", Status.QUALIFIED)
     # Who hands in the same program as somebody else owns it as well.
     assert ada.submit(PAPER, "rrps", "ada/paper").version.digest == theirs
-    assert ada.register(mixture("ada/mixed", {mine: 0.5, theirs: 0.5})).status is Status.QUALIFIED
+    again = ada.register(mixture("ada/mixed", {mine: 0.5, theirs: 0.5}))
+    assert (again.name, again.status) == ("ada/mixed", Status.QUALIFIED), "its own name of the same"
     assert boss.register(mixture("boss/mixed", {one: 0.7, other: 0.3})).status is Status.QUALIFIED
     ada.withdraw("ada/rock", "rrps")
     with pytest.raises(NotAllowed, match="was withdrawn: reinstate it"):
         ada.register(mixture("ada/more", {mine: 1.0}))
+
+
+def test_runs_that_find_the_same_programs_both_mix_them(there, as_):
+    """Runs of the grammar follow from seed and key, so two with the same options are the same."""
+    digests = []
+    for who in ("ada", "bob"):
+        door = as_(who)
+        found = [
+            prepare(RRPS, source, name=f"csro/{who}-k{k:02}", status=Status.CANDIDATE)
+            for k, source in enumerate((ROCK, PAPER))
+        ]
+        entered = door.enter("rrps", found, ours=True)
+        digests.append([one.version.digest for one in entered])
+        for digest in digests[-1]:
+            door.admit(digest, "joined")
+        half = dict.fromkeys(digests[-1], 0.5)
+        assert door.register(mixture(f"csro/{who}", half), ours=True).status is Status.QUALIFIED
+    assert digests[0] == digests[1]
 
 
 def test_mixtures_of_mixtures_end_no_game(there, as_):
@@ -91,6 +114,18 @@ def test_who_withdraws_a_program_first_saves_no_mixture_of_it(there, as_):
     assert ada.policy(shield.digest, "rrps").status is Status.QUARANTINED
 
 
+def test_who_withdraws_a_mixture_first_does_not_get_it_back(there, as_):
+    ada = as_("ada")
+    mine = ada.submit(ROCK, "rrps", "ada/rock").version.digest
+    ada.register(mixture("ada/shield", {mine: 1.0}))
+    ada.withdraw("ada/shield", "rrps")
+    assert ada.reinstate("ada/shield", "rrps").status is Status.QUALIFIED
+    ada.withdraw("ada/shield", "rrps")
+    quarantine(open_home(there.home).registry, mine, "its moves did not repeat")
+    with pytest.raises(NotAllowed, match="ada/rock@1, which is in quarantine"):
+        ada.reinstate("ada/shield", "rrps")
+
+
 def test_a_local_home_has_an_end_to_nesting_as_well(arena):
     last = arena.policy(HOUSE[0], "rrps").digest
     for level in range(DEEPEST):
@@ -98,6 +133,9 @@ def test_a_local_home_has_an_end_to_nesting_as_well(arena):
     with pytest.raises(UsageFault, match=f"more than {DEEPEST} deep"):
         arena.register(mixture("me/deeper", {last: 1.0}))
     assert arena.leaderboard("rrps").rows
+    versions = arena.versions([last]).values()
+    drawn = resolver(members_of(arena.home.registry, versions))
+    assert drawn(last, 7) == arena.policy(HOUSE[0], "rrps").digest
 
 
 def test_mixtures_that_share_members_are_opened_once_each(arena):

@@ -196,9 +196,9 @@ def test_what_one_request_may_take_is_bounded(there, as_):
         with pytest.raises(MalformedName):
             ada.submit(ROCK, "rrps", "ada/my rock")
     mine = ada.submit(ROCK, "rrps", "ada/rock").version.digest
-    house = ada.policy("house/rockbot", "rrps").digest
+    theirs = as_("boss").submit(SLOW, "rrps", "boss/slow").version.digest
     for n in range(2):
-        weights = {mine: 0.5 + n / 10, house: 0.5 - n / 10}
+        weights = {mine: 0.5 + n / 10, theirs: 0.5 - n / 10}
         ada.register(
             Submission("rrps", f"csro/ada-m{n}", "mixture", payload_of(weights)), ours=True
         )

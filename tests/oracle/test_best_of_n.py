@@ -9,6 +9,7 @@ from oracle.best_of_n import BestOfN
 from oracle.drafts import Draft
 from oracle.early_stop import EarlyStop
 from oracle.grammar_writer import GrammarWriter
+from oracle.linear_refinement import LinearRefinement
 from oracle.models.errors import BudgetSpent, CallRefused
 from oracle.models.retry import Caller, RetryPolicy, Transient
 from oracle.values import Failure, OracleExhausted, Rejected
@@ -223,6 +224,34 @@ def test_drafts_race_and_what_cannot_win_is_played_less():
     raced = BestOfN(ScriptedWriter(sources), drafts=4, early_stop=EarlyStop()).respond(task, lucky)
     assert raced.best.source == sources[3]
     assert raced.best.score.u < max(attempt.score.u for attempt in raced.attempts)
+
+
+class FailsLater(Evaluation):
+    """One program leads, and forfeits when more is played."""
+
+    def __init__(self, task, leader):
+        super().__init__(task)
+        self._leader = leader
+
+    def _score(self, source, effort):
+        if source == self._leader and effort > 0.25:
+            return Failure(Rejected.FAULTY, "crashed: ZeroDivisionError in line 9")
+        return super()._score(source, effort)
+
+
+@pytest.mark.parametrize("variant", ["best-of-n", "linear"])
+def test_where_the_leader_of_a_race_fails_later_another_is_the_answer(variant):
+    task = a_task()
+    leader, good, bad = program(50.0, "leader"), program(-4.0, "good"), program(-9.0, "bad")
+    writer, races = ScriptedWriter([leader, bad, good]), EarlyStop()
+    oracle = (
+        BestOfN(writer, drafts=3, early_stop=races)
+        if variant == "best-of-n"
+        else LinearRefinement(writer, refinements=0, width=3, early_stop=races)
+    )
+    response = oracle.respond(task, FailsLater(task, leader))
+    assert response.best.source == good
+    assert [one.score.stopped for one in response.attempts if one.score] == [True, True]
 
 
 class LuckyAtFirst(Evaluation):

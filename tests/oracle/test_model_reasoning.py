@@ -74,6 +74,9 @@ def test_a_closing_tag_in_the_code_of_an_answer_ends_nothing():
     assert answer_in(f"<think>{DRAFT}</think>{code}") == code
     assert answer_in(f"First:\n```python\nnever closed\n</think>{ANSWER}") == ANSWER
     assert answer_in(f"First:\n```python\nnever closed\n</think>\n\n{ANSWER}").strip() == ANSWER
+    assert answer_in("I try:\n```python\nx = 1\n</think>\nROCK").strip() == "ROCK"
+    bare = "```\nclass Agent:\n    pass\n```"
+    assert answer_in(f"I try:\n```python\nx = 1\n</think>\n{bare}").strip() == bare
 
 
 def test_channels():
