@@ -33,10 +33,10 @@ from arena.games import game as game_named
 from arena.games.parts import InformationStates
 from arena.kinds.tabular import pure, states_of
 from oracle.alpha_evolve import AlphaEvolve
-from oracle.attempts import Outcome
 from oracle.end import Ended
 from oracle.ending import Ending
 from oracle.models.protocol import Reply, Request
+from oracle.outcome import Outcome
 from population.config import OracleChoice, RunConfig, measuring_for
 from population.exploit import exploit
 from population.matches import Matches

@@ -12,13 +12,14 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from oracle.attempts import Attempts, Measure, Outcome, digest_in, rng_of
+from oracle.attempts import Attempts, Measure, digest_in, rng_of
 from oracle.drafts import Draft, Writer
 from oracle.early_stop import EarlyStop
 from oracle.end import End, Ended, joined
 from oracle.ending import Ending
 from oracle.insight import INCUMBENT
 from oracle.islands import Island, behaviour
+from oracle.outcome import Outcome
 from oracle.reflection import called
 from oracle.values import Evaluate, Failure, Rejected, Response, Score, Task
 from oracle.waves import Wave, first_written

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from oracle.attempts import Attempts, best_of, revision
+from oracle.attempts import Attempts, revision
 from oracle.drafts import Draft, Writer
 from oracle.early_stop import EarlyStop
 from oracle.end import End, Ended
+from oracle.outcome import best_of
 from oracle.values import Evaluate, Response, Task
 
 

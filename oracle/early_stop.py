@@ -14,7 +14,8 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from oracle.attempts import Measure, Outcome
+from oracle.attempts import Measure
+from oracle.outcome import Outcome
 from oracle.values import Against, Evaluate, Failure, Score, Task
 
 LEAST_ERROR = 0.25

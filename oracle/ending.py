@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from oracle.attempts import Outcome, best_of
 from oracle.early_stop import difference, played_out
 from oracle.end import Ended
+from oracle.outcome import Outcome, best_of
 from oracle.values import Score, Task
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from oracle.attempts import Outcome, standing
+from oracle.outcome import Outcome, standing
 from oracle.values import Failure, Score
 
 Signature = tuple[int, ...]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from oracle.attempts import Attempts, Measure, Outcome, best_of, renamed, revision
+from oracle.attempts import Attempts, Measure, renamed, revision
 from oracle.drafts import Draft, Writer
 from oracle.early_stop import EarlyStop
 from oracle.end import End, Ended
 from oracle.ending import Ending
+from oracle.outcome import Outcome, best_of
 from oracle.values import Evaluate, Response, Task
 
 

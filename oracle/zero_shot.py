@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from oracle.attempts import Attempts, Outcome, revision
+from oracle.attempts import Attempts, revision
 from oracle.drafts import Draft, Writer
 from oracle.end import End, Ended
+from oracle.outcome import Outcome
 from oracle.values import Evaluate, Response, Task
 
 

@@ -360,8 +360,7 @@ class MatchStore:
         """Writes `matches.parquet` (without moves) and `pairs.parquet` into a folder.
 
         The first has all matches, the second sums of those that count, as `pair_stats` has them.
-        With `moves`, `moves.parquet` has the moves of all matches; without, a file of that name
-        that an earlier export left there is removed.
+        With `moves`, `moves.parquet` has all moves; without, that of an earlier export is removed.
 
         The folder is made where it is missing; files of those names are replaced, each at once.
         Writers wait until it is done.

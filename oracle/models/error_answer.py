@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from oracle.models.chat_completions import Refusal, read_refusal
-from oracle.models.options import without_secrets
+from oracle.models.redaction import without_secrets
 
 _LONGEST = 500
 _LOOKED_AT = 20_000

@@ -22,11 +22,12 @@ from oracle.models.error_answer import ErrorAnswer
 from oracle.models.errors import CallRefused, MissingKey, ModelUnavailable, PromptRefused
 from oracle.models.gemini_answer import Part, counted, read_answer
 from oracle.models.gemini_question import SYSTEM, config_of, fields_of, named_in, without
-from oracle.models.options import LOOK_UP_SECONDS, ServerOptions, without_secrets
+from oracle.models.options import LOOK_UP_SECONDS, ServerOptions
 from oracle.models.prices import Price
 from oracle.models.protocol import Reply, Request
 from oracle.models.reaching import Connected, key_in, reaching, unreadable
 from oracle.models.reasoning import answer_in
+from oracle.models.redaction import without_secrets
 from oracle.models.retry import RETRYABLE, Caller, Transient, retry_after, retry_info
 from oracle.models.told import Told
 from oracle.models.window import PromptTooLong, Window, ask_in_forms

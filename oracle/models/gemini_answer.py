@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from oracle.models.protocol import MOST_TOKENS, Finish, Reply, valid_text
-from oracle.models.retry import fit
+from oracle.models.redaction import fit
 
 _BLOCKED = frozenset(
     {

@@ -37,12 +37,13 @@ from oracle.models.chat_completions import (
 from oracle.models.deadline import Attempt, bound
 from oracle.models.error_answer import ErrorAnswer
 from oracle.models.errors import CallRefused, MissingKey, MissingPackage, PromptRefused
-from oracle.models.options import LOOK_UP_SECONDS, ServerOptions, without_secrets
+from oracle.models.options import LOOK_UP_SECONDS, ServerOptions
 from oracle.models.pieces import document_in
 from oracle.models.prices import Price
 from oracle.models.protocol import Finish, Reply, Request
 from oracle.models.reaching import Connected, key_in, reaching, unreadable
-from oracle.models.retry import RETRYABLE, Caller, Lost, Transient, fit, retry_after
+from oracle.models.redaction import fit, without_secrets
+from oracle.models.retry import RETRYABLE, Caller, Lost, Transient, retry_after
 from oracle.models.told import Told
 from oracle.models.window import USUAL_PER_TOKEN, PromptTooLong, Window, ask_in_forms
 
@@ -55,8 +56,7 @@ _NO_KEY = "none"
 """Sent to a server of one's own that wants no key: the SDK insists on one."""
 _NEWER = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 """The two names of the limit on output: OpenAI's models refuse the first, others the second."""
-_LONGEST = 200
-"""Characters of a server's words that are told or kept."""
+_LONGEST = 200  # characters of a server's words that are told or kept
 SYSTEM = "system"
 """The role of a message that not every model knows; in the place of a field's name, its message."""
 

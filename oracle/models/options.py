@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from arena.errors import UsageFault
@@ -103,15 +101,3 @@ class ServerOptions:
             raise UsageFault(
                 f"{self.base_url!r} is no address: it must begin with http:// or https://"
             )
-
-
-def without_secrets(text: str, variables: Iterable[str]) -> str:
-    """A text with the values of these environment variables struck out.
-
-    Servers and proxies have been seen to repeat a key in their error about it.
-    """
-    for name in variables:
-        secret = os.environ.get(name, "").strip()
-        if secret:
-            text = text.replace(secret, "***")
-    return text

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from typing import Generic, Protocol, TypeVar
 
 from arena.errors import UsageFault
-from oracle.models.options import without_secrets
 from oracle.models.protocol import Reply
+from oracle.models.redaction import without_secrets
 from oracle.models.retry import Lost
 
 _BEGINNING = 80

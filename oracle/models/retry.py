@@ -6,7 +6,6 @@ The SDKs' own retries are off: they know neither the server's delay nor our limi
 from __future__ import annotations
 
 import logging
-import os
 import random
 import re
 import threading
@@ -21,15 +20,11 @@ from arena.cancellation import is_wanted, pause
 from arena.errors import UsageFault
 from oracle.models.errors import CallRefused, ModelError, ModelUnavailable
 from oracle.models.protocol import Reply
-from registry.display import shown
+from oracle.models.redaction import fit
 
 RETRYABLE = frozenset({408, 409, 425, 429, 499, *range(500, 600)} - {501, 505})
 """HTTP statuses after which the same call may succeed; from 520 on they are gateways'.  With 499
 Gemini says that it cancelled a call, as it does under load."""
-SECRETS = ("OPENAI_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY")
-"""Environment variables with keys, which no error of a call repeats."""
-_SHORTEST_SECRET = 8
-"""Characters.  Servers of one's own are given keys such as "x", which stands in many a word."""
 
 _LOG = logging.getLogger(__name__)
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)s")
@@ -230,14 +225,6 @@ class Caller:
             f"waited {waited:.0f} s, the next attempt would be after {wait:.0f} s more, "
             f"and {self._policy.total_wait:.0f} s is the limit"
         )
-
-
-def fit(text: str) -> str:
-    """Words of a server, fit to be told and kept: no key is in them, and nothing unseen."""
-    from oracle.models.options import without_secrets  # which needs this module
-
-    long = [name for name in SECRETS if len(os.environ.get(name, "").strip()) >= _SHORTEST_SECRET]
-    return shown(without_secrets(text, long))
 
 
 def retry_after(header: str | None, now: datetime | None = None) -> float | None:

@@ -8,7 +8,6 @@ import pytest
 
 from arena.analysis.stationary import Ceiling
 from oracle.alpha_evolve import AlphaEvolve, Evolution
-from oracle.attempts import Outcome
 from oracle.best_of_n import BestOfN
 from oracle.drafts import Draft
 from oracle.early_stop import EarlyStop
@@ -16,6 +15,7 @@ from oracle.end import End, Ended, joined
 from oracle.ending import Ending
 from oracle.insight import INCUMBENT
 from oracle.linear_refinement import LinearRefinement
+from oracle.outcome import Outcome
 from oracle.values import OracleExhausted
 from oracle.zero_shot import ZeroShot
 from tests.oracle.stated_returns import Evaluation, ScriptedWriter, a_task, program, score_of

@@ -14,9 +14,10 @@ from oracle.models.errors import BadTranscript, MissingKey, TranscriptExhausted,
 from oracle.models.gemini import GeminiModel
 from oracle.models.journal import JournaledModel, SqliteJournal
 from oracle.models.openai_compatible import OpenAIModel
-from oracle.models.options import ServerOptions, without_secrets
+from oracle.models.options import ServerOptions
 from oracle.models.protocol import Finish, Reply, Request
 from oracle.models.recorded import RecordedModel, transcript
+from oracle.models.redaction import without_secrets
 from tests.oracle.scripted_model import ScriptedModel
 
 QUESTIONS = [Request(f"k{number}", f"question {number % 2}") for number in range(4)]

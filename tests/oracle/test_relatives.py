@@ -1,5 +1,6 @@
 """Each program stands in a prompt once; relatives stand there as what is different."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -149,7 +150,8 @@ def test_the_target_was_played_in_full():
     """A high return by the luck of few matches is none."""
     task = a_task()
     told = a_told(task)
-    lucky = Tried("a03", "x = 1\n", score_of(task, 90.0, 9.0, 16), "Luck.", "")
+    score = replace(score_of(task, 90.0, 9.0, 16), stopped=True)
+    lucky = Tried("a03", "x = 1\n", score, "Luck.", "")
     assert Told(tried=(*told.tried, lucky)).best == told.tried[2]
 
 

@@ -3,9 +3,9 @@
 import pytest
 
 from arena.games import game
-from oracle.attempts import Outcome
 from oracle.drafts import Draft
 from oracle.grammar_writer import GrammarWriter, attempt_of
+from oracle.outcome import Outcome
 from oracle.values import Failure, OracleExhausted, Rejected, Task
 from oracle.zero_shot import ZeroShot
 from tests.oracle.stated_returns import Evaluation, ScriptedWriter, a_task, opponents, program

@@ -1,0 +1,31 @@
+"""Words of servers before they are told or kept: some repeat a key, or command terminals."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from registry.display import shown
+
+SECRETS = ("OPENAI_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY")
+"""Environment variables with keys, which no error of a call repeats."""
+_SHORTEST_SECRET = 8
+"""Characters.  Servers of one's own are given keys such as "x", which stands in many a word."""
+
+
+def fit(text: str) -> str:
+    """Words of a server, fit to be told and kept: no key is in them, and nothing unseen."""
+    long = [name for name in SECRETS if len(os.environ.get(name, "").strip()) >= _SHORTEST_SECRET]
+    return shown(without_secrets(text, long))
+
+
+def without_secrets(text: str, variables: Iterable[str]) -> str:
+    """A text with the values of these environment variables struck out.
+
+    Servers and proxies have been seen to repeat a key in their error about it.
+    """
+    for name in variables:
+        secret = os.environ.get(name, "").strip()
+        if secret:
+            text = text.replace(secret, "***")
+    return text
