@@ -24,6 +24,8 @@ _LOG = logging.getLogger(__name__)
 MOST_BYTES = 32 << 20
 """Of all that a server sends in one attempt, packed or not: an answer is a thousandth of that."""
 _TOO_LONG = "the answer is too long"
+_LATE = 2
+"""Attempts of one call that may be late: who had no answer in time will have none the next time."""
 _PIECE = 4096
 """Bytes to write at once: so few that a socket's buffer with room for any takes them all."""
 
@@ -91,7 +93,7 @@ class Attempt:
         said = f"the attempt timed out: no whole answer after {self._seconds:g} s{told}"
         if not (self._asked and self._option):
             return Transient(said)
-        return Lost(said, f"give the server more time with a longer {self._option}")
+        return Lost(said, f"give the server more time with a longer {self._option}", most=_LATE)
 
 
 _ATTEMPT: ContextVar[Attempt | None] = ContextVar("attempt", default=None)

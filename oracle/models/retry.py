@@ -60,13 +60,19 @@ class Lost(Transient):
 
     Attributes:
       counts: a reply with the tokens that the server says it took, and no text.
+      most: such attempts in one call, where fewer are enough than usual.
     """
 
     def __init__(
-        self, reason: str, advice: str = "try again later", counts: Reply | None = None
+        self,
+        reason: str,
+        advice: str = "try again later",
+        counts: Reply | None = None,
+        most: int | None = None,
     ) -> None:
         super().__init__(reason, advice=advice)
         self.counts = counts or Reply("")
+        self.most = most
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +91,7 @@ class RetryPolicy:
     """
 
     attempts: int = 30
-    lost_attempts: int = 2
+    lost_attempts: int = 4
     first_wait: float = 2.0
     longest_wait: float = 60.0
     total_wait: float = 600.0
@@ -212,7 +218,8 @@ class Caller:
 
     def _why_stop(self, error: Transient, attempt: int, lost: int) -> str:
         """Why there were attempts enough; "" where there were not."""
-        if lost >= self._policy.lost_attempts:
+        enough = self._policy.lost_attempts
+        if isinstance(error, Lost) and lost >= min(enough, error.most or enough):
             return f"attempt {attempt}; {lost} came to nothing and are probably paid for"
         most = min(self._policy.attempts, error.attempts or self._policy.attempts)
         return f"attempt {attempt} of {most}" if attempt >= most else ""

@@ -104,8 +104,8 @@ def test_a_busy_server_is_asked_for_as_long_as_waiting_is_allowed(key, delay):
 
 def test_attempts_that_are_probably_paid_for_are_few():
     clock, counts = Clock(), Reply("", prompt_tokens=7, output_tokens=3)
-    errors = [Transient("busy"), Lost("late", "wait"), Transient("busy"), Lost("late", "wait")]
-    errors[3].counts = counts
+    late = Lost("late", "wait", most=2)
+    errors = [Transient("busy"), late, Transient("busy"), Lost("late", "wait", counts, most=2)]
     with pytest.raises(
         ModelUnavailable, match=r"late \(attempt 4; 2 came to nothing .*\); wait$"
     ) as up:
@@ -113,6 +113,14 @@ def test_attempts_that_are_probably_paid_for_are_few():
     assert up.value.lost == (Reply(""), counts)
     answered = caller(clock).call("k", failing(Lost("late", "wait", counts)))
     assert (answered.value, answered.lost) == ("answer", (counts,))
+
+
+def test_of_unreadable_answers_there_may_be_more_than_of_late_ones():
+    clock, unreadable = Clock(), Lost("unreadable", "look")
+    answered = caller(clock).call("k", failing(*[unreadable] * 3))
+    assert (answered.value, answered.attempts, len(answered.lost)) == ("answer", 4, 3)
+    with pytest.raises(ModelUnavailable, match=r"unreadable \(attempt 4; 4 came to nothing"):
+        caller(clock).call("k", failing(*[unreadable] * 4))
 
 
 def test_an_error_may_say_that_more_attempts_hardly_help():
