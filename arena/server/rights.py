@@ -7,6 +7,7 @@ wire can carry: many submissions at once, a client's reserved names, and vouchin
   played within their quota.  Operators do everything.
 - A client of the arena (CSRO) registers under names of its own, `csro/RUN-k03`.  An author may do
   that in runs that begin with the author's name: ada in csro/ada and csro/ada-...
+- Authors make no mixtures of others' policies, whose scores these would be: see `admission.py`.
 - Only operators vouch: programs of one author that share a process could tell each other what the
   other half of a deal held.  An author's request is played all the same, each match by itself.
 - A tournament's hidden population is unknown to everybody but operators (`arena.server.veil`).
