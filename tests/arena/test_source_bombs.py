@@ -199,7 +199,7 @@ def test_an_answer_that_makes_no_sense_is_not_believed(
 
 
 def test_a_child_killed_in_the_middle_changes_no_verdict() -> None:
-    source = BOMBS["f-strings"] + AGENT
+    source = "x=f'" + "{a}" * 7_000 + "'\n" + AGENT  # far from the limit, on a busy machine too
     expected = read_program(source, THROWS)
     source_check._read.cache_clear()
     found: list[Reading] = []
