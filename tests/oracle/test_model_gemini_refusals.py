@@ -12,9 +12,8 @@ from oracle.models.options import ServerOptions
 from oracle.models.prices import Price
 from oracle.models.protocol import Request
 from oracle.models.retry import Caller, RetryPolicy
-from tests.oracle.llm_server import LLMServer, Step, connected
+from tests.oracle.llm_server import KEY, LLMServer, Step, connected
 
-KEY = "a-secret-key-1234"
 SCHEMA = {"type": "object", "properties": {"idea": {"type": "string"}}}
 FULL = Request("k01/a00", "ping", "be brief", 0.3, 99, SCHEMA, 7, "minimal", ("ping",))
 ON_THE_WIRE = {
@@ -25,18 +24,7 @@ ON_THE_WIRE = {
     "thinking": "thinkingConfig",
 }
 
-
-@pytest.fixture(autouse=True)
-def key(monkeypatch):
-    for name in ("GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("GEMINI_API_KEY", KEY)
-
-
-@pytest.fixture
-def server():
-    with LLMServer() as server:
-        yield server
+pytestmark = pytest.mark.usefixtures("keys")
 
 
 @pytest.fixture
@@ -136,10 +124,10 @@ def test_an_unreadable_answer_is_counted_with_what_it_says_of_itself(model, serv
     assert (reply.prompt_tokens, reply.output_tokens) == (9001, 4003)
     assert reply.cost == pytest.approx((9001 + 10 * 4003) / 1e6)
     server.then(*[broken] * 8)
-    with pytest.raises(ModelUnavailable, match=r"cannot be read.*2 came to nothing") as caught:
+    with pytest.raises(ModelUnavailable, match=r"cannot be read.*4 came to nothing") as caught:
         model.generate(Request("k", "ping"))
-    assert [one.tokens for one in caught.value.lost] == [13_000] * 2
-    assert len(server.asked) == 4
+    assert [one.tokens for one in caught.value.lost] == [13_000] * 4
+    assert len(server.asked) == 6
 
 
 def test_a_server_s_word_for_an_end_holds_no_key(model, server):
