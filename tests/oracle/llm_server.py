@@ -43,6 +43,8 @@ from tests.oracle.llm_documents import (
 
 __all__ = ["Asked", "Charged", "LLMServer", "Step", "Trickle", "connected"]
 
+KEY = "a-secret-key-1234"
+"""Of every provider, in tests."""
 T = TypeVar("T", GeminiModel, OpenAIModel)
 
 

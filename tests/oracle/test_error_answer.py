@@ -13,25 +13,12 @@ from oracle.models.options import ServerOptions
 from oracle.models.protocol import Finish, Reply, Request
 from oracle.models.retry import Caller, RetryPolicy
 from oracle.models.text_completions import TextModel
-from tests.oracle.llm_server import LLMServer, Step, connected
+from tests.oracle.llm_server import KEY, Step, connected
 
-KEY = "a-secret-key-1234"
 ASKED = Request("k01/a00", "ping the server")
 KINDS = ("gemini", "openai")
 
-
-@pytest.fixture(autouse=True)
-def key(monkeypatch):
-    for name in ("GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "OPENAI_BASE_URL", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("GEMINI_API_KEY", KEY)
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-
-
-@pytest.fixture
-def server():
-    with LLMServer() as server:
-        yield server
+pytestmark = pytest.mark.usefixtures("keys")
 
 
 def model_at(kind, url, name="made-up", path="/v1"):

@@ -14,7 +14,7 @@ from oracle.models.openai_compatible import OpenAIModel
 from oracle.models.options import ServerOptions
 from oracle.models.protocol import Request
 from oracle.models.retry import Caller, RetryPolicy
-from tests.oracle.llm_server import LLMServer, Step, connected
+from tests.oracle.llm_server import Step, connected
 
 ASKED = Request("k01/a00", "ping", "be brief", seed=7, thinking="low")
 EXTRA = {"type": "extra_forbidden", "loc": ["body", "seed"], "msg": "Extra inputs not permitted"}
@@ -28,12 +28,6 @@ def environment(monkeypatch):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("GEMINI_API_KEY", "a-key")
     monkeypatch.setenv("OPENAI_API_KEY", "a-key")
-
-
-@pytest.fixture
-def server():
-    with LLMServer() as server:
-        yield server
 
 
 def model_at(url, kind=OpenAIModel):

@@ -12,24 +12,11 @@ from oracle.models.gemini import GeminiModel
 from oracle.models.openai_compatible import OpenAIModel
 from oracle.models.options import ServerOptions
 from oracle.models.text_completions import TextModel
-from tests.oracle.llm_server import LLMServer, Step
+from tests.oracle.llm_server import KEY, Step
 
-KEY = "a-secret-key-1234"
 KINDS = ("gemini", "openai")
 
-
-@pytest.fixture(autouse=True)
-def key(monkeypatch):
-    for name in ("GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("GEMINI_API_KEY", KEY)
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-
-
-@pytest.fixture
-def server():
-    with LLMServer() as server:
-        yield server
+pytestmark = pytest.mark.usefixtures("keys")
 
 
 def model_at(kind, url, name="made-up"):

@@ -13,7 +13,7 @@ from oracle.models.openai_compatible import OpenAIModel
 from oracle.models.options import ServerOptions
 from oracle.models.prices import Price
 from oracle.models.protocol import Request
-from tests.oracle.llm_server import LLMServer, Step, connected
+from tests.oracle.llm_server import Step, connected
 
 OLD, NEW = "gemini-2.5-pro", "gemini-3.8-flash"
 
@@ -24,12 +24,6 @@ def environment(monkeypatch):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("GEMINI_API_KEY", "k")
     monkeypatch.setenv("OPENAI_API_KEY", "k")
-
-
-@pytest.fixture
-def server():
-    with LLMServer() as server:
-        yield server
 
 
 @pytest.fixture

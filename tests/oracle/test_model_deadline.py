@@ -44,12 +44,6 @@ def environment(monkeypatch):
     monkeypatch.setenv("GEMINI_API_KEY", "AIza-secret")
 
 
-@pytest.fixture
-def server():
-    with LLMServer() as server:
-        yield server
-
-
 @contextmanager
 def asking(kind: str, url: str, seconds: float = TIME, attempts: int = 1):
     """A model of this kind behind an address, which does not wait between its attempts.

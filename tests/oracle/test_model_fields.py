@@ -14,18 +14,12 @@ from oracle.models.options import ServerOptions
 from oracle.models.protocol import Finish, Request
 from oracle.models.retry import Caller, RetryPolicy
 from tests.oracle.llm_documents import REFUSALS
-from tests.oracle.llm_server import LLMServer, Step, connected
+from tests.oracle.llm_server import Step, connected
 
 SCHEMA = {"type": "object", "properties": {"idea": {"type": "string"}}}
 FULL = Request("k", "ping", "be brief", 0.3, 99, SCHEMA, 7, "low")
 FIELDS = ("temperature", "max_tokens", "response_format", "seed", "reasoning_effort")
 MANNERS = (*REFUSALS, "located")
-
-
-@pytest.fixture
-def server():
-    with LLMServer() as server:
-        yield server
 
 
 @pytest.fixture

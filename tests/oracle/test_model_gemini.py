@@ -15,23 +15,11 @@ from oracle.models.prices import Price
 from oracle.models.protocol import Finish, Reply, Request
 from oracle.models.retry import Caller, RetryPolicy
 from oracle.values import Rejected
-from tests.oracle.llm_server import LLMServer, Step
+from tests.oracle.llm_server import KEY, Step
 
-KEY = "a-secret-key-1234"
 ASKED = Request("k01/a00", "ping the server")
 
-
-@pytest.fixture(autouse=True)
-def key(monkeypatch):
-    for name in ("GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_GENAI_USE_VERTEXAI"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("GEMINI_API_KEY", KEY)
-
-
-@pytest.fixture
-def server():
-    with LLMServer() as server:
-        yield server
+pytestmark = pytest.mark.usefixtures("keys")
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from oracle.models.prices import FREE, Price
 from oracle.models.protocol import Finish, Reply, Request
 from oracle.models.retry import Caller, RetryPolicy
 from oracle.values import Rejected
-from tests.oracle.llm_server import LLMServer, Step
+from tests.oracle.llm_server import Step
 
 KEY = "sk-secret-1234"
 ASKED = Request("k01/a00", "ping the server")
@@ -26,12 +26,6 @@ def environment(monkeypatch):
     for name in ("OPENAI_BASE_URL", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-
-
-@pytest.fixture
-def server():
-    with LLMServer() as server:
-        yield server
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from oracle.models.pieces import document_in
 from oracle.models.protocol import Finish, Request
 from oracle.models.retry import Caller, RetryPolicy
 from oracle.models.text_completions import TextModel
-from tests.oracle.llm_server import LLMServer, Step, connected
+from tests.oracle.llm_server import Step, connected
 
 ASKED = Request("k", "ping")
 USAGE = {"prompt_tokens": 3, "completion_tokens": 5, "total_tokens": 8}
@@ -28,12 +28,6 @@ def piece(finish=None, index=0, **delta):
 def events(*pieces, end="data: [DONE]\n\n"):
     written = (json.dumps(one, ensure_ascii=False) for one in pieces)
     return ("".join(f"data: {one}\n\n" for one in written) + end).encode()
-
-
-@pytest.fixture
-def server():
-    with LLMServer() as server:
-        yield server
 
 
 @pytest.fixture(params=[OpenAIModel, TextModel])

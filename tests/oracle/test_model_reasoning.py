@@ -11,7 +11,7 @@ from oracle.models.options import ServerOptions
 from oracle.models.protocol import Request
 from oracle.models.reasoning import answer_in
 from oracle.values import Rejected
-from tests.oracle.llm_server import LLMServer, Step, connected
+from tests.oracle.llm_server import Step, connected
 
 ASKED = Request("k01/a00", "ping the server")
 DRAFT = "```python\nclass Agent:\n    def act(self, o):\n        return 'DRAFT'\n```"
@@ -33,12 +33,6 @@ HARMONY = (
     "<|channel|>analysis<|message|>{}<|end|>"
     "<|start|>assistant<|channel|>final<|message|>{}<|return|>"
 )
-
-
-@pytest.fixture
-def server():
-    with LLMServer() as server:
-        yield server
 
 
 @pytest.fixture

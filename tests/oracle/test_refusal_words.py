@@ -11,16 +11,10 @@ from oracle.models.options import ServerOptions
 from oracle.models.protocol import Finish, Request
 from oracle.models.refusal_words import limit_in, no_credit, status_in
 from oracle.models.retry import Caller, RetryPolicy
-from tests.oracle.llm_server import LLMServer, Step, connected
+from tests.oracle.llm_server import Step, connected
 
 SCHEMA = {"type": "object", "properties": {"idea": {"type": "string"}}}
 FULL = Request("k", "ping", "be brief", 0.3, 4_000, SCHEMA, 7, "minimal")
-
-
-@pytest.fixture
-def server():
-    with LLMServer() as server:
-        yield server
 
 
 @pytest.fixture
