@@ -43,7 +43,6 @@ _MISTAKEN = frozenset({0, 500, 501})
 """Statuses with which some refuse a field: they count where the words say so plainly.  0 is that of
 an error in an answer of status 200."""
 SYSTEM_REFUSED = "takes no system message, put before the question instead"
-NO_CREDIT = "the account has no credit"
 _LOOKED_AT = 1_000
 """Characters of an error that are looked at: some repeat the prompt."""
 

@@ -61,9 +61,10 @@ def model_from(text: str, options: ServerOptions | None = None) -> Model:
 
 
 def check_access(model: Model) -> None:
-    """Finds out before any work is done whether a model can be asked; nothing is generated.
+    """Finds out before any work is done whether a model can be asked.
 
-    A server that is only busy passes: calls outlast that.
+    Nothing is generated, but for one token where a server lists other models alone.  A server that
+    is only busy passes: calls outlast that.
 
     Raises:
       MissingKey: its key is not in the environment.

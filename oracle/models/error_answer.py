@@ -72,7 +72,7 @@ class ErrorAnswer:
     @property
     def advice(self) -> str:
         """What to look at."""
-        if self.refusal.status == 402:
+        if self.refusal.no_credit:
             return "the account has no credit"
         there = urlsplit(self.address)
         host = there.netloc.rpartition("@")[2]  # without a password

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from oracle.models.alias import priced_by_who_answered
 from oracle.models.catalogue import context_of, default_model, price_of
 from oracle.models.chat_completions import (
-    NO_CREDIT,
     REFUSES,
     SYSTEM_REFUSED,
     error_in,
@@ -291,14 +290,13 @@ def _meaning(answered: ErrorAnswer, reason: str, asked: Collection[str]) -> Exce
         return PromptTooLong(answered.said[:200], refusal.limit)
     if refusal.no_credit and refusal.status == 429:
         # Google has said so of projects that had credit: one other attempt tells.
-        return Transient(reason, answered.delay, attempts=2, advice=NO_CREDIT)
-    if refusal.no_credit:
-        return CallRefused(f"{reason}; {NO_CREDIT}")
-    if refusal.status in RETRYABLE or not (refusal.status or refusal.of_key):
+        return Transient(reason, answered.delay, attempts=2, advice=answered.advice)
+    final = refusal.no_credit or refusal.of_key
+    if not final and refusal.status in (0, *RETRYABLE):
         return Transient(reason, answered.delay)
     if refusal.of_system and SYSTEM in asked:
         return _FieldRefused((SYSTEM,), reason)
-    if refusal.status in REFUSES and not (refusal.of_key or refusal.of_model):
+    if not final and refusal.status in REFUSES and not refusal.of_model:
         fields = named_in(refusal.message, asked)
         if fields:
             return _FieldRefused(fields, reason)

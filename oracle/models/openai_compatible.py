@@ -20,7 +20,6 @@ from arena.extras import install_command
 from oracle.models.alias import priced_by_who_answered
 from oracle.models.catalogue import context_of, price_of
 from oracle.models.chat_completions import (
-    NO_CREDIT,
     REFUSES,
     SYSTEM_REFUSED,
     among,
@@ -389,11 +388,10 @@ def _lost(error: openai.APIConnectionError) -> Transient:
 def _sorted_out(answered: ErrorAnswer) -> Exception:
     """A server's error as one of ours."""
     refusal = answered.refusal
-    if refusal.no_credit:  # also reported as 429
-        return CallRefused(f"{answered.reason}; {NO_CREDIT}")
+    final = refusal.no_credit or refusal.of_key  # the first is also reported as 429
     # What came as an answer and means nothing to us mostly passes: a model that is being loaded.
-    if refusal.status in RETRYABLE or not (refusal.status or refusal.of_key):
+    if not final and refusal.status in (0, *RETRYABLE):
         return Transient(answered.reason, answered.delay)
-    if refusal.status in REFUSES and not (refusal.of_key or refusal.of_model):
+    if not final and refusal.status in REFUSES and not refusal.of_model:
         return PromptRefused(f"{answered.reason}; check the request and the model's options")
     return CallRefused(f"{answered.reason}; {answered.advice}")

@@ -61,7 +61,7 @@ def _failed(piece: Mapping[str, Any], *, begun: bool) -> dict[str, Any]:
     failed = error_in(document)
     if begun and failed is not None and not failed[0]:  # of no status
         refusal = read_refusal(0, document, "")
-        if not (refusal.too_long or refusal.by_policy or refusal.code == "insufficient_quota"):
+        if not (refusal.too_long or refusal.by_policy or refusal.no_credit):
             raise ValueError("it fails in the middle of an answer in pieces")
     return document
 
