@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from oracle.attempts import Measure
-from oracle.outcome import Outcome
 from oracle.values import Against, Evaluate, Failure, Score, Task
 
 LEAST_ERROR = 0.25
@@ -172,11 +171,6 @@ class EarlyStop:
             return tuple(found[place] for place in range(len(sources)))
 
         return staged
-
-
-def played_out(outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """Those that were scored in full: no race gave them up."""
-    return [one for one in outcomes if one.score is not None and not one.score.stopped]
 
 
 def _leader(scores: Sequence[Score]) -> Score | None:

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from oracle.early_stop import difference, played_out
+from oracle.early_stop import difference
 from oracle.end import Ended
-from oracle.outcome import Outcome, best_of
+from oracle.outcome import Outcome, best_of, played_out
 from oracle.values import Score, Task
 
 if TYPE_CHECKING:

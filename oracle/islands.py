@@ -13,7 +13,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from oracle.outcome import Outcome, standing
+from oracle.outcome import Outcome, best_of, played_out, standing
 from oracle.values import Failure, Score
 
 Signature = tuple[int, ...]
@@ -62,13 +62,8 @@ class Island:
 
     @property
     def best(self) -> Outcome | None:
-        """The program with the highest return in full, the first of equals."""
-        return max(self._whole, key=lambda one: one.u) if self._whole else None
-
-    @property
-    def _whole(self) -> tuple[Outcome, ...]:
-        """Programs that were scored in full; what races gave up is no parent, only an example."""
-        return tuple(one for one in self.programs if one.score and not one.score.stopped)
+        """The program with the highest return, of those that were scored in full."""
+        return best_of(played_out(self.programs))
 
     def last_failure(self, parent: Outcome) -> Failure | None:
         """What was wrong with the last attempt to improve on a program."""
@@ -87,7 +82,7 @@ class Island:
         Raises:
           ValueError: there is no program.
         """
-        if not self._whole:
+        if self.best is None:
             raise ValueError(f"island {self.number} has no program to draw")
         clusters = list(self.clusters(grain).values())
         values = [max(one.u for one in cluster) for cluster in clusters]
@@ -104,7 +99,7 @@ class Island:
         Raises:
           ValueError: there is no program.
         """
-        scored = [(one, one.score) for one in self._whole if one.score is not None]
+        scored = [(one, one.score) for one in played_out(self.programs) if one.score is not None]
         if not scored:
             raise ValueError(f"island {self.number} has no program to draw")
         place = rng.randrange(len(scored[0][1].against))
@@ -113,7 +108,7 @@ class Island:
     def clusters(self, grain: float) -> dict[Signature, list[Outcome]]:
         """Programs that were scored in full, by signature."""
         found: dict[Signature, list[Outcome]] = {}
-        for one in self._whole:
+        for one in played_out(self.programs):
             if one.score is not None:
                 found.setdefault(signature(one.score, grain), []).append(one)
         return found

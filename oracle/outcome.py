@@ -64,3 +64,8 @@ def best_of(outcomes: Sequence[Outcome]) -> Outcome | None:
     """
     scored = [outcome for outcome in outcomes if outcome.score is not None]
     return min(scored, key=standing) if scored else None
+
+
+def played_out(outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
+    """Those that were scored in full: no race gave them up."""
+    return tuple(one for one in outcomes if one.score is not None and not one.score.stopped)
