@@ -87,7 +87,7 @@ def test_one_search_learns_whom_to_ask_and_goes_on_as_if_never_interrupted(
     servers: tuple[LLMServer, LLMServer], home: Path, tmp_path: Path
 ) -> None:
     able, _ = servers
-    able.reply = lambda prompt: f"```python\n{program(random.Random(prompt))}```"
+    able.reply = lambda prompt: f"```python\n{better(prompt)}```"
     words = ("exploit", "house/rockbot", "--game", "rrps", "--workers", "1", "--sandbox", "process")
     words += ("--oracle", "alpha-evolve", "--refinements", "5", "--model", MODELS, "--price", "0/0")
     words += ("--evaluation-matches", "4", "--matches", "4", "--json")
@@ -106,7 +106,17 @@ def test_one_search_learns_whom_to_ask_and_goes_on_as_if_never_interrupted(
     ]
     assert authors[0] == authors[1]
     asked = Counter(authors[0].values())
-    assert asked["gemini:able"] > 1.5 * asked["openai:unable"] > 0
+    assert asked["gemini:able"] > 2 * asked["openai:unable"] > 0
+
+
+def better(prompt: str) -> str:
+    """What wins a little more from who throws ROCK than the prompt says is to be beaten."""
+    told = re.search(r"To beat: \+([0-9.]+) throws", prompt)
+    share = 0.1 if told is None else min(1.0, float(told[1]) / 1000.0 + 0.06)
+    return (
+        "import random\n\n\nclass Agent:\n    def act(self, observation):\n"
+        f"        return 'PAPER' if random.random() < {share:.3f} else 'ROCK'\n"
+    )
 
 
 def _exploiter(home: Path, told: Result) -> str:
