@@ -41,14 +41,31 @@ GAME, NAME, KEY = "rrps", "plain", bytes(range(32)).hex()
 Reached = dict[tuple[str, int], float]
 """PopReturn by whose program it is, and after which step."""
 RUN, AS_LARGE, FIRST, META = "run", "as large", "first draft", "meta-strategy"
-COUNTS = ("--payoff-matches", "4", "--evaluation-matches", "6")
+COUNTS = {GAME: ("--payoff-matches", "4", "--evaluation-matches", "6")}
+"""Where a game's own numbers would make runs of many hours."""
 
 
-def run(home: Path, seed: int, iterations: int, drafts: int, share: float, wall: str) -> None:
+def run(
+    home: Path,
+    seed: int,
+    iterations: int,
+    drafts: int,
+    share: float,
+    wall: str,
+    game: str = GAME,
+) -> None:
     """A whole run; one that is finished already is only told again."""
-    words = ["run", "--home", str(home), "--game", GAME, "--model", "grammar:plain"]
+    words = ["run", "--home", str(home), "--game", game, "--model", "grammar:plain"]
     words += ["--oracle", "best-of-n", "--drafts", str(drafts), "--hidden-share", str(share)]
-    words += [*COUNTS, "--seed", str(seed), "--iterations", str(iterations), "--name", NAME]
+    words += [
+        *COUNTS.get(game, ()),
+        "--seed",
+        str(seed),
+        "--iterations",
+        str(iterations),
+        "--name",
+        NAME,
+    ]
     words += ["--sandbox", wall, "--seed-key", KEY]
     program = "from population.cli import main; main()"
     root = str(Path(__file__).resolve().parents[1])

@@ -17,8 +17,6 @@ that a member wins from each mixture is, by the table that the rule saw.
 from __future__ import annotations
 
 import argparse
-import os
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import numpy as np
 from growth_control import told
-from growth_runs import KEY, seeds
+from growth_runs import NAME, run, seeds
 
 from arena import Arena
 from arena.analysis.nash import nash
@@ -38,10 +36,6 @@ from arena.house.population import default_population
 from population.report.facts import members_of, sigmas_of
 from population.runs import Runs
 from population.scores import Scores, measured
-
-NAME = "little"
-COUNTS = {"rrps": ("--payoff-matches", "4", "--evaluation-matches", "6")}
-"""Where the game's own numbers would make runs of many hours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,22 +53,6 @@ class Both:
     usual: float
     beaten: tuple[float, float]
     apart: float
-
-
-def run(home: Path, game: str, seed: int, iterations: int, wall: str) -> None:
-    """A whole run; one that is finished already is only told again."""
-    words = ["run", "--home", str(home), "--game", game, "--model", "grammar:plain"]
-    words += ["--oracle", "best-of-n", "--drafts", "8", "--hidden-share", "0.9"]
-    words += [*COUNTS.get(game, ()), "--seed", str(seed), "--iterations", str(iterations)]
-    words += ["--name", NAME, "--sandbox", wall, "--seed-key", KEY]
-    program = "from population.cli import main; main()"
-    root = str(Path(__file__).resolve().parents[1])
-    subprocess.run(
-        [sys.executable, "-c", program, *words],
-        check=True,
-        stdout=subprocess.DEVNULL,
-        env={**os.environ, "PYTHONPATH": root},
-    )
 
 
 def compared(home: Path, name: str, count: int, wall: str) -> list[Both]:
@@ -133,7 +111,7 @@ def main() -> None:
     for seed in options.seeds:
         home = options.folder / f"seed{seed}"
         if options.name is None:
-            run(home, options.game, seed, options.iterations, options.sandbox)
+            run(home, seed, options.iterations, 8, 0.9, options.sandbox, options.game)
         name = (options.name or NAME).format(seed)
         each[seed] = compared(home, name, options.matches, options.sandbox)
         for k, one in enumerate(each[seed], 1):
