@@ -213,7 +213,7 @@ def _iterations(facts: RunFacts) -> Sheet:
     from arena.printed import Cell, Sheet, estimated
     from population import u_intervals
 
-    score = "AggScore of sigma after k [95 %]"
+    score = "AggScore after k [95 %]"
     told: list[dict[str, Cell]] = []
     if facts.begun is not None:
         told.append({"k": "0", score: estimated(facts.begun.agg_score)})

@@ -48,7 +48,7 @@ def test_scores_stand_at_the_number_of_iterations_that_ended(
     assert [float(row["agg_score"]) for row in rows] == values
     assert rows[0]["u"] == rows[0]["accepted"] == ""
 
-    column, lines = "AggScore of sigma after k [95 %]", report(measured).splitlines()
+    column, lines = "AggScore after k [95 %]", report(measured).splitlines()
     while column not in lines[0]:
         del lines[0]
     head = lines.pop(0)
