@@ -4,12 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
+from arena.errors import UsageFault
 from arena.kinds.mixture import weights_of
 from registry import Registry
-from registry.values import PolicyVersion, Status
+from registry.values import PolicyVersion, Status, Submission
 
 KIND = "mixture"
 Weights = Mapping[str, float]
+
+
+def members_in(submission: Submission) -> Weights:
+    """The direct members of a mixture that is handed in, with their weights.
+
+    Raises:
+      UsageFault: its payload is none of a mixture.
+    """
+    try:
+        return weights_of(submission.payload)
+    except ValueError as error:
+        raise UsageFault(f"{submission.name} is no mixture: {error}") from None
 
 
 def mixtures_of(registry: Registry, game: str) -> dict[str, Weights]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from arena.errors import UsageFault
 from arena.games.protocol import Game
-from arena.kinds.mixture import weights_of
 from arena.nesting import KIND as MIXTURE
-from arena.nesting import levels_of, mixtures_of, quarantine_mixtures
+from arena.nesting import levels_of, members_in, mixtures_of, quarantine_mixtures
 from arena.players import DEEPEST
 from arena.record import Record
 from arena.roster import game_of
@@ -28,8 +27,9 @@ class Registrar(Record):
         A mixture of what is in quarantine goes there, too.
 
         Raises:
-          UsageFault: it is a program; those come in through `enter`.  Or it is a mixture of
-            mixtures of mixtures, too deep to be looked through.
+          UsageFault: it is a program; those come in through `enter`.  Or it is no mixture, or one
+            of mixtures of mixtures, too deep to be looked through.
+          UnknownPolicy: a mixture's member is not registered.
         """
         if submission.kind == PYTHON:
             raise UsageFault(f"{submission.name} is a program: it has to pass its trial first")
@@ -39,7 +39,9 @@ class Registrar(Record):
 
     def _mix(self, submission: Submission, *, ours: bool) -> PolicyVersion:
         registry, game = self.home.registry, submission.game
-        if levels_of(registry, game, weights_of(submission.payload)) > DEEPEST:
+        weights = members_in(submission)
+        registry.by_digests(weights)  # before anything is stored
+        if levels_of(registry, game, weights) > DEEPEST:
             raise UsageFault(
                 f"{submission.name} is a mixture of mixtures, more than {DEEPEST} deep: name the "
                 "policies that its members are made of"

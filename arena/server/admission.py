@@ -13,10 +13,10 @@ from dataclasses import replace
 from arena.errors import NotAllowed, UsageFault
 from arena.games.protocol import Game
 from arena.kinds import tabular
-from arena.kinds.mixture import weights_of
 from arena.kinds.neural import KIND as NEURAL
 from arena.kinds.neural import file_of
 from arena.nesting import KIND as MIXTURE
+from arena.nesting import members_in
 from arena.registrar import Registrar
 from arena.rejection import Rejection, RejectionKind
 from arena.roster import game_of
@@ -114,11 +114,7 @@ def _check_table(one: Submission) -> None:
 
 
 def _check_mixture(one: Submission, account: Account, registrar: Registrar) -> None:
-    try:
-        weights = weights_of(one.payload)
-    except ValueError as error:
-        raise UsageFault(f"{one.name} is no mixture: {error}") from None
-    members = tuple(registrar.versions(weights).values())
+    members = tuple(registrar.versions(members_in(one)).values())
     for member in members:
         if member.game != one.game:
             raise UsageFault(f"{member.ref} is a policy of {member.game}, not of {one.game}")

@@ -9,6 +9,7 @@ from arena.home import open_home
 from arena.kinds.mixture import payload_of
 from arena.players import DEEPEST, members_of, resolver
 from arena.submission import prepare
+from registry.errors import UnknownPolicy
 from registry.values import Status, Submission
 from tests.arena.serving import served
 
@@ -136,6 +137,16 @@ def test_a_local_home_has_an_end_to_nesting_as_well(arena):
     versions = arena.versions([last]).values()
     drawn = resolver(members_of(arena.home.registry, versions))
     assert drawn(last, 7) == arena.policy(HOUSE[0], "rrps").digest
+
+
+def test_a_local_home_stores_no_mixture_that_nobody_could_play(arena):
+    house = arena.policy(HOUSE[0], "rrps").digest
+    before = arena.policies("rrps", kind="mixture")
+    with pytest.raises(UsageFault, match=r"me/broken is no mixture: .*JSON"):
+        arena.register(Submission("rrps", "me/broken", "mixture", "{"))
+    with pytest.raises(UnknownPolicy):
+        arena.register(mixture("me/half", {house: 0.5, "0" * 32: 0.5}))
+    assert arena.policies("rrps", kind="mixture") == before
 
 
 def test_mixtures_that_share_members_are_opened_once_each(arena):
