@@ -17,7 +17,7 @@ from arena.source_check import normalised_digest
 from arena.submission import KIND, Source, as_source
 from oracle.drafts import Draft, Writer
 from oracle.end import End
-from oracle.insight import Insight, Told, Tried, insight_of
+from oracle.insight import Insight, Latest, Told, Tried, insight_of
 from oracle.models.errors import BudgetSpent
 from oracle.outcome import Outcome, standing
 from oracle.rations import ration_of
@@ -59,7 +59,16 @@ def told_about(insight: Insight, draft: Draft, outcomes: Sequence[Outcome]) -> T
     scored = [(one.source, one.score) for one in outcomes if one.score is not None]
     traced = insight.traces(draft.source, draft.score) if draft.source and draft.score else ()
     tried = tuple(_tried(insight, one) for one in outcomes)
-    return Told(traced, insight.ceiling(scored), tried)
+    latest = _latest(insight, draft.source, outcomes) if traced else None
+    return Told(traced, insight.ceiling(scored), tried, latest)
+
+
+def _latest(insight: Insight, source: str, outcomes: Sequence[Outcome]) -> Latest | None:
+    """What was scored last beside a program: mostly a change of it that did not help."""
+    for one in reversed(outcomes):
+        if one.score is not None and one.source != source:
+            return Latest(one.draft.key, insight.traces(one.source, one.score))
+    return None
 
 
 def _tried(insight: Insight, outcome: Outcome) -> Tried:

@@ -98,11 +98,25 @@ class Tried:
 
 
 @dataclass(frozen=True, slots=True)
+class Latest:
+    """The latest attempt that was scored, where a draft starts from another program.
+
+    Attributes:
+      key: of its draft.
+      traces: where its return came from.
+    """
+
+    key: str
+    traces: tuple[Trace, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Told:
     """What a draft is told beside its program's score.
 
     Attributes:
       traces: of the program that it starts from.
+      latest: what was tried last, where that is another program; None where nothing was.
       ceiling: see `Insight.ceiling`.
       tried: everything before it in its line of search (of an island, where there are islands), in
         order; what that began with, and visitors, included.
@@ -111,6 +125,7 @@ class Told:
     traces: tuple[Trace, ...] = ()
     ceiling: Ceiling | None = None
     tried: tuple[Tried, ...] = ()
+    latest: Latest | None = None
 
     @property
     def best(self) -> Tried | None:

@@ -27,7 +27,17 @@ from oracle.drafts import Draft
 from oracle.insight import Told
 from oracle.prompts import VERSION, fill, lines_of
 from oracle.prompts.situation import in_its_words, names_in, opponents
-from oracle.reflection import aim, error, generality, hidden_row, numbers_of, traces, tried, twin
+from oracle.reflection import (
+    aim,
+    error,
+    generality,
+    hidden_row,
+    latest,
+    numbers_of,
+    traces,
+    tried,
+    twin,
+)
 from oracle.relatives import Shelf, clipped, fenced
 from oracle.values import Failure, Rejected, Score, Task
 from sandbox.box.allowed import ALLOWED_MODULES
@@ -104,7 +114,7 @@ def compose(
     if others:
         forms.append(_form(task, draft, view, (), lacks, variation))
     if draft.told is not None and (draft.told.traces or draft.told.tried):
-        draft = replace(draft, told=replace(draft.told, traces=(), tried=()))
+        draft = replace(draft, told=replace(draft.told, traces=(), tried=(), latest=None))
         lacks.append("what is known of earlier matches and attempts")
         forms.append(_form(task, draft, view, (), lacks, variation))
     number = 0 if view.form is OpponentInput.NONE else len(view.shown)
@@ -145,7 +155,7 @@ def _form(
     parts = [interface(task), opponents(task, view, shelf), generality(task), aim(task, told)]
     if _is_sound(draft) and draft.score is not None:
         parts.append(_so_far(task, draft.source, draft.score, shelf))
-        parts.append(traces(task, told))
+        parts += [traces(task, told), latest(task, told)]
         parts.append(_inspirations(task, others, told, shelf))
         parts.append(tried(task, told))
         if mistake is not None:
@@ -195,16 +205,22 @@ def _angle(task: Task, draft: Draft, variation: int) -> str:
     """Where this draft is to begin, so that drafts made from the same facts differ.
 
     None for the first draft of a task, which is asked in the plain words of the paper's prompt,
-    and none where a mistake is to be mended.  Models need not heed a temperature.
+    and none where one draft is to mend a program.  Models need not heed a temperature.
     """
-    numbers = [int(digits) for digits in re.findall(r"\d+", draft.key)]
+    numbers = [int(digits) for digits in re.findall(r"\d+", draft.key)] or [0]
     place = sum(number * step for number, step in zip(numbers, _STEPS, strict=False))
-    sound = _is_sound(draft)
-    if not sound and (_mistake(draft) is not None or not (place or variation)):
+    sound, mended = _is_sound(draft), _mistake(draft) is not None
+    alone = len(numbers) == 1 or not numbers[-1]
+    if not sound and ((alone and bool(draft.source)) if mended else not (place or variation)):
         return ""
     angles = list(lines_of("angles_revision" if sound else "angles_fresh"))
     random.Random(f"{task.seed}/angles").shuffle(angles)
-    return fill("angle", angle=angles[(place + 5 * variation) % len(angles)])
+    number = place + 5 * variation
+    chosen = [angles[number % len(angles)]]
+    more = max(numbers[0], numbers[-1]) // len(angles)
+    if more:  # so many are written together that each direction was given once already
+        chosen.append(angles[(number + more) % len(angles)])
+    return fill("angle", angle=" Then: ".join(chosen))
 
 
 def wants_edits(draft: Draft) -> bool:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 MOST_GAINS = 10
 """Situations of one kind, those that weigh most."""
 MOST_TRIED = 12
+MOST_COMPARED = 3
+"""Opponents against whom the latest attempt is held beside the program so far."""
 _BEST_TRIED = 4
 """Of these, so many are the best of those before the latest, which are the others."""
 _LATEST_TRIED = MOST_TRIED - _BEST_TRIED
@@ -125,6 +127,39 @@ def _gain(gain: Gain) -> str:
     return f"{gain.label} {gain.mean:+.1f} ({gain.share:.0%})"
 
 
+def latest(task: Task, told: Told) -> str:
+    """Where what was tried last won and lost other than the program so far."""
+    found = told.attempt(told.latest.key) if told.latest else None
+    if told.latest is None or found is None or found.score is None:
+        return ""
+    numbers, ours = numbers_of(task), {one.digest: one for one in told.traces}
+    met = [one for one in told.latest.traces if one.digest in ours][:MOST_COMPARED]
+    if not met:
+        return ""
+    return fill(
+        "latest",
+        program=called(found.key),
+        came=_came(found.score),
+        unit=task.game.unit,
+        opponents="\n\n".join(_beside(one, ours[one.digest], numbers) for one in met),
+    )
+
+
+def _beside(trace: Trace, ours: Trace, numbers: Mapping[str, int]) -> str:
+    """One program's gains by situation, with another's in brackets."""
+    counts = f"{trace.matches} and {ours.matches}"
+    lines = [f"## Against opponent {numbers[trace.digest]}, from {counts} matches", ""]
+    others = {(kind, one.label): one.mean for kind, gains in ours.gains for one in gains}
+    for kind, gains in trace.gains:
+        pairs = [(one, others.get((kind, one.label), 0.0)) for one in gains]
+        apart = sorted(pairs, key=lambda pair: -abs(pair[0].mean - pair[1]))[:MOST_GAINS]
+        told = [
+            f"{one.label} {one.mean:+.1f} ({our:+.1f})" for one, our in pairs if (one, our) in apart
+        ]
+        lines.append(f"- {kind}: {'; '.join(told)}")
+    return "\n".join(lines)
+
+
 def tried(task: Task, told: Told) -> str:
     """Earlier ideas of a line of search with what came of them; the best and the latest of many."""
     if not told.tried:
@@ -152,14 +187,16 @@ def _chosen(everything: Sequence[Tried]) -> list[Tried]:
 
 
 def _attempt(one: Tried) -> str:
-    if one.score is not None:
-        came = f"{one.score.u:+.2f} ({error(one.score.stderr)})"
-        came += ", given up" if one.score.stopped else ""
-    else:
-        came = f"refused, {_clipped(one.refused, _REASON_CHARS)}"
+    refused = f"refused, {_clipped(one.refused, _REASON_CHARS)}"
+    came = refused if one.score is None else _came(one.score)
     idea = _clipped(one.idea, _IDEA_CHARS)
     name = called(one.key).removeprefix("attempt ")
     return f"- {name}: {came}{f'. {idea}' if idea else ''}"
+
+
+def _came(score: Score) -> str:
+    given_up = ", given up" if score.stopped else ""
+    return f"{score.u:+.2f} ({error(score.stderr)}){given_up}"
 
 
 def _clipped(text: str, most: int) -> str:

@@ -20,6 +20,7 @@ from dashboards.views import calls, run
 from population.comparison import BEST_BY, OurRow
 from population.evolution import METRICS, Points, lines_over_seeds, series_of
 from population.figures import over_iterations
+from population.newcomers import TITLE
 from population.paper import Figure, PaperRow, published_rows, reference_lines
 from population.records import RunRecord
 from registry import shown
@@ -216,7 +217,7 @@ def _by_variant(game: Game, found: Sequence[RunRecord]) -> None:
         return
     st.header("By variant", anchor=False)
     st.dataframe(
-        pa.Table.from_pylist([_variant(row, found) for row in rows]),
+        pa.Table.from_pylist([line for row in rows for line in _variant(row, found)]),
         hide_index=True,
         placeholder="-",
         column_config=_decimals(),
@@ -224,7 +225,8 @@ def _by_variant(game: Game, found: Sequence[RunRecord]) -> None:
     waiting = [name for row in rows for name in row.waiting]
     st.caption(
         "Finished runs: means over seeds with 95 % intervals; minutes, rejected attempts and "
-        "cost are of an average run. "
+        "cost are of an average run. What the first newcomers reach alone stands below: the rest "
+        "of a run is what is above that. "
         + (
             f"Not measured yet: {', '.join(map(in_markdown, waiting))}; run  "
             + in_code(typed(f"csro report {waiting[0]} --evaluate 100"))
@@ -234,14 +236,14 @@ def _by_variant(game: Game, found: Sequence[RunRecord]) -> None:
     )
 
 
-def _variant(row: OurRow, found: Sequence[RunRecord]) -> dict[str, object]:
-    """One row: the scores, and what a run cost on average."""
+def _variant(row: OurRow, found: Sequence[RunRecord]) -> list[dict[str, object]]:
+    """The scores, and what a run cost on average; then what its first newcomers reach alone."""
     records = [record for record in found if record.name in row.runs]
     courses = [run_data.course(record) for record in records]
     costs = [run_data.spent(record).cost for record in records]
     known = [cost for cost in costs if cost is not None]
     attempts = sum(course.attempts for course in courses)
-    return {
+    whole: dict[str, object] = {
         "Variant": row.variant,
         "K": row.iterations,
         "Seeds": ", ".join(map(str, row.seeds)) or "none measured",
@@ -253,6 +255,12 @@ def _variant(row: OurRow, found: Sequence[RunRecord]) -> dict[str, object]:
         "Rejected": f"{sum(course.rejected for course in courses) / max(attempts, 1):.0%}",
         "Cost (USD)": fmean(known) if len(known) == len(records) else None,
     }
+    if row.first is None:
+        return [whole]
+    alone = row.first.ours
+    scores = _with_intervals(alone.agg_score, alone.pop_return, alone.pop_expl)
+    first = dict.fromkeys(whole) | {"Variant": f"{row.variant}: {TITLE}", "Seeds": str(row.first)}
+    return [whole, first | scores]
 
 
 def _published(row: PaperRow) -> dict[str, object]:

@@ -7,7 +7,7 @@ import hashlib
 from importlib.resources import files
 from string import Template
 
-VERSION = 7
+VERSION = 8
 """Rises whenever a text changes, so that runs can say which prompts they used."""
 NAMES = (
     "aim",
@@ -24,6 +24,7 @@ NAMES = (
     "inspirations",
     "interface",
     "leaked",
+    "latest",
     "left_out",
     "mend",
     "opponents_code",

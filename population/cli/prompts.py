@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,6 +17,7 @@ from oracle.prompt import Prompt
 from population.cli.advice import advise
 from population.cli.keeping import runs_of
 from population.config import RunConfig
+from population.errors import UnknownRun
 from population.members import Member, built_in_initial, label_of, named_initial
 from population.oracles import first_prompt, journal_of, prompt_against
 from population.records import RunRecord
@@ -47,18 +48,18 @@ def show_first(session: Session, config: RunConfig) -> None:
 
 
 def show_calls(session: Session, run: str) -> None:
-    """Lists what a run asked its model.
+    """Lists what a run, or a search of `csro exploit`, asked its model.
 
     Raises:
       UsageFault: it asks none.
     """
     session.arena()
     runs = runs_of(session)
-    record = runs.get(run)  # says so where there is none
     calls = journal_of(runs, run).calls()
-    done = [label_of(one.k) for one in runs.iterations(run)]
+    record = _record(runs, run, calls)
+    done = [label_of(one.k) for one in runs.iterations(run)] if record else []
     command = session.typed(f"csro prompt --run {run}")
-    if not calls:
+    if not calls and record is not None:
         _must_ask(record, f"{command} --call {done[-1]}" if done else "")
 
     def human(out: Console) -> None:
@@ -95,8 +96,8 @@ def show_call(session: Session, run: str, key: str) -> None:
     """
     arena = session.arena()
     runs = runs_of(session)
-    record = runs.get(run)
-    calls = journal_of(runs, run).calls(key)
+    asked = journal_of(runs, run)
+    record, calls = _record(runs, run, asked.calls()), asked.calls(key)
     found = [call for call in calls if call.request.key == key]
     found = found or [call for call in calls if call.request.key.startswith(f"{key}/")][:1]
     if found:
@@ -105,8 +106,10 @@ def show_call(session: Session, run: str, key: str) -> None:
         answered = call.reply.model or call.model
         notice(f"{call.request.key}: as it was sent; answered by {shown(answered)}")
         return
-    sigmas = {label_of(one.k): (one.k, one.sigma) for one in runs.iterations(run)}
     command = session.typed(f"csro prompt --run {run}")
+    if record is None:
+        raise UsageFault(f"{run} has no model call {key!r}; see {command}")
+    sigmas = {label_of(one.k): (one.k, one.sigma) for one in runs.iterations(run)}
     oracle = record.config.oracle
     if key not in sigmas or not (oracle.writes_with_a_model or oracle.model in STARTS):
         _must_ask(record, f"{command} --call {list(sigmas)[-1]}" if sigmas else "")
@@ -119,6 +122,20 @@ def show_call(session: Session, run: str, key: str) -> None:
     asks = "" if oracle.writes_with_a_model else f"{run} asks no model; "
     who = "one " if asks else ""
     notice(f"{asks}{key}: what {who}would be asked first; {_size(composed)}; nothing was sent")
+
+
+def _record(runs: Runs, run: str, calls: Sequence[Call]) -> RunRecord | None:
+    """Of a run; None of a search of `csro exploit`, of which only the calls are kept by name.
+
+    Raises:
+      UnknownRun: neither is called that.
+    """
+    try:
+        return runs.get(run)
+    except UnknownRun:
+        if calls:
+            return None
+        raise
 
 
 def _must_ask(record: RunRecord, composed: str) -> None:

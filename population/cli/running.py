@@ -121,8 +121,8 @@ def hidden_share_option(function: Callable[..., Any]) -> Callable[..., Any]:
         show_default=True,
         type=click.FloatRange(0, 1, max_open=True),
         metavar="SHARE",
-        help="Of the score that chooses candidates: against opponents that are not shown; others "
-        "like them then choose among equilibria.",
+        help="Of the score that chooses candidates: against opponents that are not shown, so that "
+        "to foresee those that are is not enough; others like them then choose among equilibria.",
     )
     return option(function)
 
@@ -212,7 +212,7 @@ def run(
     The same options give the same run.  Interrupt it, or kill it: `csro resume RUN` goes on.
     """
     from population.cli.prompts import show_first
-    from population.cli.working import at_pace, name_for, ready, work
+    from population.cli.working import at_pace, name_for, ready, say_unguarded, work
     from population.members import named_initial
     from population.oracles import check_writer
     from population.records import RunState
@@ -234,6 +234,7 @@ def run(
             named_initial(arena, game, initial, oracle)  # before anything is stored
         if name not in finished:
             ready(arena, oracle, spending)
+            say_unguarded(config)
         try:
             record = runs.start(name, config)
         except RunExists as error:

@@ -46,10 +46,14 @@ def test_the_table_by_variant_is_that_of_the_command_line(page: Page, runs_home:
         facts = [gather(arena, Runs(runs_home), f"s{seed}") for seed in (1, 2, 3)]
     (row,) = our_rows((one.record, one.measured) for one in facts)
     shown = next(one.value for one in app.dataframe if "Seeds" in one.value)
-    assert shown["Seeds"].tolist() == ["1, 2, 3"]
-    assert row.agg_score is not None
-    assert shown["AggScore"].tolist() == [row.agg_score.value]
-    assert shown["95 % AggScore"].tolist() == [interval(row.agg_score)]
+    assert row.agg_score is not None and row.first is not None
+    assert shown["Variant"].tolist() == [row.variant, f"{row.variant}: its first newcomer"]
+    assert shown["Seeds"].tolist() == ["1, 2, 3", str(row.first)]
+    for metric in ("agg_score", "pop_return", "pop_expl"):
+        both = [getattr(row, metric), getattr(row.first.ours, metric)]
+        name = {"agg_score": "AggScore", "pop_return": "PopReturn", "pop_expl": "PopExpl"}[metric]
+        assert shown[name].tolist() == [one.value for one in both]
+        assert shown[f"95 % {name}"].tolist() == [interval(one) for one in both]
 
 
 def test_the_list_scores_a_run_as_its_report_does(page: Page, runs_home: Path) -> None:

@@ -192,8 +192,11 @@ def test_rounding_keeps_chances() -> None:
 
 def test_the_full_sentence_names_no_fixed_way_to_play_but_balance_and_tilts_of_it() -> None:
     """Styles that folded or called whatever they held were copies of those it is measured by."""
-    kinds = {style.kind for style in leduc.full_genome().styles}
-    assert kinds == {"balanced", "tilted", "crowd", "strangers"}
+    styles = leduc.full_genome().styles
+    assert {style.kind for style in styles} == {"balanced", "tilted", "crowd", "strangers"}
+    # A tilt of 0 would be who never folds or never raises, a large one who always does.
+    tilts = [tilt for one in styles if one.kind == "tilted" for tilt in (one.fold, one.bet)]
+    assert tilts and all(0.5 <= tilt <= 2.0 for tilt in tilts)
 
 
 BEFORE = (

@@ -254,8 +254,24 @@ def test_drafts_from_the_same_facts_begin_elsewhere():
     other = replace(task, seed=8)
     assert directions(other, [Draft("a01")]) != directions(task, [Draft("a01")])
     assert directions(task, [Draft("a03")]) == directions(task, [Draft("a03")])
-    faulty = Draft("a01", source="class A: pass", failure=Failure(Rejected.FAULTY, "boom"))
+    many = directions(task, [Draft(f"a{number:02}") for number in range(60)])
+    assert len(set(many)) == 60
+    islands = [f"i{i}g01d{d}" for i in range(2) for d in range(24)]
+    one = directions(task, [replace(so_far(task), key=key) for key in islands[:24]])
+    assert len(set(one)) == 24
+
+
+def test_who_mends_a_program_alone_is_given_no_direction_and_who_mends_it_too_is():
+    task, boom = a_task(), Failure(Rejected.FAULTY, "boom")
+    faulty = Draft("a01", source="class A: pass", failure=boom)
     assert directions(task, [faulty]) == [None]
+    both = [replace(faulty, key=f"i0g01d{place}") for place in (0, 1)]
+    assert [one is None for one in directions(task, both)] == [True, False]
+    none = Failure(Rejected.NO_CODE, "there is no class in it")
+    keys = [f"i{i}g{g:02}d{d}" for g in (1, 2) for i in range(3) for d in range(2)]
+    nothing = [Draft(key, failure=none) for key in keys]
+    for generation in (nothing[:6], nothing[6:]):
+        assert len({preview(task, one, ALL).text for one in generation}) == 6
 
 
 def test_shorter_forms_lack_what_they_say_they_lack():

@@ -12,7 +12,7 @@ from oracle.attempts import Attempts
 from oracle.context import Filter
 from oracle.drafts import Draft
 from oracle.early_stop import EarlyStop
-from oracle.insight import Gain, Told, Trace, Tried
+from oracle.insight import Gain, Latest, Told, Trace, Tried
 from oracle.prompt import LONGEST, repair, reworded
 from oracle.reflection import MOST_TRIED
 from oracle.relatives import Shelf
@@ -203,6 +203,29 @@ def test_where_a_return_came_from_is_told_and_goes_before_opponents_do():
     assert "## Against" not in first
     assert "Left out above for lack of room: what is known of earlier matches and attempts" in first
     assert "'opponent1'" in first
+
+
+def test_what_was_tried_last_stands_beside_the_program_so_far():
+    task = a_task(0.6, 0.4)
+    one, two = (opponent.digest for opponent in task.opponents)
+
+    def trace(digest, *means):
+        gains = tuple(Gain(f"{n}.", 0.5, mean) for n, mean in enumerate(means, 1))
+        return Trace(digest, 8, (("by quarter of a match", gains),), (("first", "ROCK"),), ())
+
+    last = Tried("a02", program(2.0, "last"), score_of(task, -3.0), "Reacts.", "")
+    told = Told(
+        traces=(trace(two, 1.0, 2.0),),
+        tried=(last,),
+        latest=Latest("a02", (trace(one, 9.0, 9.0), trace(two, 5.0, -4.0))),
+    )
+    draft = Draft("a03", program(1.0, "mine"), score_of(task, 1.0), told=told)
+    prompt = preview(task, draft, ALL)
+    assert "The latest program that was scored is attempt a02. It returned -3.00" in prompt.text
+    assert "## Against opponent 2, from 8 and 8 matches" in prompt.text
+    assert "- by quarter of a match: 1. +5.0 (+1.0); 2. -4.0 (+2.0)" in prompt.text
+    assert "+9.0" not in prompt.text  # there is nothing to hold it beside
+    assert "was tried last" not in prompt.shorter[0]
 
 
 BIG = "".join(f"def step_{{n}}_{k}(x):\n    return x * {k} + {{n}}\n" for k in range(900))

@@ -76,6 +76,7 @@ def test_gemini_thinks_as_it_is_told(server: LLMServer, home: Path) -> None:
     words = ("--model", "gemini", "--oracle", "zero-shot", "--thinking", "low")
     done = run(home, *words)
     assert done.exit_code == 0, done.stderr
+    assert "--hidden-share 0.9 guards against that" in done.stderr
     thinking = server.asked[0].body["generationConfig"]["thinkingConfig"]
     # Protocol buffers' JSON takes either spelling of a name; the SDK's has been seen to change.
     assert {name.replace("_", "").lower(): level for name, level in thinking.items()} == {
@@ -324,3 +325,20 @@ def test_what_cannot_be_shown_is_said(home: Path, words: tuple[str, ...], said: 
     shown = csro(home, "prompt", *words)
     assert shown.exit_code == 2
     assert said in shown.stderr
+
+
+def test_what_an_exploit_asked_can_be_read_though_it_is_no_run(
+    server: LLMServer, home: Path
+) -> None:
+    few = ("--evaluation-matches", "4", "--matches", "4", "--workers", "1", "--sandbox", "process")
+    search = ("--game", "rrps", "--oracle", "zero-shot", *OPENAI)
+    found = answered(csro(home, "exploit", "house/rockbot", *search, *few, "--json"))
+    name = found["calls"]
+    assert name.startswith("against-")
+    (call,) = answered(csro(home, "prompt", "--run", name, "--json"))["calls"]
+    sent = csro(home, "prompt", "--run", name, "--call", call["key"])
+    assert server.asked[0].prompt in sent.stdout
+    said = csro(home, "exploit", "house/rockbot", *search, *few).stdout  # asks nothing again
+    assert f"csro prompt --run {name}" in said and len(server.asked) == 1
+    assert "no model call 'k09'" in csro(home, "prompt", "--run", name, "--call", "k09").stderr
+    assert "there is no run 'against-x'" in csro(home, "prompt", "--run", "against-x").stderr

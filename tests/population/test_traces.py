@@ -8,11 +8,14 @@ import re
 import pytest
 
 from arena import Arena, game
+from oracle.attempts import told_about
+from oracle.drafts import Draft
 from oracle.insight import Told, Trace
 from oracle.models.errors import BudgetSpent
 from oracle.models.gemini import GeminiModel
 from oracle.models.options import ServerOptions
 from oracle.models.prices import Price
+from oracle.outcome import Outcome
 from oracle.values import Opponent, Score, Task
 from population.config import Measuring, OracleChoice, RunConfig
 from population.evaluator import Evaluator, Lineage
@@ -116,6 +119,26 @@ def test_hands_are_told_with_cards_and_with_what_was_given_up(arena: Arena) -> N
     ceiling = evaluate.insight.ceiling([])
     assert ceiling is not None and ceiling.exact
     assert ceiling.value == pytest.approx(0.0, abs=0.01)
+
+
+def test_a_draft_is_told_where_the_change_before_it_lost(arena: Arena) -> None:
+    evaluate = evaluator(arena, "rrps", "house/rockbot")
+    insight = evaluate.insight
+    assert insight is not None
+    paper, scissors = (ROCKS.format(throw=throw) for throw in ("PAPER", "SCISSORS"))
+    scores = {source: scored(evaluate, source) for source in (paper, HALF, scissors)}
+    tried = [
+        Outcome(place, Draft(f"a{place:02}", source), str(place), score, None)
+        for place, (source, score) in enumerate(scores.items())
+    ]
+    draft = Draft("a03", paper, scores[paper])
+    latest = told_about(insight, draft, tried[:2]).latest
+    assert latest is not None and latest.key == "a01"
+    assert latest.traces == insight.traces(HALF, scores[HALF])
+    both = told_about(insight, draft, tried).latest
+    assert both is not None and both.key == "a02"
+    assert told_about(insight, draft, tried[:1]).latest is None
+    assert told_about(insight, Draft("a03"), tried).latest is None
 
 
 def test_a_ceiling_is_estimated_from_matches_and_refuted_by_them(arena: Arena) -> None:
