@@ -52,7 +52,7 @@ def test_the_table_by_variant_is_that_of_the_command_line(page: Page, runs_home:
     for metric in ("agg_score", "pop_return", "pop_expl"):
         both = [getattr(row, metric), getattr(row.first.ours, metric)]
         name = {"agg_score": "AggScore", "pop_return": "PopReturn", "pop_expl": "PopExpl"}[metric]
-        assert shown[name].tolist() == [one.value for one in both]
+        assert shown[name].tolist() == pytest.approx([one.value for one in both])
         assert shown[f"95 % {name}"].tolist() == [interval(one) for one in both]
 
 
