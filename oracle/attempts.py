@@ -57,9 +57,10 @@ def digest_in(task: Task, source: str) -> str:
 def told_about(insight: Insight, draft: Draft, outcomes: Sequence[Outcome]) -> Told:
     """What a draft is told; depends on nothing but the attempts before it."""
     scored = [(one.source, one.score) for one in outcomes if one.score is not None]
-    traced = insight.traces(draft.source, draft.score) if draft.source and draft.score else ()
+    score = draft.score if draft.source else None
+    traced = insight.traces(draft.source, score) if score else ()
     tried = tuple(_tried(insight, one) for one in outcomes)
-    latest = _latest(insight, draft.source, outcomes) if traced else None
+    latest = _latest(insight, draft.source, outcomes) if score else None
     return Told(traced, insight.ceiling(scored), tried, latest)
 
 

@@ -133,7 +133,7 @@ def latest(task: Task, told: Told) -> str:
     if told.latest is None or found is None or found.score is None:
         return ""
     numbers, ours = numbers_of(task), {one.digest: one for one in told.traces}
-    met = [one for one in told.latest.traces if one.digest in ours][:MOST_COMPARED]
+    met = told.latest.traces[:MOST_COMPARED]
     if not met:
         return ""
     return fill(
@@ -141,20 +141,23 @@ def latest(task: Task, told: Told) -> str:
         program=called(found.key),
         came=_came(found.score),
         unit=task.game.unit,
-        opponents="\n\n".join(_beside(one, ours[one.digest], numbers) for one in met),
+        opponents="\n\n".join(_beside(one, ours.get(one.digest), numbers) for one in met),
     )
 
 
-def _beside(trace: Trace, ours: Trace, numbers: Mapping[str, int]) -> str:
-    """One program's gains by situation, with another's in brackets."""
-    counts = f"{trace.matches} and {ours.matches}"
+def _beside(trace: Trace, ours: Trace | None, numbers: Mapping[str, int]) -> str:
+    """One program's gains by situation, with another's in brackets where that met the opponent."""
+    counts = f"{trace.matches} and {ours.matches}" if ours else f"{trace.matches}"
     lines = [f"## Against opponent {numbers[trace.digest]}, from {counts} matches", ""]
-    others = {(kind, one.label): one.mean for kind, gains in ours.gains for one in gains}
+    known = ours.gains if ours else ()
+    others = {(kind, one.label): one.mean for kind, gains in known for one in gains}
     for kind, gains in trace.gains:
         pairs = [(one, others.get((kind, one.label), 0.0)) for one in gains]
         apart = sorted(pairs, key=lambda pair: -abs(pair[0].mean - pair[1]))[:MOST_GAINS]
         told = [
-            f"{one.label} {one.mean:+.1f} ({our:+.1f})" for one, our in pairs if (one, our) in apart
+            f"{one.label} {one.mean:+.1f}" + (f" ({our:+.1f})" if ours else "")
+            for one, our in pairs
+            if (one, our) in apart
         ]
         lines.append(f"- {kind}: {'; '.join(told)}")
     return "\n".join(lines)
