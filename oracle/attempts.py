@@ -65,7 +65,7 @@ def told_about(insight: Insight, draft: Draft, outcomes: Sequence[Outcome]) -> T
 
 
 def _latest(insight: Insight, source: str, outcomes: Sequence[Outcome]) -> Latest | None:
-    """What was scored last beside a program: mostly a change of it that did not help."""
+    """The latest other program that was scored: a change that did not help, or an ancestor."""
     for one in reversed(outcomes):
         if one.score is not None and one.source != source:
             return Latest(one.draft.key, insight.traces(one.source, one.score))

@@ -99,7 +99,7 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class Latest:
-    """The latest attempt that was scored, where a draft starts from another program.
+    """The latest scored program of a line of search but the one that a draft starts from.
 
     Attributes:
       key: of its draft.
@@ -116,10 +116,10 @@ class Told:
 
     Attributes:
       traces: of the program that it starts from.
-      latest: what was tried last, where that is another program; None where nothing was.
       ceiling: see `Insight.ceiling`.
       tried: everything before it in its line of search (of an island, where there are islands), in
         order; what that began with, and visitors, included.
+      latest: of these, the latest that was scored and is another program; None where there is none.
     """
 
     traces: tuple[Trace, ...] = ()

@@ -218,8 +218,8 @@ def _angle(task: Task, draft: Draft, variation: int) -> str:
     number = place + 5 * variation
     chosen = [angles[number % len(angles)]]
     more = max(numbers[0], numbers[-1]) // len(angles)
-    if more:  # so many are written together that each direction was given once already
-        chosen.append(angles[(number + more) % len(angles)])
+    if more:  # each direction was given once already
+        chosen.append(angles[(number + 1 + (more - 1) % (len(angles) - 1)) % len(angles)])
     return fill("angle", angle=" Then: ".join(chosen))
 
 

@@ -149,18 +149,30 @@ def _beside(trace: Trace, ours: Trace | None, numbers: Mapping[str, int]) -> str
     """One program's gains by situation, with another's in brackets where that met the opponent."""
     counts = f"{trace.matches} and {ours.matches}" if ours else f"{trace.matches}"
     lines = [f"## Against opponent {numbers[trace.digest]}, from {counts} matches", ""]
-    known = ours.gains if ours else ()
-    others = {(kind, one.label): one.mean for kind, gains in known for one in gains}
-    for kind, gains in trace.gains:
-        pairs = [(one, others.get((kind, one.label), 0.0)) for one in gains]
-        apart = sorted(pairs, key=lambda pair: -abs(pair[0].mean - pair[1]))[:MOST_GAINS]
+    theirs, own = _means(trace), _means(ours) if ours else {}
+    for kind in dict.fromkeys((*theirs, *own)):
+        one, other = theirs.get(kind, {}), own.get(kind, {})
+        labels = list(dict.fromkeys((*one, *other)))
+        apart = {label: abs(one.get(label, 0.0) - other.get(label, 0.0)) for label in labels}
+        shown = set(sorted(labels, key=lambda label: -apart[label])[:MOST_GAINS])
         told = [
-            f"{one.label} {one.mean:+.1f}" + (f" ({our:+.1f})" if ours else "")
-            for one, our in pairs
-            if (one, our) in apart
+            f"{label} {_mean(one, label)}" + (f" ({_mean(other, label)})" if ours else "")
+            for label in labels
+            if label in shown
         ]
-        lines.append(f"- {kind}: {'; '.join(told)}")
+        rest = len(labels) - len(told)
+        more = f"; {rest} more that differ less" if rest else ""
+        lines.append(f"- {kind}: {'; '.join(told)}{more}")
     return "\n".join(lines)
+
+
+def _means(trace: Trace) -> dict[str, dict[str, float]]:
+    """Kind of situation to its situations and what was won in them."""
+    return {kind: {one.label: one.mean for one in gains} for kind, gains in trace.gains}
+
+
+def _mean(means: Mapping[str, float], label: str) -> str:
+    return f"{means[label]:+.1f}" if label in means else "never"
 
 
 def tried(task: Task, told: Told) -> str:

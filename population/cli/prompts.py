@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -55,8 +55,7 @@ def show_calls(session: Session, run: str) -> None:
     """
     session.arena()
     runs = runs_of(session)
-    calls = journal_of(runs, run).calls()
-    record = _record(runs, run, calls)
+    record, calls = _record(runs, run), journal_of(runs, run).calls()
     done = [label_of(one.k) for one in runs.iterations(run)] if record else []
     command = session.typed(f"csro prompt --run {run}")
     if not calls and record is not None:
@@ -96,8 +95,7 @@ def show_call(session: Session, run: str, key: str) -> None:
     """
     arena = session.arena()
     runs = runs_of(session)
-    asked = journal_of(runs, run)
-    record, calls = _record(runs, run, asked.calls()), asked.calls(key)
+    record, calls = _record(runs, run), journal_of(runs, run).calls(key)
     found = [call for call in calls if call.request.key == key]
     found = found or [call for call in calls if call.request.key.startswith(f"{key}/")][:1]
     if found:
@@ -124,8 +122,8 @@ def show_call(session: Session, run: str, key: str) -> None:
     notice(f"{asks}{key}: what {who}would be asked first; {_size(composed)}; nothing was sent")
 
 
-def _record(runs: Runs, run: str, calls: Sequence[Call]) -> RunRecord | None:
-    """Of a run; None of a search of `csro exploit`, of which only the calls are kept by name.
+def _record(runs: Runs, run: str) -> RunRecord | None:
+    """Of a run; None of searches of `csro exploit`, of which only the calls are kept by name.
 
     Raises:
       UnknownRun: neither is called that.
@@ -133,7 +131,7 @@ def _record(runs: Runs, run: str, calls: Sequence[Call]) -> RunRecord | None:
     try:
         return runs.get(run)
     except UnknownRun:
-        if calls:
+        if journal_of(runs, run).calls():
             return None
         raise
 

@@ -291,7 +291,12 @@ def resume(
     "--initial", default="", metavar="REF", type=REF, help="First policy [default: a plain one]."
 )
 @hidden_share_option
-@click.option("--run", "run_name", metavar="RUN", help="Show what this run has asked instead.")
+@click.option(
+    "--run",
+    "run_name",
+    metavar="RUN",
+    help="Show what this run has asked instead; or a search of csro exploit, by its name.",
+)
 @click.option("--call", "key", metavar="KEY", help="Of the run: one call, such as k03/a02, or k03.")
 @session_options
 def prompt(

@@ -43,8 +43,7 @@ def ready(arena: Arena, oracle: OracleChoice, spending: Spending) -> None:
 def say_unguarded(config: RunConfig) -> None:
     """Says where a model may win by foreseeing just the opponents whose code it is shown."""
     oracle = config.oracle
-    writes = oracle.model not in STARTS and not (oracle.trains or oracle.custom)
-    if writes and oracle.opponents == "code" and not config.hidden_share:
+    if oracle.writes_with_a_model and oracle.opponents == "code" and not config.hidden_share:
         notice(
             "  it is shown its opponents' code and meets nobody else: programs that foresee just "
             "these may be chosen; --hidden-share 0.9 guards against that"

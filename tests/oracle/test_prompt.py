@@ -254,8 +254,11 @@ def test_drafts_from_the_same_facts_begin_elsewhere():
     other = replace(task, seed=8)
     assert directions(other, [Draft("a01")]) != directions(task, [Draft("a01")])
     assert directions(task, [Draft("a03")]) == directions(task, [Draft("a03")])
-    many = directions(task, [Draft(f"a{number:02}") for number in range(60)])
-    assert len(set(many)) == 60
+    many = directions(task, [Draft(f"a{number:02}") for number in range(121)])
+    assert len(set(many)) == 121
+    assert all(
+        one is None or len(set(one.split(" Then: "))) == len(one.split(" Then: ")) for one in many
+    )
     islands = [f"i{i}g01d{d}" for i in range(2) for d in range(24)]
     one = directions(task, [replace(so_far(task), key=key) for key in islands[:24]])
     assert len(set(one)) == 24

@@ -209,27 +209,32 @@ def test_what_was_tried_last_stands_beside_the_program_so_far():
     task = a_task(0.6, 0.4)
     one, two = (opponent.digest for opponent in task.opponents)
 
-    def trace(digest, *means):
-        gains = tuple(Gain(f"{n}.", 0.5, mean) for n, mean in enumerate(means, 1))
-        return Trace(digest, 8, (("by quarter of a match", gains),), (("first", "ROCK"),), ())
+    def trace(digest, *means, **ends):
+        quarters = tuple(Gain(f"{n}.", 0.5, mean) for n, mean in enumerate(means, 1))
+        gains = (("by quarter of a match", quarters),)
+        if ends:
+            gains += (("by end", tuple(Gain(end, 0.1, mean) for end, mean in ends.items())),)
+        return Trace(digest, 8, gains, (("first", "ROCK"),), ())
 
     last = Tried("a02", program(2.0, "last"), score_of(task, -3.0), "Reacts.", "")
     told = Told(
-        traces=(trace(two, 1.0, 2.0),),
+        traces=(trace(two, 1.0, 2.0, gave=-40.0, won=7.0),),
         tried=(last,),
-        latest=Latest("a02", (trace(one, 9.0, 9.0), trace(two, 5.0, -4.0))),
+        latest=Latest("a02", (trace(one, 9.0, 9.0), trace(two, 5.0, -4.0, won=7.5, lost=-1.0))),
     )
     draft = Draft("a03", program(1.0, "mine"), score_of(task, 1.0), told=told)
     prompt = preview(task, draft, ALL)
-    assert "The latest program that was scored is attempt a02. It returned -3.00" in prompt.text
+    assert "the latest is attempt a02. It returned -3.00" in prompt.text
     assert "## Against opponent 2, from 8 and 8 matches" in prompt.text
     assert "- by quarter of a match: 1. +5.0 (+1.0); 2. -4.0 (+2.0)" in prompt.text
+    # What only one of the two was in counts most.
+    assert "- by end: won +7.5 (+7.0); lost -1.0 (never); gave never (-40.0)" in prompt.text
     # The program so far never met the other one, which may be itself.
     assert (
         "## Against opponent 1, from 8 matches\n\n- by quarter of a match: 1. +9.0; 2. +9.0\n"
         in (prompt.text)
     )
-    assert "was tried last" not in prompt.shorter[0]
+    assert "latest other program" not in prompt.shorter[0]
 
 
 BIG = "".join(f"def step_{{n}}_{k}(x):\n    return x * {k} + {{n}}\n" for k in range(900))
