@@ -57,16 +57,8 @@ def run(
     """A whole run; one that is finished already is only told again."""
     words = ["run", "--home", str(home), "--game", game, "--model", "grammar:plain"]
     words += ["--oracle", "best-of-n", "--drafts", str(drafts), "--hidden-share", str(share)]
-    words += [
-        *COUNTS.get(game, ()),
-        "--seed",
-        str(seed),
-        "--iterations",
-        str(iterations),
-        "--name",
-        NAME,
-    ]
-    words += ["--sandbox", wall, "--seed-key", KEY]
+    words += [*COUNTS.get(game, ()), "--seed", str(seed), "--iterations", str(iterations)]
+    words += ["--name", NAME, "--sandbox", wall, "--seed-key", KEY]
     program = "from population.cli import main; main()"
     root = str(Path(__file__).resolve().parents[1])
     subprocess.run(

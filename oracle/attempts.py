@@ -68,7 +68,7 @@ def _latest(insight: Insight, source: str, outcomes: Sequence[Outcome]) -> Lates
     """The latest other program that was scored: a change that did not help, or an ancestor."""
     for one in reversed(outcomes):
         if one.score is not None and one.source != source:
-            return Latest(one.draft.key, insight.traces(one.source, one.score))
+            return Latest(_tried(insight, one), insight.traces(one.source, one.score))
     return None
 
 

@@ -102,11 +102,11 @@ class Latest:
     """The latest scored program of a line of search but the one that a draft starts from.
 
     Attributes:
-      key: of its draft.
+      attempt: that became it, or the program that the search began with.
       traces: where its return came from.
     """
 
-    key: str
+    attempt: Tried
     traces: tuple[Trace, ...]
 
 

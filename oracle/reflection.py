@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 MOST_GAINS = 10
 """Situations of one kind, those that weigh most."""
-MOST_TRIED = 12
 MOST_COMPARED = 3
-"""Opponents against whom the latest attempt is held beside the program so far."""
+"""Opponents against whom the latest other program is held beside the program so far."""
+MOST_TRIED = 12
 _BEST_TRIED = 4
 """Of these, so many are the best of those before the latest, which are the others."""
 _LATEST_TRIED = MOST_TRIED - _BEST_TRIED
@@ -128,18 +128,16 @@ def _gain(gain: Gain) -> str:
 
 
 def latest(task: Task, told: Told) -> str:
-    """Where what was tried last won and lost other than the program so far."""
-    found = told.attempt(told.latest.key) if told.latest else None
-    if told.latest is None or found is None or found.score is None:
+    """Where the latest other program won and lost, beside the program so far."""
+    found = told.latest
+    if found is None or found.attempt.score is None or not found.traces:
         return ""
     numbers, ours = numbers_of(task), {one.digest: one for one in told.traces}
-    met = told.latest.traces[:MOST_COMPARED]
-    if not met:
-        return ""
+    met = found.traces[:MOST_COMPARED]
     return fill(
         "latest",
-        program=called(found.key),
-        came=_came(found.score),
+        program=called(found.attempt.key),
+        came=_came(found.attempt.score),
         unit=task.game.unit,
         opponents="\n\n".join(_beside(one, ours.get(one.digest), numbers) for one in met),
     )

@@ -220,7 +220,7 @@ def test_what_was_tried_last_stands_beside_the_program_so_far():
     told = Told(
         traces=(trace(two, 1.0, 2.0, gave=-40.0, won=7.0),),
         tried=(last,),
-        latest=Latest("a02", (trace(one, 9.0, 9.0), trace(two, 5.0, -4.0, won=7.5, lost=-1.0))),
+        latest=Latest(last, (trace(one, 9.0, 9.0), trace(two, 5.0, -4.0, won=7.5, lost=-1.0))),
     )
     draft = Draft("a03", program(1.0, "mine"), score_of(task, 1.0), told=told)
     prompt = preview(task, draft, ALL)

@@ -133,12 +133,12 @@ def test_a_draft_is_told_where_the_change_before_it_lost(arena: Arena) -> None:
     ]
     draft = Draft("a03", paper, scores[paper])
     latest = told_about(insight, draft, tried[:2]).latest
-    assert latest is not None and latest.key == "a01"
+    assert latest is not None and latest.attempt.key == "a01"
     assert latest.traces == insight.traces(HALF, scores[HALF])
     both = told_about(insight, draft, tried).latest
-    assert both is not None and both.key == "a02"
+    assert both is not None and both.attempt.key == "a02"
     improved = told_about(insight, Draft("a03", scissors, scores[scissors]), tried).latest
-    assert improved is not None and improved.key == "a01"  # what was improved on
+    assert improved is not None and improved.attempt.key == "a01"  # what was improved on
     assert told_about(insight, draft, tried[:1]).latest is None
     assert told_about(insight, Draft("a03"), tried).latest is None
 
