@@ -20,7 +20,6 @@ from dashboards.views import calls, run
 from population.comparison import BEST_BY, OurRow
 from population.evolution import METRICS, Points, lines_over_seeds, series_of
 from population.figures import over_iterations
-from population.newcomers import TITLE
 from population.paper import Figure, PaperRow, published_rows, reference_lines
 from population.records import RunRecord
 from registry import shown
@@ -259,7 +258,11 @@ def _variant(row: OurRow, found: Sequence[RunRecord]) -> list[dict[str, object]]
         return [whole]
     alone = row.first.ours
     scores = _with_intervals(alone.agg_score, alone.pop_return, alone.pop_expl)
-    first = dict.fromkeys(whole) | {"Variant": f"{row.variant}: {TITLE}", "Seeds": str(row.first)}
+    first = dict.fromkeys(whole) | {
+        "Variant": f"first newcomer of {row.variant}",  # whatever the rows are sorted by
+        "K": row.iterations,
+        "Seeds": str(row.first),
+    }
     return [whole, first | scores]
 
 

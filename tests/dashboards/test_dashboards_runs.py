@@ -47,7 +47,7 @@ def test_the_table_by_variant_is_that_of_the_command_line(page: Page, runs_home:
     (row,) = our_rows((one.record, one.measured) for one in facts)
     shown = next(one.value for one in app.dataframe if "Seeds" in one.value)
     assert row.agg_score is not None and row.first is not None
-    assert shown["Variant"].tolist() == [row.variant, f"{row.variant}: its first newcomer"]
+    assert shown["Variant"].tolist() == [row.variant, f"first newcomer of {row.variant}"]
     assert shown["Seeds"].tolist() == ["1, 2, 3", str(row.first)]
     for metric in ("agg_score", "pop_return", "pop_expl"):
         both = [getattr(row, metric), getattr(row.first.ours, metric)]
