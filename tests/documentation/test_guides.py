@@ -11,10 +11,16 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
+from arena import Rejection
 from docs.transcript import surroundings
 from tests.documentation.pages import DOCS, ROOT, blocks
 
-GUIDES = [page for page in sorted((DOCS / "guides").glob("*.md")) if blocks(page, "python")]
+CONTESTS = DOCS / "guides" / "contests.md"
+GUIDES = [
+    page
+    for page in sorted((DOCS / "guides").glob("*.md"))
+    if blocks(page, "python") and page != CONTESTS
+]
 
 
 def test_a_guide_has_python():
@@ -36,6 +42,18 @@ def test_the_python_of_a_guide_runs(guide, tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert "reproduced: True" in done.stdout
+
+
+@pytest.mark.parametrize("manner", ["rpscontest", "kaggle"])
+def test_a_program_of_another_contest_plays(manner, arena):
+    """The block of each manner is a whole policy, and does what its last line promises."""
+    source = blocks(CONTESTS, "python")[("rpscontest", "kaggle").index(manner)]
+    assert len(blocks(CONTESTS, "python")) == 2
+    entered = arena.submit(source, "rrps", f"ada/{manner}")
+    assert not isinstance(entered, Rejection), entered.message
+    pair = (entered.version.digest, arena.policy("house/rockbot", "rrps").digest)
+    arena.play("rrps", 1, only=[entered.version.ref, "house/rockbot"])
+    assert arena.payoffs("rrps", pair).mean[0, 1] > 900.0
 
 
 def test_exported_columns_are_described(arena, tmp_path):
