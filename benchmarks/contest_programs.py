@@ -10,10 +10,10 @@ steps of growing reach without a match (`growth_control.py`): `drafts:SEED`, fir
 `sized:SEED`, steered to the sizes that programs of plain runs had.
 
 One program of each text takes part that Python 3 runs (given `xrange` and `reduce`), and that in
-three trials (against chance, one who repeats and one who beats the last throw) takes a second of
-the processor at most and always answers.  Prints how many others there were, and for each PROGRAM
-PopReturn by one match with each, with the 95 % interval over programs, and the same over the
-strongest of them: those who win most matches among the quarter who win most matches among all.
+three trials (against chance, one who repeats and one who beats the last throw) takes three seconds
+of the processor at most and always answers.  Prints how many others there were, and for each
+PROGRAM PopReturn by one match with each, with the 95 % interval over programs, and the same over
+the strongest of them: those who win most matches among the quarter who win most matches among all.
 PopExpl and AggScore: the ten (`--worst`) who won most of PROGRAM play forty matches more, which
 alone say what is lost to the worst, with its 95 % interval.  Last, what the first PROGRAM has more
 than each of the others.
@@ -49,6 +49,7 @@ from arena.analysis.estimates import minimum_of
 from arena.games.rrps.bots import NativeAgent, bot_names
 
 LETTERS = "RPS"
+PLACES = {letter: place for place, letter in enumerate(LETTERS)}
 AGAIN = 40
 STEPS = 20
 SIZES = {1: 1.0, 2: 6.7, 5: 19.7, 9: 32.7, 15: 46.0, 20: 57.3}
@@ -67,11 +68,11 @@ class Contestant:
         random.setstate(random.Random(rng.random()).getstate())
 
     def move(self, mine: Sequence[int], theirs: Sequence[int]) -> int:
-        """Its next throw; ValueError where it has none."""
+        """Its next throw; KeyError where it has none."""
         self._names["input"] = LETTERS[theirs[-1]] if theirs else ""
         with contextlib.redirect_stdout(io.StringIO()):
             exec(self._code, self._names)
-        return LETTERS.index(self._names["output"])
+        return PLACES[self._names["output"]]
 
 
 @dataclass(frozen=True)
@@ -290,7 +291,7 @@ def main() -> None:
     if options.sample is not None:
         field = random.Random(options.seed).sample(field, options.sample)
     with multiprocessing.Pool(options.processes, begin, (sources,)) as pool:
-        why = pool.starmap(trial, [(program, 1.0) for program in field], chunksize=8)
+        why = pool.starmap(trial, [(program, 3.0) for program in field], chunksize=8)
         refused.update(filter(None, why))
         field = [program for program, reason in zip(field, why, strict=True) if not reason]
         print(
