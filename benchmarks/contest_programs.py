@@ -19,7 +19,7 @@ alone say what is lost to the worst, with its 95 % interval.  Last, what the fir
 than each of the others.
 
 They are run in this process, so wall it in, as with
-`bwrap --ro-bind / / --tmpfs /tmp --proc /proc --dev /dev --unshare-all python ...`.
+`bwrap --ro-bind / / --proc /proc --dev /dev --unshare-all python ...`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ import contextlib
 import functools
 import hashlib
 import io
-import itertools
 import multiprocessing
 import random
 import signal
@@ -42,7 +41,8 @@ from typing import Any
 
 import numpy as np
 from grammar_rrps import THROWS, load, match, source_of
-from growth_control import as_large, first, grown
+from growth_control import as_large, grown
+from growth_control import first as first_draft
 from scipy.stats import t as student_t
 
 from arena.analysis.estimates import minimum_of
@@ -51,11 +51,10 @@ from arena.games.rrps.bots import NativeAgent, bot_names
 LETTERS = "RPS"
 PLACES = {letter: place for place, letter in enumerate(LETTERS)}
 AGAIN = 40
+"""Matches with each of the worst."""
 STEPS = 20
 SIZES = {1: 1.0, 2: 6.7, 5: 19.7, 9: 32.7, 15: 46.0, 20: 57.3}
 """How many predictors what joined three plain runs had on average, after which steps."""
-
-
 PYTHON_2 = {"xrange": range, "reduce": functools.reduce}
 """What many of them take for granted that Python 3 has under another name."""
 
@@ -134,7 +133,7 @@ def distinct(folder: Path) -> tuple[list[Program], Counter[str]]:
         if digest in found:
             refused["has the text of another"] += 1
         else:
-            found[digest] = Program(path.name, text)
+            found[digest] = Program(str(path.relative_to(folder)), text)
     return list(found.values()), refused
 
 
@@ -157,7 +156,7 @@ def written(word: str) -> str:
         return ""
     kind, _, seed = word.partition(":")
     if kind == "drafts":
-        return grown(int(seed), STEPS, 8, first)[-1]
+        return grown(int(seed), STEPS, 8, first_draft)[-1]
     if kind == "sized":
         sizes = np.interp(range(1, STEPS + 1), list(SIZES), list(SIZES.values()))
         return grown(int(seed), STEPS, 8, as_large(sizes.tolist()))[-1]
@@ -168,8 +167,7 @@ def agents_of(word: str, source: str) -> Callable[[], Any]:
     """A maker of one player for each match."""
     if source:
         return load(source)
-    seeds = itertools.count(1)
-    return lambda: NativeAgent(word, next(seeds))
+    return lambda: NativeAgent(word, random.getrandbits(32))  # `match` has set its state
 
 
 def versus(job: tuple[Program, Program, int]) -> float | None:
