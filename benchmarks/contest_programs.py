@@ -16,7 +16,7 @@ PROGRAM PopReturn by one match with each, with the 95 % interval over programs, 
 the strongest of them: those who win most matches among the quarter who win most matches among all.
 PopExpl and AggScore: the ten (`--worst`) who won most of PROGRAM play forty matches more, which
 alone say what is lost to the worst, with its 95 % interval.  Last, what the first PROGRAM has more
-than each of the others.
+than each of the others.  All follows from `--seed` but for a few programs that ask for the clock.
 
 They are run in this process, so wall it in, as with
 `bwrap --ro-bind / / --proc /proc --dev /dev --unshare-all python ...`.
@@ -30,8 +30,10 @@ import functools
 import hashlib
 import io
 import multiprocessing
+import os
 import random
 import signal
+import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -283,6 +285,8 @@ def main() -> None:
     parser.add_argument("--worst", type=int, default=10, help="how many play again; 0: none")
     parser.add_argument("--processes", type=int)
     options = parser.parse_args()
+    if os.environ.get("PYTHONHASHSEED") != "0":  # many programs go through sets
+        os.execve(sys.executable, sys.orig_argv, {**os.environ, "PYTHONHASHSEED": "0"})
     begin({})
     sources = {word: written(word) for word in options.programs}
     field, refused = distinct(options.folder)
