@@ -3,7 +3,8 @@
 It ends at once where a program returns the most that can be had, by an exact value, within its
 error.  It ends as well where what comes of it is noise: the best new program of a generation is
 neither surely better nor surely worse than the best before it, in so many generations in a row.
-One such generation is enough where the best has reached the most by an estimate.
+One such generation is enough where the best has reached the most by an estimate.  Where steps are
+small and many, they add up though each is noise, and noise alone ends nothing (`patience`).
 """
 
 from __future__ import annotations
@@ -28,16 +29,16 @@ class Ending:
 
     Attributes:
       error_rate: chance that two programs that return the same are told apart.
-      patience: generations of noise in a row that end it.
+      patience: generations of noise in a row that end it; None: no number of them does.
     """
 
     error_rate: float = 0.05
-    patience: int = 2
+    patience: int | None = 2
 
     def __post_init__(self) -> None:
         if not 0.0 < self.error_rate < 1.0:
             raise ValueError(f"error_rate is {self.error_rate}; it must be in (0, 1)")
-        if self.patience < 1:
+        if self.patience is not None and self.patience < 1:
             raise ValueError(f"patience is {self.patience}; it must be at least 1")
 
     def quiet(self, task: Task, before: Outcome | None, tried: Sequence[Outcome]) -> bool:
@@ -70,7 +71,8 @@ class Ending:
         reached = best is not None and best.score is not None and _reached(best.score, ceiling)
         if reached and (quiet or (ceiling is not None and ceiling.exact)):
             return Ended.REACHED
-        return Ended.NOISE if quiet >= self.patience else None
+        noise = self.patience is not None and quiet >= self.patience
+        return Ended.NOISE if noise else None
 
 
 def _reached(score: Score, ceiling: Ceiling | None) -> bool:

@@ -186,6 +186,7 @@ def oracle_of(
     early_stop: EarlyStop | None,
     *,
     frugal: bool = False,
+    ends: bool = False,
 ) -> Oracle:
     """The variant that was chosen, around a writer.
 
@@ -196,10 +197,13 @@ def oracle_of(
         the variant knows another way.
       frugal: whether a search by a model ends where it can win nothing more, and evolution changes
         now and then what is best against one opponent; neither in runs of before.
+      ends: whether a search by the grammar ends where it has the most that can be had.
     """
     grammar = choice.model in STARTS
     thrifty = frugal and not grammar  # what the grammar writes costs nothing
     ending = Ending() if thrifty else None
+    if grammar and ends:
+        ending = Ending(patience=None)  # its steps are small, and add up
     # A transcript is replayed in the order in which it was recorded.
     alone = grammar or any(one.startswith("recorded:") for one in names_of(choice.model))
     workers = 1 if alone else choice.asking.parallel
@@ -334,6 +338,8 @@ def workshop(
     model: Model | None = None,
     elsewhere: Spent = NOTHING,
     learns: Progress = silent,
+    *,
+    ends: bool = False,
 ) -> Workshop:
     """Makes the oracle of a run.
 
@@ -344,6 +350,7 @@ def workshop(
       model: what to ask; by default the one that the run's configuration names.
       elsewhere: what other runs spent of the same limits.
       learns: told of (decisions done, decisions to do) while a network is trained.
+      ends: whether a search by the grammar ends where it has the most that can be had.
 
     Raises:
       UsageFault: the model, an option or a limit makes no sense.
@@ -359,7 +366,7 @@ def workshop(
     if choice.model in STARTS:
         grammar = GrammarWriter(GrammarOracle(STARTS[choice.model]))
         by_grammar = Authorship(grammar, {**provenance, "model": choice.model})
-        return Workshop(oracle_of(choice, by_grammar, racing), by_grammar)
+        return Workshop(oracle_of(choice, by_grammar, racing, ends=ends), by_grammar)
     journal = journal_of(runs, record.name)
     budget = budget_of(spending, journal.spent() + elsewhere)
     models = [model] if model else _models_of(choice, spending)

@@ -101,6 +101,17 @@ def test_evolution_ends_after_two_generations_of_noise():
     assert asked == 2 + 4
 
 
+def test_without_patience_noise_ends_nothing_but_the_most_does():
+    """Small steps add up, though each of them is noise."""
+    never = Ending(patience=None)
+    _, asked = evolved(flat, ending=never)
+    assert asked == 2 + 6 * 4
+    _, asked = evolved(flat, Knowing(TASK, exact(5.0)), never)
+    assert asked == 2
+    _, asked = evolved(flat, Knowing(TASK, estimated(5.0)), never)
+    assert asked == 2 + 4
+
+
 def test_evolution_goes_on_while_it_gains():
     def climbs(draft):
         u = 10.0 * int(draft.key[3:5]) + int(draft.key[1]) + int(draft.key[-1]) / 2
