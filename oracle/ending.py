@@ -30,16 +30,20 @@ class Ending:
     Attributes:
       error_rate: chance that two programs that return the same are told apart.
       patience: generations of noise in a row that end it; None: no number of them does.
+      slack: share of the most that may be missing, beside the error.
     """
 
     error_rate: float = 0.05
     patience: int | None = 2
+    slack: float = 0.0
 
     def __post_init__(self) -> None:
         if not 0.0 < self.error_rate < 1.0:
             raise ValueError(f"error_rate is {self.error_rate}; it must be in (0, 1)")
         if self.patience is not None and self.patience < 1:
             raise ValueError(f"patience is {self.patience}; it must be at least 1")
+        if not 0.0 <= self.slack < 1.0:
+            raise ValueError(f"slack is {self.slack}; it must be in [0, 1)")
 
     def quiet(self, task: Task, before: Outcome | None, tried: Sequence[Outcome]) -> bool:
         """Whether a generation brought nothing but noise.
@@ -68,15 +72,15 @@ class Ending:
           ceiling: the most that can be had, where that is known.
           quiet: generations in a row that brought nothing but noise, the last one included.
         """
-        reached = best is not None and best.score is not None and _reached(best.score, ceiling)
+        reached = best is not None and best.score is not None and self._has(best.score, ceiling)
         if reached and (quiet or (ceiling is not None and ceiling.exact)):
             return Ended.REACHED
         noise = self.patience is not None and quiet >= self.patience
         return Ended.NOISE if noise else None
 
-
-def _reached(score: Score, ceiling: Ceiling | None) -> bool:
-    """Whether the most lies within one standard error of a return."""
-    if ceiling is None or math.isnan(score.stderr):
-        return False
-    return score.u + math.hypot(score.stderr, ceiling.stderr) >= ceiling.value
+    def _has(self, score: Score, ceiling: Ceiling | None) -> bool:
+        """Whether the most, or nearly, lies within one standard error of a return."""
+        if ceiling is None or math.isnan(score.stderr):
+            return False
+        nearly = ceiling.value - self.slack * abs(ceiling.value)
+        return score.u + math.hypot(score.stderr, ceiling.stderr) >= nearly

@@ -197,13 +197,14 @@ def oracle_of(
         the variant knows another way.
       frugal: whether a search by a model ends where it can win nothing more, and evolution changes
         now and then what is best against one opponent; neither in runs of before.
-      ends: whether a search by the grammar ends where it has the most that can be had.
+      ends: whether a search by the grammar ends where it has nearly the most that can be had.
     """
     grammar = choice.model in STARTS
     thrifty = frugal and not grammar  # what the grammar writes costs nothing
     ending = Ending() if thrifty else None
     if grammar and ends:
-        ending = Ending(patience=None)  # its steps are small, and add up
+        # Its steps are small, and add up; what learning an opponent costs is never made good.
+        ending = Ending(patience=None, slack=0.005)
     # A transcript is replayed in the order in which it was recorded.
     alone = grammar or any(one.startswith("recorded:") for one in names_of(choice.model))
     workers = 1 if alone else choice.asking.parallel
@@ -350,7 +351,7 @@ def workshop(
       model: what to ask; by default the one that the run's configuration names.
       elsewhere: what other runs spent of the same limits.
       learns: told of (decisions done, decisions to do) while a network is trained.
-      ends: whether a search by the grammar ends where it has the most that can be had.
+      ends: whether a search by the grammar ends where it has nearly the most that can be had.
 
     Raises:
       UsageFault: the model, an option or a limit makes no sense.

@@ -112,6 +112,15 @@ def test_without_patience_noise_ends_nothing_but_the_most_does():
     assert asked == 2 + 4
 
 
+def test_some_slack_lets_nearly_the_most_end_it():
+    assert not Ending().over(outcome(990.0), exact(1000.0), 0)
+    nearly = Ending(slack=0.01)
+    assert nearly.over(outcome(990.0), exact(1000.0), 0)
+    assert not nearly.over(outcome(980.0), exact(1000.0), 0)
+    assert not nearly.over(outcome(-30.0), exact(0.0), 0)
+    assert nearly.over(outcome(-1010.0), exact(-1000.0), 0)
+
+
 def test_evolution_goes_on_while_it_gains():
     def climbs(draft):
         u = 10.0 * int(draft.key[3:5]) + int(draft.key[1]) + int(draft.key[-1]) / 2
@@ -233,3 +242,5 @@ def test_options_are_checked():
         Ending(patience=0)
     with pytest.raises(ValueError, match="error_rate"):
         Ending(error_rate=1.0)
+    with pytest.raises(ValueError, match="slack"):
+        Ending(slack=1.0)
