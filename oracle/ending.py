@@ -30,11 +30,13 @@ class Ending:
     Attributes:
       error_rate: chance that two programs that return the same are told apart.
       patience: generations of noise in a row that end it; None: no number of them does.
-      slack: share of the most that may be missing, beside the error.
+      errors: standard errors by which a return may lie below the most that it reaches.
+      slack: share of the most that may be missing beside that.
     """
 
     error_rate: float = 0.05
     patience: int | None = 2
+    errors: float = 1.0
     slack: float = 0.0
 
     def __post_init__(self) -> None:
@@ -42,6 +44,8 @@ class Ending:
             raise ValueError(f"error_rate is {self.error_rate}; it must be in (0, 1)")
         if self.patience is not None and self.patience < 1:
             raise ValueError(f"patience is {self.patience}; it must be at least 1")
+        if self.errors < 0.0:
+            raise ValueError(f"errors is {self.errors}; it must be at least 0")
         if not 0.0 <= self.slack < 1.0:
             raise ValueError(f"slack is {self.slack}; it must be in [0, 1)")
 
@@ -79,8 +83,8 @@ class Ending:
         return Ended.NOISE if noise else None
 
     def _has(self, score: Score, ceiling: Ceiling | None) -> bool:
-        """Whether the most, or nearly, lies within one standard error of a return."""
+        """Whether the most, or nearly, lies within the error of a return."""
         if ceiling is None or math.isnan(score.stderr):
             return False
         nearly = ceiling.value - self.slack * abs(ceiling.value)
-        return score.u + math.hypot(score.stderr, ceiling.stderr) >= nearly
+        return score.u + self.errors * math.hypot(score.stderr, ceiling.stderr) >= nearly

@@ -203,8 +203,9 @@ def oracle_of(
     thrifty = frugal and not grammar  # what the grammar writes costs nothing
     ending = Ending() if thrifty else None
     if grammar and ends:
-        # Its steps are small, and add up; what learning an opponent costs is never made good.
-        ending = Ending(patience=None, slack=0.005)
+        # Its steps are small, and add up, so to stop short within an error would be too early; but
+        # what learning an opponent costs is never made good.
+        ending = Ending(patience=None, errors=0.0, slack=0.005)
     # A transcript is replayed in the order in which it was recorded.
     alone = grammar or any(one.startswith("recorded:") for one in names_of(choice.model))
     workers = 1 if alone else choice.asking.parallel

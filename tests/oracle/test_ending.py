@@ -121,6 +121,14 @@ def test_some_slack_lets_nearly_the_most_end_it():
     assert nearly.over(outcome(-1010.0), exact(-1000.0), 0)
 
 
+def test_without_errors_the_return_itself_must_reach_the_most():
+    strict = Ending(errors=0.0)
+    assert Ending().over(outcome(99.5), exact(100.0), 0)
+    assert not strict.over(outcome(99.5), exact(100.0), 0)
+    assert strict.over(outcome(100.0), exact(100.0), 0)
+    assert Ending(errors=0.0, slack=0.01).over(outcome(99.5), exact(100.0), 0)
+
+
 def test_evolution_goes_on_while_it_gains():
     def climbs(draft):
         u = 10.0 * int(draft.key[3:5]) + int(draft.key[1]) + int(draft.key[-1]) / 2
@@ -242,5 +250,7 @@ def test_options_are_checked():
         Ending(patience=0)
     with pytest.raises(ValueError, match="error_rate"):
         Ending(error_rate=1.0)
+    with pytest.raises(ValueError, match="errors"):
+        Ending(errors=-1.0)
     with pytest.raises(ValueError, match="slack"):
         Ending(slack=1.0)
