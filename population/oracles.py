@@ -55,8 +55,6 @@ from population.training import check_game, check_training, trainer
 
 GRAMMAR_WIDTH = 2
 """Programs that the grammar offers in each step of linear refinement: they cost nothing."""
-
-
 SPECIALISTS = 0.25
 """How often alpha-evolve with a model starts from the best program against one opponent."""
 
