@@ -169,7 +169,8 @@ def make(folder: Path, policies: int, matches: int, seed: int) -> None:
 @click.argument("folder", type=click.Path(path_type=Path, exists=True))
 def measure(folder: Path) -> None:
     """Opens every page twice in a browser that never was here, and clicks around."""
-    from dashboards.browser import Browser, served
+    from dashboards.browser import Browser
+    from dashboards.serving import served
     from dashboards.settings import Settings
 
     (newest,) = Arena(folder).matches("rrps", limit=1)

@@ -8,30 +8,18 @@ from __future__ import annotations
 import base64
 import os
 import shutil
-import subprocess
-import sys
 import tempfile
 import time
-import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from selenium import webdriver
-from selenium.common.exceptions import (
-    JavascriptException,
-    StaleElementReferenceException,
-    WebDriverException,
-)
+from selenium.common.exceptions import JavascriptException, WebDriverException
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
-
-from dashboards.server import ADDRESS, free_port
-from dashboards.settings import Settings
 
 LAPTOP, PHONE = (1366, 768), (390, 844)
 TIMEOUT_SECONDS = 60.0
@@ -59,62 +47,6 @@ def missing_browser() -> str:
     """What is missing for a browser; "" where nothing is."""
     lacking = [name for name in ("chromium", "chromedriver") if shutil.which(name) is None]
     return f"not installed: {', '.join(lacking)}" if lacking else ""
-
-
-def _command(settings: Settings, port: int) -> list[str]:
-    command = [sys.executable, "-m", "dashboards", "--port", str(port)]
-    command += ["--home", str(settings.home), "--submitting", settings.submitting.value]
-    command += ["--matches", str(settings.matches), "--per-hour", str(settings.per_hour)]
-    command += ["--waiting", str(settings.waiting)]
-    command += ["--submission-minutes", str(settings.budget.submission / 60)]
-    command += ["--author-minutes", str(settings.budget.day / 60)]
-    command += ["--by-invitation"] if settings.by_invitation else []
-    return [*command, "--live-seconds", str(settings.live_seconds)]
-
-
-@contextmanager
-def server_of(settings: Settings, log: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
-    """Serves a home from a process of its own, which is yielded once it answers.
-
-    Raises:
-      PageFault: the server did not start; the message has what it said.
-    """
-    with log.open("a") as said:
-        server = subprocess.Popen(_command(settings, port), stdout=said, stderr=subprocess.STDOUT)
-    try:
-        deadline = time.monotonic() + TIMEOUT_SECONDS
-        while not _answers(f"http://{ADDRESS}:{port}/_stcore/health"):
-            if server.poll() is not None or time.monotonic() > deadline:
-                raise PageFault(f"the pages did not start: {log.read_text()}")
-            time.sleep(0.1)
-        yield server
-    finally:
-        server.terminate()
-        try:
-            server.wait(10)
-        except subprocess.TimeoutExpired:
-            server.kill()
-            server.wait()
-
-
-@contextmanager
-def served(settings: Settings, log: Path) -> Iterator[str]:
-    """The same on a free port; yields the address of the pages.
-
-    Raises:
-      PageFault: the server did not start; the message has what it said.
-    """
-    port = free_port()
-    with server_of(settings, log, port):
-        yield f"http://{ADDRESS}:{port}"
-
-
-def _answers(url: str) -> bool:
-    try:
-        with urllib.request.urlopen(url, timeout=2) as answer:
-            return bool(answer.status == 200)
-    except OSError:
-        return False
 
 
 class Browser:
@@ -279,11 +211,13 @@ class Browser:
             try:
                 for button in self._driver.find_elements(By.XPATH, path):
                     if button.is_displayed() and button.is_enabled():
-                        self.run_on("arguments[0].scrollIntoView({block: 'center'})", button)
+                        self.run_on(_WATCHED, button)
                         button.click()
+                        if self.run("return window.clicked === false"):
+                            continue  # it moved from under the pointer
                         time.sleep(_LEARNS_SECONDS)
                         return self.settle() + _LEARNS_SECONDS
-            except (StaleElementReferenceException, WebDriverException):
+            except WebDriverException:
                 pass  # it was being drawn again
             time.sleep(0.1)
         raise PageFault(f"there is no button {label!r} on the page, which says: {self.text}")
@@ -388,6 +322,11 @@ _UNTIL_REST = f"""
         else setTimeout(look, 20);
     }};
     look();
+"""
+_WATCHED = """
+    window.clicked = false;
+    arguments[0].addEventListener('click', () => { window.clicked = true; }, {once: true});
+    arguments[0].scrollIntoView({block: 'center'});
 """
 _BOX = """
     const box = arguments[0].getBoundingClientRect();

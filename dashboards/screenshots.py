@@ -13,7 +13,8 @@ from PIL import Image
 
 from arena.games import GAMES
 from arena.home import Home, open_home
-from dashboards.browser import LAPTOP, PHONE, Browser, missing_browser, served
+from dashboards.browser import LAPTOP, PHONE, Browser, missing_browser
+from dashboards.serving import served
 from dashboards.settings import Settings, Submitting
 from population.runs import FILE, Runs
 

@@ -22,7 +22,7 @@ from registry import shown
 
 NAME_CHARS, TOKEN_CHARS = 200, 100
 """What the fields take; which names there can be, the registry says."""
-_DRAFT = "_draft"
+_DRAFT, _AUTHOR = "_draft", "_author"
 _STYLE = """<style>
 [class*="st-key-source_"] textarea { font-family: monospace; font-size: 0.85rem; }
 .st-key-upload [data-testid="stFileUploaderDropzoneInstructions"] { display: none; }
@@ -226,11 +226,15 @@ def _mine() -> None:
             autocomplete="off",
         )
         asked = st.form_submit_button("Show them", icon=":material/list:")
-    if not asked:
+    if asked:
+        st.session_state[_AUTHOR] = author.strip(), token
+    if _AUTHOR not in st.session_state:
         return
     try:
-        found = data.submissions().mine(author.strip(), token)
+        # Whoever has asked sees them however often the page is drawn, as they stand by then.
+        found = data.submissions().mine(*st.session_state[_AUTHOR])
     except Refused as refused:
+        del st.session_state[_AUTHOR]
         box.error(in_markdown(shown(str(refused))))
         return
     if found:

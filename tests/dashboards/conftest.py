@@ -17,7 +17,8 @@ from arena import Arena
 from arena.games import game as game_named
 from arena.house.population import default_population
 from arena.submission import prepare
-from dashboards.browser import LAPTOP, Browser, served
+from dashboards.browser import LAPTOP, Browser
+from dashboards.serving import served
 from dashboards.settings import Settings, Submitting
 from oracle.models.errors import BudgetSpent
 from oracle.models.gemini import GeminiModel

@@ -20,7 +20,8 @@ import pytest
 from arena.figures import colours
 from arena.home import open_home
 from arena.rejection import Rejection, RejectionKind
-from dashboards.browser import LAPTOP, PHONE, Browser, served
+from dashboards.browser import LAPTOP, PHONE, Browser
+from dashboards.serving import served
 from dashboards.settings import Settings, Submitting
 from dashboards.tickets import Entry, Stage, Tickets
 from dashboards.views import policy, run

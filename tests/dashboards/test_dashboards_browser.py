@@ -14,7 +14,8 @@ from urllib.parse import quote
 import pytest
 
 from arena.home import open_home
-from dashboards.browser import LAPTOP, PHONE, served
+from dashboards.browser import LAPTOP, PHONE
+from dashboards.serving import served
 from dashboards.settings import Settings, Submitting
 from tests.dashboards.conftest import Browse
 from tests.dashboards.looking import addresses, darken, needs_browser, unharmed
@@ -44,8 +45,6 @@ TITLES = {
     "/submit": "Submit",
     "/about": "About",
 }
-
-
 _WIDTH = """
     const parts = [document.documentElement, document.querySelector('[data-testid="stMain"]')];
     return Math.max(...parts.map((part) => part.scrollWidth));

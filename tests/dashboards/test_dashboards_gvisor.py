@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from arena.home import open_home
-from dashboards.browser import served
+from dashboards.serving import served
 from dashboards.settings import Settings, Submitting
 from sandbox.choose import WallChoice, open_wall
 from sandbox.errors import SandboxError

@@ -17,8 +17,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from arena.home import open_home
-from dashboards.browser import served
 from dashboards.headers import front_page, headers
+from dashboards.serving import served
 from dashboards.settings import Settings, Submitting
 from tests.dashboards.conftest import Browse
 

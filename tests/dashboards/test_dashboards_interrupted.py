@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from arena.home import open_home
-from dashboards.browser import ADDRESS, free_port, server_of
 from dashboards.budgets import PlayingTime
+from dashboards.server import ADDRESS, free_port
+from dashboards.serving import server_of
 from dashboards.settings import Settings, Submitting
 from dashboards.tickets import Stage
 from tests.dashboards.conftest import Browse

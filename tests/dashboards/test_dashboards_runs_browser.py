@@ -15,7 +15,8 @@ from PIL import Image
 
 from arena.analysis.estimates import Estimate
 from arena.home import open_home
-from dashboards.browser import LAPTOP, PHONE, served
+from dashboards.browser import LAPTOP, PHONE
+from dashboards.serving import served
 from dashboards.settings import Settings, Submitting
 from dashboards.views.run import PARTS
 from population.attempt_tree import tree_of

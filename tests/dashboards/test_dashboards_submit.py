@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from dashboards.browser import PHONE, Browser, served
+from dashboards.browser import PHONE, Browser
+from dashboards.serving import served
 from dashboards.settings import Settings, Submitting
 from tests.dashboards.conftest import Browse
 from tests.dashboards.looking import HOSTILE, addresses, needs_browser, unharmed
@@ -82,6 +83,7 @@ def test_a_name_is_claimed_and_the_token_shown_once(address: str, browse: Browse
         browser.wait_for("My submissions")
         browser.unfold("My submissions")
         browser.wait_for("Show them")
+        browser.settle()
         browser.write("Author", "ada")
         browser.write("Token", token)
         browser.click("Show them")
@@ -89,6 +91,10 @@ def test_a_name_is_claimed_and_the_token_shown_once(address: str, browse: Browse
         links = addresses(browser, "a[href*='ticket=']")
         assert len(links) == 2
         assert f"{address}{ticket}" in links
+        browser.unfold("My submissions")
+        wait(lambda: "ada/one" not in browser.text)
+        browser.unfold("My submissions")  # what was asked for is still there
+        browser.wait_for("ada/one")
         unharmed(browser, "my submissions")
 
 
