@@ -2,11 +2,11 @@
 
 Prints the mean return against each player beside the ceiling (what the exact best response wins,
 where the player has no memory), then PopReturn, PopExpl and AggScore over the field with 95 %
-intervals (bootstrap over deals), PopExpl cross-fitted as well, and what the policy gives away to
-balanced play: the sum, over its moves, of how much the move was worse than the best one, which
-needs far fewer matches than the return.  FILE is a policy's source, or a word for a sentence of
-the grammar (see `SENTENCES`); without it the full sentence plays.  `--half held-out` is for
-measuring what is finished.  The arena's evaluation population takes no part.
+intervals over deals, as the arena computes them, PopExpl cross-fitted as well, and what the policy
+gives away to balanced play: the sum, over its moves, of how much the move was worse than the best
+one, which needs far fewer matches than the return.  FILE is a policy's source, or a word for a
+sentence of the grammar (see `SENTENCES`); without it the full sentence plays.  `--half held-out`
+is for measuring what is finished.  The arena's evaluation population takes no part.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from grammar_leduc_field import CHANCES, DEVELOPMENT, HELD_OUT, Plain
 from grammar_leduc_players import Past, See, tilted
 
+from arena.analysis import metrics
 from oracle.grammar import balance, leduc
 from oracle.grammar.genome import write_source
 
-HANDS = 100
+HANDS, APART = 100, 10_000
 NAMES = {"F": "FOLD", "C": "CALL", "R": "RAISE"}
 DECK = (0, 0, 1, 1, 2, 2)
 HALVES = {"development": DEVELOPMENT, "held-out": HELD_OUT}
@@ -192,34 +193,36 @@ def load(text):
 
 
 def scores(returns):
-    """PopReturn, PopExpl and AggScore of (players, deals) means."""
-    means = returns.mean(axis=1)
-    lost = max(0.0, -means.min())
-    return np.array((means.mean(), lost, means.mean() - lost))
+    """PopReturn, PopExpl, cross-fitted PopExpl and AggScore of (players, deals) means."""
+    halves = np.stack([spread(returns[:, first::2]) for first in (0, 1)], axis=1)
+    whole = spread(returns)
+    return {
+        "PopReturn": metrics.pop_return(*whole),
+        "PopExpl": metrics.pop_expl(*whole),
+        "cross-fitted": metrics.pop_expl_cross_fitted(*halves),
+        "AggScore": metrics.agg_score(*whole),
+    }
 
 
-def cross_fitted(returns):
-    """PopExpl where one half of the deals names the worst player and the other half measures."""
-    halves = returns[:, ::2].mean(axis=1), returns[:, 1::2].mean(axis=1)
-    return np.mean([max(0.0, -b[a.argmin()]) for a, b in (halves, halves[::-1])])
-
-
-def intervals(returns, rng, draws=2000):
-    """95 % intervals of the scores, by drawing deals again."""
-    players, deals = returns.shape
-    found = []
-    for _ in range(draws):
-        picked = rng.integers(deals, size=(players, deals))
-        found.append(scores(np.take_along_axis(returns, picked, axis=1)))
-    return np.percentile(found, (2.5, 97.5), axis=0).T
+def spread(returns):
+    """Means of (players, deals), their standard errors and degrees of freedom, (3, 1, players)."""
+    deals = returns.shape[1]
+    errors = returns.std(axis=1, ddof=1) / np.sqrt(deals)
+    return np.stack([returns.mean(axis=1), errors, np.full_like(errors, deals - 1.0)])[:, None]
 
 
 def measure(namespace, field, deals):
-    """Mean returns (players, deals) over both seats, and CPU seconds a match."""
+    """Mean returns (players, deals) over both seats, and CPU seconds a match.
+
+    Each player has cards of its own: luck that all of them shared would be no luck to the
+    intervals.  Policies meet a player on the same cards.
+    """
     started, rows = time.process_time(), []
-    for _, maker in field:
+    for place, (_, maker) in enumerate(field):
+        first = 2 * APART * place
         played = [
-            match(namespace["RepeatedLeducPokerBot"], maker, seed) for seed in range(2 * deals)
+            match(namespace["RepeatedLeducPokerBot"], maker, seed)
+            for seed in range(first, first + 2 * deals)
         ]
         rows.append(np.reshape(played, (deals, 2)).mean(axis=1))
     return np.array(rows), (time.process_time() - started) / (len(rows) * 2 * deals)
@@ -231,8 +234,8 @@ def main():
     parser.add_argument("--half", choices=HALVES, default="development")
     parser.add_argument("--deals", type=int, default=20)
     options = parser.parse_args()
-    if options.deals < 2:
-        parser.error("--deals: an interval takes two deals or more")
+    if not 4 <= options.deals <= APART:
+        parser.error(f"--deals: from 4, two for the interval of each half, to {APART:,}")
     field = HALVES[options.half]
     columns = []
     for text in options.policies:
@@ -244,12 +247,11 @@ def main():
         means = "".join(f"{returns[place].mean():10.1f}" for _, _, returns, _ in columns)
         print(f"{name:26s} ceiling {top} {means}")
     for text, namespace, returns, seconds in columns:
-        bounds = intervals(returns, np.random.default_rng(1))
-        row = zip(("PopReturn", "PopExpl", "AggScore"), scores(returns), bounds, strict=True)
-        told = ", ".join(
-            f"{title} {x:.1f} [{low:.1f}, {high:.1f}]" for title, x, (low, high) in row
+        told = (
+            f"{title} {found.value[0]:.1f} [{found.low[0]:.1f}, {found.high[0]:.1f}]"
+            for title, found in scores(returns).items()
         )
-        print(f"{text}: {told}; PopExpl cross-fitted {cross_fitted(returns):.1f}")
+        print(f"{text}: {', '.join(told)}")
         given = given_away(namespace, options.deals)
         print(
             f"  gives away {given:.2f} chips a match to balanced play; {1000 * seconds:.0f} ms each"
