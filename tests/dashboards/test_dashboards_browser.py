@@ -149,6 +149,7 @@ def test_a_replay_plays_pauses_and_goes_on_to_the_next(
         browser.wait_for("Link to hand 3")
         browser.click("Pause")
         browser.wait_for("Play")
+        browser.settle()  # the button is drawn before the link
         (before,) = re.findall(r"Link to hand (\d+)", browser.text)
         browser.press("l")
         browser.wait_for(f"Link to hand {int(before) + 1}")
