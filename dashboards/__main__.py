@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from contextlib import suppress
+
 import click
 
 from arena.cli.session import Session, notice, session_options
@@ -116,5 +120,23 @@ def main(
     serve(settings, port, address=address)
 
 
+def leave(code: object) -> None:
+    """Ends the process at once, as `sys.exit` would say it ended.
+
+    Threads may be in the middle of a match or of a query then.  The interpreter's own way out ends
+    them inside of C++ that must not be left so, which now and then aborts the process.
+    """
+    if code is not None and not isinstance(code, int):
+        print(code, file=sys.stderr)
+        code = 1
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code or 0)
+
+
 if __name__ == "__main__":
-    main(prog_name="arena dashboard")
+    try:
+        main(prog_name="arena dashboard")
+    except SystemExit as end:
+        leave(end.code)
