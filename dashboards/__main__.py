@@ -120,23 +120,21 @@ def main(
     serve(settings, port, address=address)
 
 
-def leave(code: object) -> None:
-    """Ends the process at once, as `sys.exit` would say it ended.
+def leave(code: int) -> None:
+    """Ends the process at once.
 
-    Threads may be in the middle of a match or of a query then.  The interpreter's own way out ends
-    them inside of C++ that must not be left so, which now and then aborts the process.
+    A thread may be in the middle of a match or of a query then.  The interpreter's own way out ends
+    it inside of C++: DuckDB's binding fills the screen with what it calls leaks, and now and then
+    the process aborts.
     """
-    if code is not None and not isinstance(code, int):
-        print(code, file=sys.stderr)
-        code = 1
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             stream.flush()
-    os._exit(code or 0)
+    os._exit(code)
 
 
 if __name__ == "__main__":
     try:
         main(prog_name="arena dashboard")
     except SystemExit as end:
-        leave(end.code)
+        leave(int(end.code or 0))  # click and uvicorn have numbers

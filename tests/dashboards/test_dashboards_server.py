@@ -111,7 +111,8 @@ def test_nothing_is_left_behind_while_a_submission_plays(
     children = children_of(server.pid)
     assert children
     server.send_signal(end)
-    assert server.wait(30) == (0 if end == signal.SIGTERM else -end)
+    said, _ = server.communicate(timeout=30)
+    assert (server.returncode, said) == (0 if end == signal.SIGTERM else -end, "")
     wait(lambda: not any(map(lives, children)), timeout=20)
     with closing(listener(ADDRESS, int(where))):  # the port is free
         pass
