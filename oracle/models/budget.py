@@ -18,7 +18,8 @@ class Spent:
     """What calls came to.
 
     Attributes:
-      calls: that were answered, and attempts that came to nothing and are probably paid for.
+      calls: that were answered, and attempts that came to nothing and are probably paid for; not
+        those that the server turned down, which nobody pays for.
       tokens: of the calls whose usage is known.
       known_cost: US dollars, of the calls whose cost is known.
       unpriced: calls of unknown cost.
@@ -44,7 +45,7 @@ class Spent:
         """With one more call, and the attempts that were lost before it."""
         tokens, cost = reply.tokens, reply.cost
         return Spent(
-            calls=self.calls + 1 + reply.lost,
+            calls=self.calls + (not reply.turned_down) + reply.lost,
             tokens=self.tokens + (tokens or 0),
             known_cost=self.known_cost + (cost or 0.0),
             unpriced=self.unpriced + (cost is None),

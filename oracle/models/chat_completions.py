@@ -35,6 +35,7 @@ OPTIONAL: Mapping[str, tuple[str, ...]] = {
         "think value",
         "thinking",
     ),
+    "stream_options": ("stream_options", "include_usage"),
 }
 """Fields that a question can do without, and the words by which servers name them."""
 REFUSES = frozenset({400, 413, 422})
@@ -108,6 +109,11 @@ class Refusal:
         return self.status in {*REFUSES, 0, 500} and bool(words.NO_SYSTEM.search(self.message))
 
     @property
+    def of_whole(self) -> bool:
+        """Whether the server answers in pieces alone, and was asked for a whole answer."""
+        return self.status in {*REFUSES, 0} and bool(words.STREAM_ONLY.search(self.message))
+
+    @property
     def of_key(self) -> bool:
         """Whether it is the key that is refused; some call that a bad request, as Google does."""
         return self.status in {0, 400, 401, 403} and bool(words.KEY_REFUSED.search(self.message))
@@ -178,24 +184,6 @@ def _innermost(layers: Iterable[Mapping[str, Any]], name: str) -> str:
 
 def _word(value: object) -> str:
     return value if isinstance(value, str) else ""
-
-
-def format_of(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The member of a question that asks for an answer of a JSON schema."""
-    answer = {"name": "answer", "schema": dict(schema)}
-    return {"type": "json_schema", "json_schema": answer}
-
-
-def path_of(asked: Mapping[str, Any]) -> str:
-    """Where a question is sent, behind the address of the API."""
-    return "chat/completions" if "messages" in asked else "completions"
-
-
-def size_of(asked: Mapping[str, Any]) -> int:
-    """Characters of a question's texts."""
-    return sum(len(one["content"]) for one in asked.get("messages", ())) + len(
-        asked.get("prompt", "")
-    )
 
 
 def read_answer(answer: Any) -> Reply:

@@ -18,14 +18,15 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from oracle.models.retry import Lost, Transient
+from oracle.models.retry import MOST_LATE, Lost, Transient
 
 _LOG = logging.getLogger(__name__)
 MOST_BYTES = 32 << 20
 """Of all that a server sends in one attempt, packed or not: an answer is a thousandth of that."""
 _TOO_LONG = "the answer is too long"
-_LATE = 2
-"""Attempts of one call that may be late: who had no answer in time will have none the next time."""
+_AT_ONCE = 1.0
+"""Seconds after a question; a connection that was closed before it came ends within one journey
+there and back."""
 _PIECE = 4096
 """Bytes to write at once: so few that a socket's buffer with room for any takes them all."""
 
@@ -48,7 +49,8 @@ class Attempt:
         self._option = option
         self._end = time.monotonic() + seconds
         self._bytes = self._unpacked = 0
-        self._asked = False
+        self._asked = self._connected = self._answered = False
+        self._sent: float | None = None
         self.status = 200
 
     @contextmanager
@@ -68,6 +70,7 @@ class Attempt:
     def took(self, count: int) -> bool:
         """Notes bytes that came; returns whether that are more than an answer can have."""
         self._bytes += count
+        self._answered |= count > 0
         return self._bytes > MOST_BYTES
 
     def unpacked(self, count: int) -> bool:
@@ -75,9 +78,21 @@ class Attempt:
         self._unpacked += count
         return self._unpacked > MOST_BYTES
 
-    def asks(self) -> None:
-        """Notes that a part of the question was sent: from then on an answer may cost something."""
-        self._asked = True
+    def connects(self) -> None:
+        """Notes that this attempt has a connection of its own."""
+        self._connected = True
+
+    def asks(self, buffer: bytes) -> None:
+        """Notes that something is sent: from a question's first part on it may cost something.
+
+        Tunnels that proxies are asked for, and looks at models, are no questions.
+        """
+        self._asked |= buffer.startswith(b"POST ")
+        self._answered, self._sent = False, None
+
+    def asked(self) -> None:
+        """Notes that what was to be sent is sent whole."""
+        self._sent = time.monotonic() if self._asked else None
 
     def ran_out(self) -> Transient | None:
         """What to say of a connection that failed, where the time was over, or the room.
@@ -93,7 +108,26 @@ class Attempt:
         said = f"the attempt timed out: no whole answer after {self._seconds:g} s{told}"
         if not (self._asked and self._option):
             return Transient(said)
-        return Lost(said, f"give the server more time with a longer {self._option}", most=_LATE)
+        return Lost(said, f"give the server more time with a longer {self._option}", most=MOST_LATE)
+
+    def broken(self, said: str) -> Transient:
+        """What to say of a connection that failed before the time was over.
+
+        Once the question is sent whole, its answer is probably paid for, though it was lost on its
+        way.  Not where the connection was used before and ends at once, with no byte of an answer:
+        then its server had closed it, as they do after a while, when the question was on its way,
+        and nobody has read it.  A model that has it needs longer to answer, and a connection made
+        for a question is not closed for being idle.
+        """
+        if self._sent is None or self.status != 200 or self._was_closed():
+            return Transient(f"the server cannot be reached: {said}")
+        return Lost(f"the connection was lost after the question was sent: {said}")
+
+    def _was_closed(self) -> bool:
+        """Whether the connection was closed before the question came."""
+        if self._connected or self._answered or self._sent is None:
+            return False
+        return time.monotonic() - self._sent < _AT_ONCE
 
 
 _ATTEMPT: ContextVar[Attempt | None] = ContextVar("attempt", default=None)
@@ -175,6 +209,9 @@ class _Network:
                 raise self._errors.ConnectTimeout("timed out")
             share = None if left is None else left / len(addresses)
             address = addresses.pop(0)
+            attempt = _ATTEMPT.get()
+            if attempt is not None:
+                attempt.connects()
             try:
                 stream = self._inner.connect_tcp(address, port, timeout=share, **rest)
             except (self._errors.ConnectError, self._errors.ConnectTimeout):
@@ -217,10 +254,12 @@ class _Stream:
         """Writes it in pieces: theirs waits as long for each part that its socket takes."""
         attempt = _ATTEMPT.get()
         if attempt is not None:
-            attempt.asks()
+            attempt.asks(buffer)
         for start in range(0, len(buffer), _PIECE):
             left = self._until(timeout, self._errors.WriteTimeout)
             self._inner.write(buffer[start : start + _PIECE], left)
+        if attempt is not None:
+            attempt.asked()
 
     def start_tls(
         self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None

@@ -3,7 +3,8 @@
 An error of OpenAI's protocol is {"error": {"message": ..., "code": ...}}.  Others put that into a
 list (Gemini's endpoint of this protocol), a validator's findings into the message (Mistral), and
 what their provider said, as a text, beside a message of their own that tells nothing (OpenRouter).
-A body is therefore read in layers, and the innermost that says something is believed.
+Servers made with ASP.NET send a problem document (RFC 9457) with findings by the field's path.  A
+body is therefore read in layers, and the innermost that says something is believed.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ _MOST_TEXT = 20_000
 """Characters of a text in which another document is looked for."""
 _WRAPPERS = ("error", "errors", "message", "detail")
 """Members that may hold another layer; so does what a gateway's provider said, as it came."""
-_WORDS = ("message", "msg", "error", "detail")
+_WORDS = ("message", "msg", "error", "detail", "title")
 """Members that may hold a layer's words, the likeliest first."""
 
 
@@ -62,7 +63,9 @@ def words_of(layer: Mapping[str, Any]) -> str:
     """What a layer says, "" for nothing."""
     found = (layer.get(name) for name in _WORDS)
     said = (_validator_words(one) if isinstance(one, list) else one for one in found)
-    return next((one for one in said if isinstance(one, str) and one.strip()), "")
+    own = next((one for one in said if isinstance(one, str) and one.strip()), "")
+    by_field = [f"{path}: {' '.join(words)}" for path, words in _findings(layer).items()]
+    return " ".join(filter(None, [own, "; ".join(by_field)]))
 
 
 def fields_of(layer: Mapping[str, Any]) -> Iterator[str]:
@@ -75,6 +78,21 @@ def fields_of(layer: Mapping[str, Any]) -> Iterator[str]:
         place = one.get("loc") if isinstance(one, Mapping) else None
         if isinstance(place, list):
             yield from (part for part in place[:2] if isinstance(part, str))
+    for path in _findings(layer):  # "$.seed", "Seed", "$.response_format.type"
+        yield from re.findall(r"\w+", path)[:2]
+
+
+def _findings(layer: Mapping[str, Any]) -> dict[str, list[str]]:
+    """What a problem document finds wrong with each field, by the path of the field."""
+    errors = layer.get("errors")
+    if not isinstance(errors, Mapping):
+        return {}
+    texts = {
+        str(path): [one for one in found if isinstance(one, str)]
+        for path, found in errors.items()
+        if isinstance(found, list)
+    }
+    return {path: words for path, words in texts.items() if words}
 
 
 def _validator_words(detail: list[Any]) -> str:

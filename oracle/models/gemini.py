@@ -27,7 +27,7 @@ from oracle.models.protocol import Reply, Request
 from oracle.models.reaching import Connected, key_in, reaching, unreadable
 from oracle.models.reasoning import answer_in
 from oracle.models.redaction import without_secrets
-from oracle.models.retry import RETRYABLE, Caller, Transient, retry_after, retry_info
+from oracle.models.retry import RETRYABLE, Caller, Transient, passing, retry_after, retry_info
 from oracle.models.told import Told
 from oracle.models.window import PromptTooLong, Window, ask_in_forms
 
@@ -155,7 +155,7 @@ class GeminiModel(Connected["genai.Client"]):
         except errors.APIError as error:
             raise _sorted_out(error, asked) from None
         except _transport_errors() as error:
-            raise attempt.ran_out() or _lost(error) from None
+            raise _lost(error, attempt) from None
         except UnicodeEncodeError as error:
             raise PromptRefused(f"the question holds what cannot be sent: {error.reason}") from None
         except (ValueError, RecursionError) as error:  # the SDK reads a part of it, too
@@ -189,7 +189,7 @@ class GeminiModel(Connected["genai.Client"]):
             if unknown or error.code in (400, 401, 403) or 300 <= error.code < 400:
                 raise _sorted_out(error, ()) from None
         except _transport_errors() as error:
-            raise attempt.ran_out() or _lost(error) from None
+            raise _lost(error, attempt) from None
         except (ValueError, RecursionError):
             pass  # it is there, whatever it says
 
@@ -293,7 +293,7 @@ def _meaning(answered: ErrorAnswer, reason: str, asked: Collection[str]) -> Exce
         return Transient(reason, answered.delay, attempts=2, advice=answered.advice)
     final = refusal.no_credit or refusal.of_key
     if not final and refusal.status in (0, *RETRYABLE):
-        return Transient(reason, answered.delay)
+        return passing(refusal.status, reason, answered.delay)
     if refusal.of_system and SYSTEM in asked:
         return _FieldRefused((SYSTEM,), reason)
     if not final and refusal.status in REFUSES and not refusal.of_model:
@@ -304,11 +304,15 @@ def _meaning(answered: ErrorAnswer, reason: str, asked: Collection[str]) -> Exce
     return CallRefused(f"{reason}; {answered.advice}")
 
 
-def _lost(error: Exception) -> Exception:
-    """An error of the connection as one of ours."""
+def _lost(error: Exception, attempt: Attempt) -> Exception:
+    """An error of an attempt's connection as one of ours."""
+    if late := attempt.ran_out():
+        return late
     kind = type(error).__name__
-    reason = f"the server cannot be reached: {kind}: {without_secrets(str(error), KEYS)[:200]}"
-    return CallRefused(reason) if kind in _HOPELESS else Transient(reason)
+    reason = f"{kind}: {without_secrets(str(error), KEYS)[:200]}"
+    if kind in _HOPELESS:
+        return CallRefused(f"the server cannot be reached: {reason}")
+    return attempt.broken(reason)
 
 
 def _transport_errors() -> tuple[type[Exception], ...]:

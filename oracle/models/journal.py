@@ -9,19 +9,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import takewhile
 from pathlib import Path
 from typing import Protocol
 
 from oracle.models.budget import Budget, Spent
-from oracle.models.errors import JournalUnusable, ModelError, ModelRefuses, PromptRefused
+from oracle.models.errors import JournalUnusable, ModelError, PromptRefused
 from oracle.models.prices import Price
 from oracle.models.protocol import Model, Reply, Request
 from oracle.models.recorded import RecordedModel
+from oracle.models.refusals import Refusals, turned_down
 from registry import RegistryUnavailable
 from registry.sqlite_file import LOCK_SECONDS, address, check_private, reading_mode, while_locked
 
-REFUSALS_IN_A_ROW = 9
-"""So many questions that nothing answers end the session: three drafts, each asked three times."""
 _TABLE = """
 create table if not exists model_call (
     place integer primary key autoincrement,
@@ -67,7 +67,14 @@ class Journal(Protocol):
         ...
 
     def store(self, request: Request, model: str, reply: Reply) -> Reply:
-        """Keeps a reply for good; returns the one to use (the first one stored wins)."""
+        """Keeps a reply for good; returns the one to use.
+
+        The first one stored wins, but for one that was turned down: any later one wins over that.
+        """
+        ...
+
+    def in_doubt(self, model: str) -> frozenset[tuple[str, str]]:
+        """Keys and digests of what a model's server turned down since it last took a question."""
         ...
 
     def calls(self, prefix: str = "") -> tuple[Call, ...]:
@@ -81,11 +88,17 @@ class JournaledModel:
     A request that was answered before is answered from the journal: nothing is asked and nothing
     is paid.  Two threads that ask the same at once pay once.
 
-    A question that the provider withholds an answer to, that is answered by nothing, or that the
-    server cannot read is stored like any other: asked again as it stands it would be refused
-    again.  One that the server turns down with an error is not stored.  After too many of either
-    in a row, without an answer in between, nothing more is asked; what comes from the journal does
-    not count, so a run that goes on gets as many tries again.
+    A question that the provider withholds an answer to, that is answered by nothing, that the
+    server cannot read or turns down with an error is stored like any other: asked again as it
+    stands it would be refused again.  After too many of these in a row, without an answer in
+    between, nothing more is asked; what comes from the journal does not count, so a run that goes
+    on gets as many tries again.
+
+    An error need not be the question's fault: with a wrong option a server turns down everything.
+    Where it took a later question, it was.  So whoever goes on asks once more what was turned down
+    since the server last took one.  Is it taken now, the user has mended something, and the answer
+    replaces the error; is it turned down again, the error stands and does not count, so that the
+    run still comes to others.  That costs nothing: no model has read it.
     """
 
     def __init__(self, model: Model, journal: Journal, budget: Budget | None = None) -> None:
@@ -104,7 +117,8 @@ class JournaledModel:
         self._budget = budget or Budget()
         self._budget.check(model)
         self._asking: dict[tuple[str, str], threading.Lock] = {}
-        self._refusals = 0
+        self._refusals = Refusals(model.name)
+        self._in_doubt: set[tuple[str, str]] | None = None
         self._lock = threading.Lock()
         if isinstance(model, RecordedModel):
             model.mark_used(call.reply.origin for call in journal.calls())
@@ -129,51 +143,60 @@ class JournaledModel:
 
         Raises:
           BudgetSpent: the answer is not stored, and nothing more may be spent.
+          PromptRefused: the server turns the question down, now or when it was asked; stored.
           ModelError: as the model's `generate`; nothing is stored.
           ModelRefuses: too many questions in a row were refused; this reply is stored.
           JournalUnusable: the journal cannot be read or written.
         """
+        identity = request.key, request.digest
         with self._lock:
-            asking = self._asking.setdefault((request.key, request.digest), threading.Lock())
+            asking = self._asking.setdefault(identity, threading.Lock())
         with asking:
+            doubtful = self._doubts(identity)
             stored = self._journal.find(request, self.name)
-            reply = self._ask(request) if stored is None else stored
+            if stored is None or (stored.turned_down and doubtful):
+                reply = self._ask(request, again=stored is not None)
+            else:
+                reply = stored
         with self._lock:  # it is in the journal now: whoever asks next needs no lock to find it
-            self._asking.pop((request.key, request.digest), None)
+            self._asking.pop(identity, None)
+        if reply.turned_down:
+            raise PromptRefused(reply.detail)
         return reply
+
+    def _doubts(self, identity: tuple[str, str]) -> bool:
+        """Whether a question was turned down before for what may be mended; true once for each."""
+        with self._lock:
+            if self._in_doubt is None:  # looked up before this session stores anything
+                self._in_doubt = set(self._journal.in_doubt(self.name))
+            doubtful = identity in self._in_doubt
+            self._in_doubt.discard(identity)
+        return doubtful
 
     def close(self) -> None:
         """Ends the model's connections."""
         self._model.close()
 
-    def _ask(self, request: Request) -> Reply:
+    def _ask(self, request: Request, *, again: bool) -> Reply:
+        """Asks and stores; `again` where the server turned the question down in another session."""
         self._budget.admit(self.price)
-        reply = None
+        reply, said = None, ""
         lost: tuple[Reply, ...] = ()
         try:
             reply = self._model.generate(request)
+        except PromptRefused as error:
+            lost, said = error.lost, str(error)
         except ModelError as error:
             lost = error.lost
-            if isinstance(error, PromptRefused):
-                self._count(str(error))
             raise
         finally:
             self._budget.settle(reply, self.price, lost)
+        if reply is None:
+            reply = turned_down(said).with_lost([one.priced(self.price) for one in lost])
         stored = self._journal.store(request, self.name, reply)
-        failure = reply.failure
-        self._count(failure.reason if reply.refused and failure else "")
+        if not (again and reply.turned_down):
+            self._refusals.count(request, reply)
         return stored
-
-    def _count(self, reason: str) -> None:
-        """Counts a refusal, or forgets those before an answer (no reason)."""
-        with self._lock:
-            self._refusals = self._refusals + 1 if reason else 0
-            number = self._refusals
-        if number >= REFUSALS_IN_A_ROW:
-            raise ModelRefuses(
-                f"{self.name} answered none of the last {number} questions; of the last one: "
-                f"{reason}.  Resume to try others, or ask another model"
-            )
 
 
 class SqliteJournal:
@@ -213,7 +236,10 @@ class SqliteJournal:
             return self._found(connection, request, model)
 
     def store(self, request: Request, model: str, reply: Reply) -> Reply:
-        """Keeps a reply for good; returns the one to use (the first one stored wins)."""
+        """Keeps a reply for good; returns the one to use.
+
+        The first one stored wins, but for one that was turned down: any later one wins over that.
+        """
         row = (
             self._scope,
             request.key,
@@ -225,8 +251,10 @@ class SqliteJournal:
         )
         with self._connected() as connection:
             connection.execute(
-                "insert or ignore into model_call "
-                "(scope, key, digest, model, request, reply, created) values (?, ?, ?, ?, ?, ?, ?)",
+                "insert into model_call (scope, key, digest, model, request, reply, created) "
+                "values (?, ?, ?, ?, ?, ?, ?) on conflict (scope, key, digest, model) do update "
+                "set reply = excluded.reply, created = excluded.created "
+                "where json_extract(model_call.reply, '$.turned_down')",
                 row,
             )
             kept = self._found(connection, request, model)
@@ -251,6 +279,17 @@ class SqliteJournal:
             )
             for request, model, reply, created in rows
         )
+
+    def in_doubt(self, model: str) -> frozenset[tuple[str, str]]:
+        """Keys and digests of what a model's server turned down since it last took a question."""
+        with self._connected() as connection:
+            latest = connection.execute(
+                "select key, digest, reply from model_call where scope = ? and model = ? "
+                "order by place desc",
+                (self._scope, model),
+            )
+            refused = takewhile(lambda row: json.loads(row[2]).get("turned_down"), latest)
+            return frozenset((key, digest) for key, digest, _ in refused)
 
     def spent(self) -> Spent:
         """What all calls came to; reads them one by one, however many there are."""

@@ -1,8 +1,9 @@
 """Any server that speaks OpenAI's chat completions: OpenAI, Ollama, vLLM, llama.cpp, LM Studio.
 
 Such servers differ in what they take.  A field that a question can do without is left out, for as
-long as the client lives, once a server has refused it by name; a prompt that a server cannot read
-whole is shortened (`oracle.models.window`).  Both are told.
+long as the client lives, once a server has refused it by name; one that answers in pieces alone is
+asked for them; a prompt that a server cannot read whole is shortened (`oracle.models.window`).  All
+of it is told.
 """
 
 from __future__ import annotations
@@ -20,58 +21,58 @@ from arena.extras import install_command
 from oracle.models.alias import priced_by_who_answered
 from oracle.models.catalogue import context_of, price_of
 from oracle.models.chat_completions import (
-    REFUSES,
     SYSTEM_REFUSED,
     among,
     counted,
     error_in,
     fault_in,
-    format_of,
     has_begun,
     names_in,
-    path_of,
     read_answer,
-    size_of,
 )
 from oracle.models.deadline import Attempt, bound
 from oracle.models.error_answer import ErrorAnswer
 from oracle.models.errors import CallRefused, MissingKey, MissingPackage, PromptRefused
+from oracle.models.openai_errors import (
+    KEY,
+    LONGEST,
+    FieldRefused,
+    error_answer,
+    lost_connection,
+    meaning_of,
+    sorted_out,
+)
+from oracle.models.openai_question import (
+    NEWER,
+    STREAM,
+    SYSTEM,
+    for_the_sdk,
+    format_of,
+    in_pieces,
+    path_of,
+)
 from oracle.models.options import LOOK_UP_SECONDS, ServerOptions
 from oracle.models.pieces import document_in
 from oracle.models.prices import Price
-from oracle.models.protocol import Finish, Reply, Request
+from oracle.models.protocol import Reply, Request
 from oracle.models.reaching import Connected, key_in, reaching, unreadable
-from oracle.models.redaction import fit, without_secrets
-from oracle.models.retry import RETRYABLE, Caller, Lost, Transient, retry_after
+from oracle.models.redaction import fit
+from oracle.models.retry import Caller, Lost, Transient
 from oracle.models.told import Told
-from oracle.models.window import USUAL_PER_TOKEN, PromptTooLong, Window, ask_in_forms
+from oracle.models.window import PromptTooLong, Window, ask_in_forms
 
 if TYPE_CHECKING:
     import openai
 
-KEY = "OPENAI_API_KEY"
 URL = "OPENAI_BASE_URL"
+_OPENAI = "https://api.openai.com/v1"
 _NO_KEY = "none"
 """Sent to a server of one's own that wants no key: the SDK insists on one."""
-_NEWER = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
-"""The two names of the limit on output: OpenAI's models refuse the first, others the second."""
-_LONGEST = 200  # characters of a server's words that are told or kept
-SYSTEM = "system"
-"""The role of a message that not every model knows; in the place of a field's name, its message."""
-
-
-class _FieldRefused(Exception):
-    """The server names fields that it does not take, and that the question can do without.
-
-    Attributes:
-      fields: that it never takes; none where only the answer's limit is too high this time.
-      room: tokens of an answer that there is room for.
-    """
-
-    def __init__(self, fields: tuple[str, ...], reason: str, room: int = 0) -> None:
-        super().__init__(reason)
-        self.fields = fields
-        self.room = room
+_INSTEAD = {
+    SYSTEM: SYSTEM_REFUSED,
+    STREAM: "answers in pieces alone (stream), asked for them from now on",
+}
+"""What is told where more is done about a refused field than to leave it out."""
 
 
 class OpenAIModel(Connected["openai.OpenAI"]):
@@ -97,7 +98,7 @@ class OpenAIModel(Connected["openai.OpenAI"]):
         self.name = f"{self.kind}:{model}"
         self._model = model
         self._options = options or ServerOptions()
-        self._url = (self._options.base_url or os.environ.get(URL, "")).strip()
+        self._url = _of_others(self._options.base_url or os.environ.get(URL, ""))
         # On a server of one's own a familiar name may stand for anything, at any price.
         listed = None if self._url else price_of(model)
         self.price: Price | None = self._options.price or listed
@@ -132,7 +133,7 @@ class OpenAIModel(Connected["openai.OpenAI"]):
             attempt = partial(self._attempt, client, asked)
             try:
                 answered = self._caller.call(request.key, attempt)
-            except _FieldRefused as refusal:
+            except FieldRefused as refusal:
                 earlier += 1
                 limit = self._leave_out(refusal, limit)
                 continue
@@ -154,11 +155,11 @@ class OpenAIModel(Connected["openai.OpenAI"]):
         try:
             # The text of the answer: servers differ, and the SDK's own reading checks nothing.
             with attempt.under_way():
-                text = self._create(client, asked)
+                text = self._create(client, for_the_sdk(asked))
         except openai.APIStatusError as error:
-            return _refused(_error_answer(error), asked)
+            return meaning_of(error_answer(error), asked)
         except openai.APIConnectionError as error:  # timeouts included
-            raise attempt.ran_out() or _lost(error) from None
+            raise lost_connection(error, attempt) from None
         except UnicodeEncodeError as error:
             raise PromptRefused(f"the question holds what cannot be sent: {error.reason}") from None
         answer: Any = None
@@ -171,7 +172,7 @@ class OpenAIModel(Connected["openai.OpenAI"]):
             counts = counted(answer) if isinstance(answer, dict) else None
             raise unreadable(error, (KEY,), text, counts) from None
         address = f"{str(client.base_url).rstrip('/')}/{path_of(asked)}"
-        return _refused(ErrorAnswer.of(*failed, (KEY,), address=address), asked)
+        return meaning_of(ErrorAnswer.of(*failed, (KEY,), address=address), asked)
 
     def _whole(self, answer: Any) -> Reply:
         """A document as a reply without its cost, its words fit to be kept.
@@ -182,10 +183,10 @@ class OpenAIModel(Connected["openai.OpenAI"]):
         """
         fault = fit(fault_in(answer))
         if fault:
-            said = f"the model failed in the middle of its answer: {fault[:_LONGEST]}"
+            said = f"the model failed in the middle of its answer: {fault[:LONGEST]}"
             raise Lost(said, counts=counted(answer)) if has_begun(answer) else Transient(said)
         reply = self._read(answer)
-        return replace(reply, detail=fit(reply.detail)[:_LONGEST])
+        return replace(reply, detail=fit(reply.detail)[:LONGEST])
 
     def _create(self, client: openai.OpenAI, asked: dict[str, Any]) -> str:
         """The text of the server's document that answers what is asked."""
@@ -215,20 +216,21 @@ class OpenAIModel(Connected["openai.OpenAI"]):
         return {
             "temperature": request.temperature,
             "seed": None if request.seed is None else request.seed % 2**31,
-            _NEWER[limit] if limit in self._refused else limit: request.max_output_tokens,
+            NEWER[limit] if limit in self._refused else limit: request.max_output_tokens,
             "reasoning_effort": request.thinking,
             "response_format": None if request.schema is None else format_of(request.schema),
         }
 
     def _asked(self, request: Request, form: str) -> dict[str, Any]:
+        streamed = in_pieces() if STREAM in self._refused else {}
         wanted = {
             name: value
-            for name, value in self._optional(request).items()
-            if value is not None and name not in self._refused
+            for name, value in {**self._optional(request), **streamed}.items()
+            if value is not None and (name == STREAM or name not in self._refused)
         }
         return {"model": self._model, **self._told_model(request, form), **wanted}
 
-    def _leave_out(self, refusal: _FieldRefused, limit: int | None) -> int | None:
+    def _leave_out(self, refusal: FieldRefused, limit: int | None) -> int | None:
         """Learns from a refusal; returns the limit on this one answer from now on.
 
         Raises:
@@ -243,7 +245,7 @@ class OpenAIModel(Connected["openai.OpenAI"]):
         with self._lock:
             self._refused |= frozenset(refusal.fields)
         for name in refusal.fields:
-            instead = SYSTEM_REFUSED if name == SYSTEM else f"does not take {name}, left out"
+            instead = _INSTEAD.get(name, f"does not take {name}, left out")
             self._told.once(name, f"{self.name} {instead}: {refusal}")
         return limit
 
@@ -265,17 +267,17 @@ class OpenAIModel(Connected["openai.OpenAI"]):
             with attempt.under_way():
                 client.models.with_raw_response.retrieve(self._model, timeout=LOOK_UP_SECONDS)
         except openai.APIStatusError as error:
-            answered, status = _error_answer(error), error.status_code
+            answered, status = error_answer(error), error.status_code
             if answered.refusal.of_looking:
                 return
             if status in (401, 403) or answered.refusal.of_key:
-                raise _sorted_out(answered) from None
+                raise sorted_out(answered) from None
             if status == 404 and not self._url:
-                raise _sorted_out(answered) from None
+                raise sorted_out(answered) from None
             if status in (404, 405):
                 self._look_among(client)
         except openai.APIConnectionError as error:
-            raise attempt.ran_out() or _lost(error) from None
+            raise lost_connection(error, attempt) from None
 
     def _look_among(self, client: openai.OpenAI) -> None:
         """Looks through the models that a server lists, where it tells nothing about one alone.
@@ -307,7 +309,7 @@ class OpenAIModel(Connected["openai.OpenAI"]):
         asked = {"model": self._model, **smallest, "max_tokens": 1, "timeout": LOOK_UP_SECONDS}
         try:
             self._attempt(client, asked)
-        except (PromptRefused, PromptTooLong, Transient, _FieldRefused):
+        except (PromptRefused, PromptTooLong, Transient, FieldRefused):
             pass
         except CallRefused as error:
             lists = f"the server lists no model {self._model!r}; it has {told}"
@@ -331,7 +333,7 @@ class OpenAIModel(Connected["openai.OpenAI"]):
             address = urlsplit(self._url)
             client = openai.OpenAI(
                 api_key=key,
-                base_url=urlunsplit(address._replace(query="", fragment="")) or None,
+                base_url=urlunsplit(address._replace(query="", fragment="")) or _OPENAI,
                 default_query=dict(parse_qsl(address.query)),
                 timeout=self._options.timeout_seconds,
                 max_retries=0,
@@ -342,56 +344,12 @@ class OpenAIModel(Connected["openai.OpenAI"]):
         return client
 
 
+def _of_others(address: str) -> str:
+    """An address as it is given; "" for OpenAI's own, which some write out."""
+    address = address.strip()
+    return "" if address.rstrip("/").lower() == _OPENAI else address
+
+
 def _as_utf8(response: Any) -> None:
     """Has a body read as what JSON is, whatever its header calls it."""
     response.encoding = "utf-8"
-
-
-def _refused(answered: ErrorAnswer, asked: dict[str, Any]) -> Reply:
-    """What a server's error means: a withheld reply, or else it is raised as one of ours."""
-    refusal, said = answered.refusal, answered.said[:_LONGEST]
-    if refusal.too_long:
-        room = refusal.room(round(size_of(asked) / USUAL_PER_TOKEN))
-        if room is not None and not _NEWER.keys().isdisjoint(asked):
-            raise _FieldRefused((), said, room) from None
-        raise PromptTooLong(said, refusal.limit) from None
-    if fields := refusal.of(asked):
-        raise _FieldRefused(fields, said) from None
-    if refusal.of_system and len(asked.get("messages", ())) > 1:
-        raise _FieldRefused((SYSTEM,), said) from None
-    if refusal.by_policy:
-        detail = f"{fit(refusal.code)[:_LONGEST] or refusal.status}: {said}"
-        return Reply("", Finish.BLOCKED, detail, prompt_tokens=0, output_tokens=0, cost=0.0)
-    raise _sorted_out(answered) from None
-
-
-def _error_answer(error: openai.APIStatusError) -> ErrorAnswer:
-    delay = retry_after(error.response.headers.get("retry-after"))
-    try:
-        body = error.response.json()  # the whole: the SDK's own body lacks what stands beside it
-    except (ValueError, RecursionError):
-        body = error.response.text
-    where, earlier = error.request, error.response.history
-    # A redirect of the older kind turns a question into a look at a page.
-    lost = bool(earlier) and earlier[0].request.method != where.method
-    return ErrorAnswer.of(
-        error.status_code, body, (KEY,), delay=delay, address=str(where.url), redirected=lost
-    )
-
-
-def _lost(error: openai.APIConnectionError) -> Transient:
-    """An error of the connection as one of ours."""
-    said = str(error) + (f": {error.__cause__}" if error.__cause__ else "")
-    return Transient(f"the server cannot be reached: {without_secrets(said, (KEY,))[:300]}")
-
-
-def _sorted_out(answered: ErrorAnswer) -> Exception:
-    """A server's error as one of ours."""
-    refusal = answered.refusal
-    final = refusal.no_credit or refusal.of_key  # the first is also reported as 429
-    # What came as an answer and means nothing to us mostly passes: a model that is being loaded.
-    if not final and refusal.status in (0, *RETRYABLE):
-        return Transient(answered.reason, answered.delay)
-    if not final and refusal.status in REFUSES and not refusal.of_model:
-        return PromptRefused(f"{answered.reason}; check the request and the model's options")
-    return CallRefused(f"{answered.reason}; {answered.advice}")

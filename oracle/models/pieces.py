@@ -1,8 +1,8 @@
-"""The document of an answer, also where a gateway sends it in pieces that nobody has asked for.
+"""The document of an answer, also where it comes in pieces, asked for or not.
 
 Some gateways stream whatever they are asked for: lines of server-sent events, of which each holds a
-piece of an answer.  Taken for no answer, every call would be paid for several times and come to
-nothing.
+piece of an answer.  Others refuse a question that does not ask for that.  Taken for no answer,
+every call would be paid for several times and come to nothing.
 """
 
 from __future__ import annotations

@@ -94,6 +94,8 @@ class Reply:
       sent: the shorter question that was sent in place of the request's own, "" where that was.
       unread: whether the server could not read all that was sent, even of the shortest question.
       lost: of the attempts, those that came to nothing and are probably paid for.
+      turned_down: whether the server turned the question down with an error, whose words are the
+        detail: that may be an option's fault, or the server's.
     """
 
     text: str
@@ -110,6 +112,7 @@ class Reply:
     sent: str = ""
     unread: bool = False
     lost: int = 0
+    turned_down: bool = False
 
     @property
     def cut_off(self) -> bool:
@@ -132,6 +135,8 @@ class Reply:
         said = f" ({self.detail})" if self.detail else ""
         if self.unread:
             return Failure(Rejected.TOO_LONG, f"the server cannot read so long a prompt{said}")
+        if self.turned_down:
+            return Failure(Rejected.BLOCKED, f"the model's server turned the question down{said}")
         if self.finish is Finish.BLOCKED:
             return Failure(Rejected.BLOCKED, f"the model's provider withheld the reply{said}")
         if self.text.strip():

@@ -15,17 +15,16 @@ _SHORTEST_SECRET = 8
 
 def fit(text: str) -> str:
     """Words of a server, fit to be told and kept: no key is in them, and nothing unseen."""
-    long = [name for name in SECRETS if len(os.environ.get(name, "").strip()) >= _SHORTEST_SECRET]
-    return shown(without_secrets(text, long))
+    return shown(without_secrets(text, SECRETS))
 
 
 def without_secrets(text: str, variables: Iterable[str]) -> str:
-    """A text with the values of these environment variables struck out.
+    """A text with the values of these environment variables struck out, but for short ones.
 
     Servers and proxies have been seen to repeat a key in their error about it.
     """
     for name in variables:
         secret = os.environ.get(name, "").strip()
-        if secret:
+        if len(secret) >= _SHORTEST_SECRET:
             text = text.replace(secret, "***")
     return text

@@ -18,11 +18,12 @@ POLICY_CODES = frozenset(
         "invalid_prompt",
         "moderation_blocked",
         "responsibleaipolicyviolation",
+        "sensitive_words_detected",  # of new-api, which calls it a fault of its own (500)
     }
 )
 POLICY = re.compile(
     r"usage polic|content (?:management )?polic|content[ _]filter|safety system|moderation|"
-    r"inappropriate content",
+    r"inappropriate content|content exists risk|sensitive words?\b",
     re.IGNORECASE,
 )
 NO_SYSTEM = re.compile(
@@ -33,6 +34,14 @@ NO_SYSTEM = re.compile(
     re.IGNORECASE,
 )
 """What templates of models say that know users and assistants alone: some by counting turns."""
+STREAM_ONLY = re.compile(
+    r"\bstream\W{0,2} (?:must|has to|should|needs to) be (?:set to )?true|"
+    r"only supports? (?:the )?stream(?:ing)?\b|enable the stream parameter|"
+    r"\b(?:must|to) false for non-streaming|non-stream(?:ing)? \w+ (?:is|are) not supported|"
+    r"(?:requires? stream(?:ing)?|streaming is required)\b",
+    re.IGNORECASE,
+)
+"""What ChatGPT's own backend says, and Alibaba of models that think."""
 KEY_REFUSED = re.compile(r"\bAPI[ _]key\b", re.IGNORECASE)
 MAY_NOT_LOOK = re.compile(
     r"missing scopes?: \S*model\.read|x-api-key|invalid bearer token|"
@@ -64,7 +73,8 @@ TOO_LONG = re.compile(
     r"model token limit|input (?:token count|tokens exceed)|range of input length|"
     r"(?:prompt|input) (?:is |was )?too (?:long|large)|prompt exceeds max|too many tokens|"
     r"`inputs` (?:tokens \+|must have less)|\bn_keep\b.{0,20}n_ctx|"
-    r"reduce (?:the length of )?(?:the |your )?(?:input|prompt|messages)",
+    r"reduce (?:the length of )?(?:the |your )?(?:input|prompt|messages)|"
+    r"\bmax_tokens must be at least 1, got (?:-|0\b)",  # vLLM: what a prompt leaves of a context
     re.IGNORECASE,
 )
 TOO_MUCH_AT_ONCE = re.compile(

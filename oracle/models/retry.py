@@ -25,6 +25,10 @@ from oracle.models.redaction import fit
 RETRYABLE = frozenset({408, 409, 425, 429, 499, *range(500, 600)} - {501, 505})
 """HTTP statuses after which the same call may succeed; from 520 on they are gateways'.  With 499
 Gemini says that it cancelled a call, as it does under load."""
+TIMED_OUT = frozenset({504, 522, 524})
+"""Those of a gateway that waited in vain for whoever answers: the model may well have written."""
+MOST_LATE = 2
+"""Attempts of one call that may be late: who had no answer in time will have none the next time."""
 
 _LOG = logging.getLogger(__name__)
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)s")
@@ -56,7 +60,7 @@ class Transient(Exception):
 
 
 class Lost(Transient):
-    """An attempt came to nothing that is probably paid for: it was late, or unreadable.
+    """An attempt came to nothing that is probably paid for: late, unreadable, lost on its way.
 
     Attributes:
       counts: a reply with the tokens that the server says it took, and no text.
@@ -69,10 +73,22 @@ class Lost(Transient):
         advice: str = "try again later",
         counts: Reply | None = None,
         most: int | None = None,
+        delay: float | None = None,
     ) -> None:
-        super().__init__(reason, advice=advice)
+        super().__init__(reason, delay, advice=advice)
         self.counts = counts or Reply("")
         self.most = most
+
+
+def passing(status: int, reason: str, delay: float | None) -> Transient:
+    """An error of a status that may pass.
+
+    A gateway's limit on waiting is none of ours, but what it says is the same: the answer is late.
+    """
+    if status not in TIMED_OUT:
+        return Transient(reason, delay)
+    advice = "let the gateway before the model wait longer, or have the model think and write less"
+    return Lost(reason, advice, most=MOST_LATE, delay=delay)
 
 
 @dataclass(frozen=True, slots=True)

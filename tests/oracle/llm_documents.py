@@ -41,7 +41,8 @@ class Step:
       message: the error's text.
       code: the error's code in OpenAI's protocol.
       seconds: to wait before answering.
-      drop: close the connection instead of answering ("reset" to reset it).
+      drop: close the connection instead of answering ("reset" to reset it, "half" after the
+        beginning of an answer).
       raw: the body to send, as it stands.
       content_type: of the body.
       packed: whether the body is sent packed, as gzip does it.

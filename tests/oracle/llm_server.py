@@ -220,6 +220,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.busy(-1)
 
     def _step(self, asked: Asked, step: Step, gemini: bool) -> None:
+        if step.drop == "half":
+            self.wfile.write(b'HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"model": ')
         if step.drop:
             self._drop(reset=step.drop == "reset")
         elif step.raw is not None:

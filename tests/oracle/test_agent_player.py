@@ -155,8 +155,13 @@ def turned_down(request: Request) -> str:
     return "R R"
 
 
-def played_out(agents: Agents, throws: Sequence[tuple[str, str]], seed: int = 1) -> list[str]:
-    player = agents(RRPS, SETTINGS.payload, seed)
+def played_out(
+    agents: Agents,
+    throws: Sequence[tuple[str, str]],
+    seed: int = 1,
+    settings: AgentSettings = SETTINGS,
+) -> list[str]:
+    player = agents(RRPS, settings.payload, seed)
     return [player.act(observed(one)) for one in (None, *throws)]
 
 
@@ -183,17 +188,27 @@ def test_after_nine_refusals_in_a_row_it_ends_and_the_next_session_gets_further(
     tmp_path: Path,
 ) -> None:
     model = scripted(turned_down)
+    settings = replace(SETTINGS, temperature=0.7)  # each move has a question of its own
     draws = [THROWS[1]] * 20
-    for session, asked in enumerate((2 + 9, 9), start=1):
+    # The ninth, whose move is not drawn yet, is asked once more and does not count.
+    for drawn, asked in ((8, 2 + 9), (17, 1 + 9)):
         agents = Agents(tmp_path, lambda name: model)
         with pytest.raises(ModelRefuses, match="none of the last 9 questions"):
-            played_out(agents, draws)
-        assert agents.drawn(RRPS, SETTINGS.payload) == 8 * session
+            played_out(agents, draws, settings=settings)
+        assert agents.drawn(RRPS, settings.payload) == drawn
         agents.close()
         assert len(model.requests) == asked
         model.requests.clear()
     agents = Agents(tmp_path, lambda name: model)
-    assert len(played_out(agents, draws)) == 21
+    assert len(played_out(agents, draws, settings=settings)) == 21
+    assert len(model.requests) == 2 and agents.drawn(RRPS, settings.payload) == 19
+    agents.close()
+
+
+def test_one_question_for_all_is_refused_once_for_all(tmp_path: Path) -> None:
+    model = scripted(turned_down)
+    agents = Agents(tmp_path, lambda name: model)
+    assert len(played_out(agents, [THROWS[1]] * 20)) == 21
     assert len(model.requests) == 3 and agents.drawn(RRPS, SETTINGS.payload) == 19
     agents.close()
 

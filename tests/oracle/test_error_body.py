@@ -66,6 +66,8 @@ def through(provider):
         {"error": ["`seed` is not allowed"]},
         {"code": 400, "msg": "seed is not supported"},
         {"detail": {"error": {"message": "seed is not supported"}}},
+        {"title": "Not valid.", "status": 400, "errors": {"$.seed": ["It is no text."]}},
+        {"title": "Not valid.", "errors": {"Seed": ["The field is not known."]}},
     ],
     ids=[
         "gemini-by-openai",
@@ -79,6 +81,8 @@ def through(provider):
         "hugging-face",
         "msg",
         "fastapi",
+        "asp.net-by-path",
+        "asp.net-by-name",
     ],
 )
 def test_a_field_is_found_in_any_wrapping(model, server, document):
@@ -98,6 +102,20 @@ def test_a_field_is_known_in_another_spelling(model, server):
 def test_what_a_provider_said_is_told(model, server):
     server.then(error(400, through({"error": {"message": "at most one picture"}})))
     with pytest.raises(PromptRefused, match="400: at most one picture"):
+        model.generate(ASKED)
+
+
+def test_a_problem_document_is_told_with_what_it_finds(model, server):
+    found = {
+        "$.messages[0]": ["It is no text.", "It is empty."],
+        "Model": ["The name is too long."],
+    }
+    problem = {"type": "about:blank", "title": "Not valid.", "status": 400, "errors": found}
+    server.then(error(400, problem), error(400, {"title": "Bad Request", "status": 400}))
+    told = r"Not valid\. \$\.messages\[0\]: It is no text\. It is empty\.; Model: The name is"
+    with pytest.raises(PromptRefused, match=told):
+        model.generate(ASKED)
+    with pytest.raises(PromptRefused, match="400: Bad Request"):
         model.generate(ASKED)
 
 
@@ -157,7 +175,9 @@ anything = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
-            st.sampled_from(["error", "errors", "message", "detail", "metadata", "raw", "param"]),
+            st.sampled_from(
+                ["error", "errors", "message", "detail", "metadata", "raw", "param", "title"]
+            ),
             inner,
             max_size=4,
         )

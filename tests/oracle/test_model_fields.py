@@ -192,8 +192,11 @@ def test_other_refusals_name_no_field(model, server):
             status=403, message="Your chosen model requires moderation and your input was flagged"
         ),
         Step(status=400, raw=b'{"error":{"code":"data_inspection_failed","message":"no"}}'),
+        Step(status=400, code="invalid_request_error", message="Content Exists Risk"),
+        Step(status=400, message="input contains sensitive words: [pig]"),
+        Step(status=500, code="sensitive_words_detected", message="user sensitive words detected"),
     ],
-    ids=["openai", "azure", "openrouter", "alibaba"],
+    ids=["openai", "azure", "openrouter", "alibaba", "deepseek", "one-api", "new-api"],
 )
 def test_a_refusal_by_policy_is_a_withheld_reply(model, server, step):
     server.then(step)

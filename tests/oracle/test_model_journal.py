@@ -69,6 +69,24 @@ def test_the_first_reply_wins(journal):
     assert journal.store(ASKED, "m", Reply("later")) == REPLY
 
 
+def test_any_later_reply_wins_over_one_that_was_turned_down(journal):
+    no, never = (Reply("", Finish.BLOCKED, said, turned_down=True) for said in ("no", "never"))
+    journal.store(ASKED, "m", no)
+    assert journal.store(ASKED, "m", never) == never
+    assert journal.store(ASKED, "m", REPLY) == journal.store(ASKED, "m", no) == REPLY
+    assert len(journal.calls()) == 1
+
+
+def test_what_was_turned_down_is_in_doubt_until_the_server_takes_a_later_question(journal):
+    requests = [replace(ASKED, key=f"k01/a{number:02}") for number in range(4)]
+    no = Reply("", Finish.BLOCKED, "no", turned_down=True)
+    for request, reply in zip(requests, [no, Reply("", Finish.BLOCKED), no, no], strict=True):
+        journal.store(request, "m", reply)
+        journal.store(request, "another model", REPLY)
+    assert journal.in_doubt("m") == {(one.key, one.digest) for one in requests[2:]}
+    assert journal.in_doubt("another model") == journal.in_doubt("a third") == frozenset()
+
+
 def test_calls_are_found_by_the_beginning_of_their_key(journal):
     for key in ("k01/a00", "k02/a00", "k02/a01", "k020/a00"):
         journal.store(Request(key, "p"), "m", Reply(key))
@@ -145,6 +163,9 @@ def test_a_reply_is_stored_before_it_is_given(journal):
             kept = journal.store(request, model, reply)
             stored_when_given.append(journal.find(request, model))
             return kept
+
+        def in_doubt(self, model):
+            return journal.in_doubt(model)
 
         def calls(self, prefix=""):
             return journal.calls(prefix)

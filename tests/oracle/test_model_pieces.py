@@ -1,20 +1,22 @@
-"""Answers of gateways that stream unasked are put together, and paid for once."""
+"""Answers in pieces, asked for or not, are put together and paid for once."""
 
 import json
+import logging
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.models.errors import CallRefused, ModelUnavailable
+from oracle.models.errors import CallRefused, ModelUnavailable, PromptRefused
 from oracle.models.openai_compatible import OpenAIModel
 from oracle.models.options import ServerOptions
 from oracle.models.pieces import document_in
 from oracle.models.protocol import Finish, Request
 from oracle.models.retry import Caller, RetryPolicy
 from oracle.models.text_completions import TextModel
-from tests.oracle.llm_server import Step, connected
+from tests.oracle.llm_server import Step, Trickle, connected
 
 ASKED = Request("k", "ping")
 USAGE = {"prompt_tokens": 3, "completion_tokens": 5, "total_tokens": 8}
@@ -141,6 +143,89 @@ def test_an_error_of_no_status_before_the_first_word_may_pass_and_is_told_in_the
         assert model.generate(ASKED).attempts == 2
         with pytest.raises(ModelUnavailable, match="with an error: bad weather"):
             model.generate(ASKED)
+
+
+IN_PIECES = {"stream": True, "stream_options": {"include_usage": True}}
+STREAMED = Step(
+    raw=events(piece(content="pong"), piece("stop"), {"choices": [], "usage": USAGE}),
+    content_type="text/event-stream",
+)
+TEXT_STREAMED = Step(
+    raw=events({"choices": [{"text": "pong", "finish_reason": "stop"}], "usage": USAGE}),
+    content_type="text/event-stream",
+)
+
+
+def streaming(asked):
+    return {name: asked.body[name] for name in IN_PIECES if name in asked.body}
+
+
+@pytest.mark.parametrize(
+    ("status", "document"),
+    [
+        (400, {"detail": "Stream must be set to true"}),
+        (
+            400,
+            {
+                "error": {
+                    "code": "invalid_parameter_error",
+                    "message": "This model only support stream mode, please enable the stream "
+                    "parameter to access the model. ",
+                }
+            },
+        ),
+        (
+            400,
+            {"error": "parameter.enable_thinking must be set to false for non-streaming calls"},
+        ),
+        (422, {"error": {"message": "This model only supports streaming"}}),
+    ],
+    ids=["chatgpt", "alibaba", "alibaba-thinking", "others"],
+)
+def test_who_answers_in_pieces_alone_is_asked_for_them(server, kind, caplog, status, document):
+    refused = Step(status=status, raw=json.dumps(document).encode())
+    streamed = STREAMED if kind is OpenAIModel else TEXT_STREAMED
+    server.then(refused, streamed, streamed)
+    with asking(server, kind) as model:
+        replies = [model.generate(replace(ASKED, thinking="low")) for _ in range(2)]
+    assert [(one.text, one.prompt_tokens, one.output_tokens) for one in replies] == [
+        ("pong", 3, 5)
+    ] * 2
+    assert [one.attempts for one in replies] == [2, 1]
+    assert [streaming(asked) for asked in server.asked] == [{}, IN_PIECES, IN_PIECES]
+    assert len({asked.body.get("reasoning_effort") for asked in server.asked}) == 1
+    told = [one.getMessage() for one in caplog.records if one.levelno >= logging.WARNING]
+    assert len(told) == 1 and "answers in pieces alone" in told[0]
+
+
+def test_who_knows_no_options_of_pieces_is_asked_without_them(server):
+    stream = Step(status=400, message="Stream must be set to true")
+    options = Step(status=400, message='"stream_options" is not allowed')
+    server.then(stream, options, STREAMED, stream)
+    with asking(server) as model:
+        assert model.generate(ASKED).text == "pong"
+        with pytest.raises(PromptRefused):  # who says so again is not asked for ever
+            model.generate(ASKED)
+    assert [streaming(asked) for asked in server.asked] == [
+        {},
+        IN_PIECES,
+        {"stream": True},
+        {"stream": True},
+    ]
+
+
+def test_pieces_that_were_asked_for_may_be_late(server):
+    server.then(
+        Step(status=400, message="Stream must be set to true"),
+        Trickle(seconds=5.0, raw=STREAMED.raw),
+        STREAMED,
+    )
+    options = ServerOptions(server.url + "/v1", timeout_seconds=1.0)
+    caller = Caller(RetryPolicy(attempts=3), sleep=lambda seconds: None)
+    with connected(OpenAIModel("local", options, caller)) as model:
+        reply = model.generate(ASKED)
+    assert (reply.text, reply.attempts, reply.lost) == ("pong", 3, 1)
+    assert 1.0 <= reply.seconds < 4.0
 
 
 def test_increments_that_are_called_messages_are_put_together(server):

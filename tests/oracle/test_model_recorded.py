@@ -17,7 +17,7 @@ from oracle.models.openai_compatible import OpenAIModel
 from oracle.models.options import ServerOptions
 from oracle.models.protocol import Finish, Reply, Request
 from oracle.models.recorded import RecordedModel, transcript
-from oracle.models.redaction import without_secrets
+from oracle.models.redaction import fit, without_secrets
 from tests.oracle.scripted_model import ScriptedModel
 
 QUESTIONS = [Request(f"k{number}", f"question {number % 2}") for number in range(4)]
@@ -169,9 +169,15 @@ def test_a_missing_key_is_noticed_before_any_work(monkeypatch):
 
 
 def test_secrets_are_struck_out(monkeypatch):
-    monkeypatch.setenv("A_KEY", " s3cret \n")
+    monkeypatch.setenv("A_KEY", " s3cret-1 \n")
     monkeypatch.setenv("B_KEY", "")
-    assert without_secrets("the key s3cret!", ["A_KEY", "B_KEY", "C_KEY"]) == "the key ***!"
+    assert without_secrets("the key s3cret-1!", ["A_KEY", "B_KEY", "C_KEY"]) == "the key ***!"
+
+
+def test_a_key_that_is_none_is_left_in_the_words_that_it_stands_in(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "local")
+    said = "cannot reach http://localhost:11434"
+    assert fit(said) == without_secrets(said, ["OPENAI_API_KEY"]) == said
 
 
 @pytest.mark.parametrize(

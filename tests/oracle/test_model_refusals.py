@@ -6,10 +6,11 @@ from oracle.context import OpponentInput
 from oracle.drafts import Draft
 from oracle.linear_refinement import LinearRefinement
 from oracle.models.errors import CallRefused, ModelRefuses, PromptRefused
-from oracle.models.journal import REFUSALS_IN_A_ROW, JournaledModel, SqliteJournal
+from oracle.models.journal import JournaledModel, SqliteJournal
 from oracle.models.openai_compatible import OpenAIModel
 from oracle.models.options import ServerOptions
 from oracle.models.protocol import Finish, Reply, Request
+from oracle.models.refusals import REFUSALS_IN_A_ROW
 from oracle.values import OracleExhausted, Rejected
 from oracle.writer import ModelWriter, WriterOptions
 from tests.oracle.llm_server import LLMServer, Step, connected
@@ -75,8 +76,7 @@ def test_too_many_refusals_in_a_row_stop_the_session(journal, refusal):
             except PromptRefused:
                 continue
     assert number == REFUSALS_IN_A_ROW - 1
-    stored = 0 if isinstance(refusal, Exception) else REFUSALS_IN_A_ROW
-    assert len(journal.calls()) == stored
+    assert len(journal.calls()) == REFUSALS_IN_A_ROW
 
 
 def test_an_answer_in_between_starts_the_count_again(journal):
@@ -96,6 +96,63 @@ def test_who_goes_on_gets_as_many_tries_again(journal):
                 ask(model, number)
         assert len(scripted.requests) == REFUSALS_IN_A_ROW
         assert number == session * REFUSALS_IN_A_ROW - 1
+
+
+def heard(model, number):
+    """What comes of a question: its text, or the words in which it is turned down."""
+    try:
+        return ask(model, number).text
+    except (PromptRefused, ModelRefuses) as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def turned_down(request):
+    return PromptRefused(f"the server answered 400: no pigs (request 8f{request.key[-2:]})")
+
+
+def test_what_a_server_turned_down_is_kept_and_paid_for_by_nobody(journal):
+    scripted = ScriptedModel([turned_down(Request("a00", "")), "fine"])
+    model = JournaledModel(scripted, journal)
+    said = [heard(model, number) for number in (0, 0, 1, 0)]
+    assert said[0] == said[1] == said[3] == "PromptRefused: " + str(turned_down(Request("a00", "")))
+    assert said[2] == "fine"
+    again = JournaledModel(scripted, journal)
+    assert heard(again, 0) == said[0]
+    assert len(scripted.requests) == 2
+    assert model.spent.calls == journal.spent().calls == 1
+
+
+def test_a_server_that_turns_down_everything_in_foreign_words_does_not_hold_a_run_for_ever(journal):
+    """What is asked once more does not count, so each session comes to nine questions further."""
+    for session in range(1, 4):
+        scripted = ScriptedModel(turned_down)
+        model = JournaledModel(scripted, journal)
+        said = [heard(model, number) for number in range(session * REFUSALS_IN_A_ROW)]
+        assert [one.partition(":")[0] for one in said[:-1]] == ["PromptRefused"] * (len(said) - 1)
+        assert said[-1].startswith("ModelRefuses: scripted answered none of the last 9 questions")
+        assert "in the same words: the server answered 400: no pigs" in said[-1]
+        assert "look at the options" in said[-1]
+        assert len(scripted.requests) == len(said)
+
+
+def test_a_server_that_was_mended_answers_what_it_turned_down(journal):
+    model = JournaledModel(ScriptedModel(turned_down), journal)
+    numbers = range(REFUSALS_IN_A_ROW)
+    assert "ModelRefuses" in [heard(model, number) for number in numbers][-1]
+    mended = ScriptedModel(lambda request: f"answer to {request.prompt}")
+    for _ in range(2):
+        session = JournaledModel(mended, journal)
+        answers = [heard(session, number) for number in reversed(numbers)]
+        assert answers == [f"answer to question {number}" for number in reversed(numbers)]
+    assert len(mended.requests) == REFUSALS_IN_A_ROW
+    assert [call.reply.text for call in journal.calls()] == answers[::-1]
+
+
+def test_different_words_are_about_the_questions(journal):
+    words = iter(["no pigs", "no cows", "no dogs", "no cats"] * 3)
+    model = JournaledModel(ScriptedModel(lambda request: PromptRefused(next(words))), journal)
+    said = [heard(model, number) for number in range(REFUSALS_IN_A_ROW)]
+    assert "; of the last one: no pigs.  Resume to try others" in said[-1]
 
 
 def test_a_model_that_refuses_some_questions_still_answers_the_task(journal):
@@ -148,3 +205,26 @@ def test_a_server_that_dislikes_a_word_is_asked_without_it(monkeypatch, journal)
     assert first.finish is second.finish is Finish.BLOCKED
     assert "not this" in first.detail
     assert third.finish is Finish.STOPPED
+
+
+def test_a_server_with_words_of_its_own_for_a_topic_is_asked_other_questions_by_the_next_session(
+    monkeypatch, journal
+):
+    """Through the real SDK: the words are on no list of ours."""
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    refused = Step(status=400, message="We would rather not.", code="invalid_request_error")
+    for session in (1, 2):
+        with (
+            LLMServer() as server,
+            connected(OpenAIModel("local", ServerOptions(server.url + "/v1"))) as model,
+        ):
+            server.then(*[refused] * 40)
+            journaled = JournaledModel(model, journal)
+            said = [heard(journaled, number) for number in range(session * REFUSALS_IN_A_ROW)]
+            assert "in the same words: the server answered 400: We would rather not." in said[-1]
+            assert len(server.asked) == len(said)
+    with (
+        LLMServer() as server,  # its owner thought better of it
+        connected(OpenAIModel("local", ServerOptions(server.url + "/v1"))) as model,
+    ):
+        assert heard(JournaledModel(model, journal), 0) == "pong"

@@ -7,8 +7,8 @@ import pytest
 from arena.games import GAMES, game
 from oracle.context import Filter
 from oracle.drafts import Draft
-from oracle.insight import Told, Trace, Tried
-from oracle.values import Task
+from oracle.insight import INCUMBENT, Told, Trace, Tried
+from oracle.values import Against, Failure, Rejected, Score, Task
 from oracle.writer import WriterOptions, preview
 from tests.oracle.stated_returns import opponents, program, score_of
 
@@ -62,3 +62,28 @@ def test_what_a_race_gave_up_is_told_as_such_and_is_not_among_the_best():
     tried[13] = replace(tried[13], score=lucky)
     draft = replace(draft, told=Told(tried=tuple(tried)))
     assert "- a13: +99.00 (standard error 1.00), given up" in preview(task, draft, ALL).text
+
+
+def test_what_was_not_played_has_no_return_and_no_error():
+    """So every first prompt of a search that begins with the only opponent's program."""
+    task = Task(game("rrps"), opponents(1.0), "", 7, "k01")
+    (only,) = task.opponents
+    even = Score(0.0, 0.0, (Against(only.digest, 0.0, 0.0, 0),))
+    first = Tried(INCUMBENT, only.source, even, "Plays at random", "")
+    draft = Draft("i0g00d0", told=Told(tried=(first,)))
+    text = " ".join(preview(task, draft, ALL).text.split())
+    assert (
+        "- To beat: 0 throws per match, which is even. Nothing was played for that: the program "
+        "that the search began with is the opponent's own program, and even against itself."
+    ) in text
+    assert (
+        "- the program that the search began with: not played. It is the opponent's own program, "
+        "and even against itself. Plays at random"
+    ) in text
+    assert "+0.00" not in text and "standard error 0.00" not in text
+    worse = Tried("i0g01d0", program(-5.0), score_of(task, -5.0), "", "")
+    text = preview(task, replace(draft, told=Told(tried=(first, worse))), ALL).text
+    assert "- i0g01d0: -5.00 (standard error" in text and "- To beat: 0 throws per match" in text
+    same = Failure(Rejected.DUPLICATE, "it returns the same", twin=INCUMBENT)
+    draft = Draft("i0g01d1", program(-5.0), score_of(task, -5.0), same, told=Told(tried=(first,)))
+    assert "and even against itself, and so would yours be." in preview(task, draft, ALL).text

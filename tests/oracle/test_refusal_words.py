@@ -1,6 +1,7 @@
 """What servers say when they refuse, as they have been seen to say it, and what is made of it."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -55,7 +56,8 @@ PASSES = [
 def test_an_error_of_status_200_that_passes_is_waited_for(model, server, document):
     server.then(said(document))
     reply = model.generate(FULL)
-    assert (reply.text, reply.attempts, reply.lost) == ("pong", 2, 0)
+    late = document in (PASSES[5], PASSES[6])  # which may cost something
+    assert (reply.text, reply.attempts, reply.lost) == ("pong", 2, int(late))
 
 
 def test_it_passes_in_an_event_as_well(model, server):
@@ -252,6 +254,14 @@ def test_a_prompt_that_is_too_long_whatever_the_status(model, server, status, me
     assert read_refusal(status, {"error": {"message": message}}, "").limit == limit
     server.then(Step(status=status, message=message))
     reply = model.generate(Request("k", "a long question", shorter=("short",)))
+    assert (reply.text, reply.sent, len(server.asked)) == ("pong", "short", 2)
+
+
+def test_vllm_names_what_a_prompt_leaves_of_its_context(model, server):
+    said = "max_tokens must be at least 1, got -1200. (parameter=max_tokens, value=-1200)"
+    error = {"message": said, "type": "BadRequestError", "param": "max_tokens", "code": 400}
+    server.then(Step(status=400, raw=json.dumps({"error": error}).encode()))
+    reply = model.generate(replace(FULL, shorter=("short",)))
     assert (reply.text, reply.sent, len(server.asked)) == ("pong", "short", 2)
 
 
