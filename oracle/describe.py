@@ -13,15 +13,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from arena.contract import AuthorContract
 from arena.games.protocol import Game
 from oracle.models.errors import PromptRefused
 from oracle.models.protocol import Finish, Model, Reply, Request
 from oracle.prompts import fill
-from oracle.quotations import leaks
+from oracle.quotations import CUT, leaks, without_quotations
 from oracle.relatives import clipped, fenced
 from oracle.values import Failure, Opponent, Rejected
 
-CUT = "[...]"
 _MOST_PASSAGES = 40
 """Quoted passages that are shown to whoever quoted them."""
 _LONGEST_PASSAGE = 400
@@ -66,8 +66,7 @@ def describe(
 ) -> Description | Failure:
     """Describes an opponent's program, in at most two calls.
 
-    No line of the program's code of `oracle.quotations.LEAK_CHARS` or more characters is in what
-    is returned.
+    What is returned quotes nothing of the program's code that `oracle.quotations.leaks` finds.
 
     Returns:
       The description, or why the model gave none.
@@ -78,7 +77,7 @@ def describe(
     request = description_request(game, opponent, max_output_tokens, thinking)
     found = _asked(model, request)
     if isinstance(found, Description):
-        quoted = leaks(found.text, opponent.source)
+        quoted = leaks(found.text, opponent.source, game.contract)
         if not quoted:
             return found
         more = fill("leaked", passages=_passages(quoted))
@@ -89,7 +88,9 @@ def describe(
     again = replace(request, key=f"{request.key}/again", prompt=f"{request.prompt}\n{more}\n")
     second = _asked(model, again)
     last = second if isinstance(second, Description) else found
-    return without_code(last, opponent.source) if isinstance(last, Description) else second
+    if isinstance(last, Failure):
+        return second
+    return without_code(last, opponent.source, game.contract)
 
 
 def _passages(quoted: Sequence[str]) -> str:
@@ -143,19 +144,14 @@ def parse_description(reply: Reply) -> Description | Failure:
     return Description(**{name: document[name].strip() for name in FIELDS})
 
 
-def without_code(description: Description, source: str) -> Description:
-    """The description with every quoted line of the program's code cut out."""
-    cleaned = description
-    while quoted := leaks(cleaned.text, source):
-        values = [" ".join(getattr(cleaned, name).split()) for name in FIELDS]
-        cut = [_cut(value, quoted) for value in values]
-        if cut == values:  # the quotation runs over two fields: nothing of either can stay
-            return Description(*(CUT for _ in FIELDS))
-        cleaned = Description(*cut)  # shorter than before, so this ends
+def without_code(
+    description: Description, source: str, contract: AuthorContract | None = None
+) -> Description:
+    """The description with every passage cut out that quotes the program's code."""
+    values = (" ".join(getattr(description, name).split()) for name in FIELDS)
+    cleaned = Description(*(without_quotations(value, source, contract) for value in values))
+    if leaks(
+        cleaned.text, source, contract
+    ):  # one runs over two fields: nothing of either can stay
+        return Description(*(CUT for _ in FIELDS))
     return cleaned
-
-
-def _cut(text: str, passages: Sequence[str]) -> str:
-    for passage in sorted(passages, key=len, reverse=True):
-        text = text.replace(passage, CUT)
-    return text

@@ -19,6 +19,8 @@ from oracle.values import Failure, Rejected
 
 _HEAD = re.compile(r"^[ \t]*<{5,9} ?SEARCH>?[ \t]*$")
 _MIDDLE = re.compile(r"^[ \t]*={5,9}[ \t]*$")
+_DIVIDER = "======="
+"""As the prompt asks for it; `_MIDDLE` is what is taken for one where there is no such line."""
 _TAIL = re.compile(r"^[ \t]*>{5,9} ?REPLACE[ \t]*$")
 _VOTES = 8
 """How many places of one line in a search count: a line such as "pass" may stand anywhere."""
@@ -41,30 +43,60 @@ def _bad(reason: str) -> Failure:
 def parse_edits(reply: str) -> tuple[Edit, ...] | Failure:
     """The blocks of a reply, in order; a failure where one is malformed or there is none."""
     found: list[Edit] = []
-    part: str | None = None  # None outside of blocks, else "search" or "replace"
-    search: list[str] = []
-    replace: list[str] = []
+    block: list[str] | None = None  # None outside of blocks
+    begun = 0
     for number, line in enumerate(reply.replace("\r\n", "\n").split("\n"), 1):
         if _HEAD.match(line):
-            if part is not None:
-                return _bad(f"line {number}: a SEARCH begins inside another block")
-            part, search, replace = "search", [], []
-        elif part is not None and _MIDDLE.match(line):
-            if part == "replace":
-                return _bad(f"line {number}: a block has two dividers")
-            part = "replace"
+            if block is not None:
+                inside = _bad(f"line {number}: a SEARCH begins inside another block")
+                return _doubled(block, begun) or inside
+            block, begun = [], number
         elif _TAIL.match(line):
-            if part != "replace":
-                return _bad(f"line {number}: REPLACE without a SEARCH and a divider before it")
-            found.append(Edit(tuple(search), tuple(replace)))
-            part = None
-        elif part is not None:
-            (search if part == "search" else replace).append(line)
-    if part is not None:
-        return _bad("the last block does not end with a REPLACE line; the reply may be cut off")
+            edit = _divided(block or [], begun, number)
+            if isinstance(edit, Failure):
+                return edit
+            found.append(edit)
+            block = None
+        elif block is not None:
+            block.append(line)
+    if block is not None:
+        unended = "the last block does not end with a REPLACE line; the reply may be cut off"
+        return _doubled(block, begun) or _bad(unended)
     if not found:
         return _bad("there is no SEARCH/REPLACE block in the reply")
     return tuple(found)
+
+
+def _divided(block: list[str], begun: int, ended: int) -> Edit | Failure:
+    """The two parts of a block.
+
+    A line that looks like a divider may be one of the program's, as the underline of a title in a
+    docstring, so the one that is written as the prompt asks goes before all others.
+
+    Args:
+      block: its lines without the first and the last.
+      begun: number of its first line in the reply.
+      ended: of its last.
+    """
+    places = _dividers(block)
+    if not places:
+        return _bad(f"line {ended}: REPLACE without a SEARCH and a divider before it")
+    doubled = _doubled(block, begun)
+    return doubled or Edit(tuple(block[: places[0]]), tuple(block[places[0] + 1 :]))
+
+
+def _doubled(block: list[str], begun: int) -> Failure | None:
+    places = _dividers(block)
+    if len(places) < 2:
+        return None
+    return _bad(f"line {begun + 1 + places[1]}: a block has two dividers")
+
+
+def _dividers(block: list[str]) -> list[int]:
+    exact = [at for at, line in enumerate(block) if line.rstrip() == _DIVIDER]
+    if len(exact) == 1:
+        return exact
+    return [at for at, line in enumerate(block) if _MIDDLE.match(line)]
 
 
 def apply_edits(source: str, edits: tuple[Edit, ...]) -> str | Failure:

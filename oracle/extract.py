@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -23,6 +24,10 @@ _CLOSES = re.compile(r"```[ \t]*")
 _FENCE = re.compile(r"^( {0,3})(`{3,}+|~{3,}+)[ \t]*+([\w+.#-]*+)[^\n`]*+$")
 """Nothing in it is tried twice: a line may be as long as a reply."""
 _MARK = re.compile(r"`{3,}+|~{3,}+")
+_SAID = re.compile(r'"""(?:\\.|[^\\])*?"""|' r"|'''(?:\\.|[^\\])*?'''|#[^\n]*", re.DOTALL)
+_LEFT_OUT = re.compile(r"(?:^|:)[ \t]*+\.\.\.[ \t]*+$", re.MULTILINE)
+_MOST_JUDGED = 8
+"""Programs of one reply among which one is chosen, the last ones: each is read by itself."""
 _LANGUAGE = re.compile(r"[ \t]*+[\w+.#-]*+[ \t]*+\n")
 
 
@@ -94,17 +99,26 @@ def _between(reply: str) -> list[str]:
     return found[::-1]
 
 
-def extract_program(reply: str | None, class_name: str, *, cut_off: bool = False) -> str | Failure:
+def extract_program(
+    reply: str | None,
+    class_name: str,
+    *,
+    cut_off: bool = False,
+    is_sound: Callable[[str], bool] = bool,
+) -> str | Failure:
     """The policy's source in a reply, or why there is none.
 
     The last closed block that defines the class wins; then the widest span between fences; then
     an unclosed last block, or the bare reply, where that is a whole program; then what stands
-    between fences that are not written as they should be.
+    between fences that are not written as they should be.  Where several define it, one that is
+    sound and leaves no body out ("...") goes before the others: behind a whole program a model may
+    show again what it changed.
 
     Args:
       reply: the model's text; None where it gave none.
       class_name: the class that a policy defines.
       cut_off: whether the model ran into its output limit; then nothing unclosed is trusted.
+      is_sound: whether a program passes the checks of its game; asked only where there are several.
     """
     if reply is None or not reply.strip():
         return Failure(Rejected.EMPTY, "the reply was empty; answer with one Python code block")
@@ -116,8 +130,29 @@ def extract_program(reply: str | None, class_name: str, *, cut_off: bool = False
     blamed = _blamed(blocks, class_name)
     found = find_program(texts, class_name, texts.index(blamed) if blamed in texts else None)
     if found.number is not None:
-        return _tidy(texts[found.number])
+        return _tidy(_chosen(texts[found.number :], class_name, is_sound))
     return _why_not(blocks, class_name, cut_off, found.problem)
+
+
+def _chosen(texts: Sequence[str], class_name: str, is_sound: Callable[[str], bool]) -> str:
+    """The first program that is whole and sound, or the first; the first text is a program."""
+    programs = [texts[0]]
+    for _ in range(_MOST_JUDGED - 1):
+        texts = [one for one in texts[1:] if one.strip() != programs[-1].strip()]
+        number = find_program(texts, class_name).number
+        if number is None:
+            break
+        texts = texts[number:]
+        programs.append(texts[0])
+    if len(programs) == 1:
+        return programs[0]
+    whole = (one for one in programs if not _is_sketch(one) and is_sound(_tidy(one)))
+    return next(whole, programs[0])
+
+
+def _is_sketch(program: str) -> bool:
+    """Whether it leaves something out by "..." in the place of a body."""
+    return _LEFT_OUT.search(_SAID.sub("", program)) is not None
 
 
 def _candidates(

@@ -26,17 +26,18 @@ from oracle.context import OpponentInput, View
 from oracle.drafts import Draft
 from oracle.insight import Told
 from oracle.prompts import VERSION, fill, lines_of
-from oracle.prompts.situation import in_its_words, names_in, opponents
+from oracle.prompts.situation import NO_ANSWER, NO_ROOM, in_its_words, names_in, opponents
 from oracle.reflection import (
     aim,
     error,
     generality,
-    hidden_row,
+    hidden_rows,
     latest,
     numbers_of,
     traces,
     tried,
     twin,
+    was_played,
 )
 from oracle.relatives import Shelf, clipped, fenced
 from oracle.values import Failure, Rejected, Score, Task
@@ -95,8 +96,22 @@ class Prompt:
         return hashlib.blake2b(whole.encode(errors="replace"), digest_size=16).hexdigest()
 
 
+@dataclass(frozen=True, slots=True)
+class _Lack:
+    """What a form of a prompt leaves out, and why."""
+
+    why: str
+    what: Sequence[str] = ()
+
+
 def compose(
-    task: Task, draft: Draft, view: View, inspirations: int = 2, variation: int = 0
+    task: Task,
+    draft: Draft,
+    view: View,
+    inspirations: int = 2,
+    variation: int = 0,
+    *,
+    least: bool = False,
 ) -> Prompt:
     """The prompt for a draft, with its shorter forms.
 
@@ -107,26 +122,37 @@ def compose(
       inspirations: how many of the draft's other programs are shown, best first; those of
         opponents that are shown are not among them.
       variation: 0, 1, 2, ... for asking the same in other words.
+      least: whether only the shortest form is wanted, because the question was refused before: what
+        that leaves out may be the reason.
     """
+    why = NO_ANSWER if least else NO_ROOM
     others = _others(draft, view)[:inspirations] if _is_sound(draft) else ()
     lacks = ["other programs that were tried"] if others else []
-    forms = [_form(task, draft, view, others, (), variation)]
+    forms = [_form(task, draft, view, others, _Lack(why), variation)]
     if others:
-        forms.append(_form(task, draft, view, (), lacks, variation))
+        forms.append(_form(task, draft, view, (), _Lack(why, lacks), variation))
     if draft.told is not None and (draft.told.traces or draft.told.tried):
         draft = replace(draft, told=replace(draft.told, traces=(), tried=(), latest=None))
         lacks.append("what is known of earlier matches and attempts")
-        forms.append(_form(task, draft, view, (), lacks, variation))
+        forms.append(_form(task, draft, view, (), _Lack(why, lacks), variation))
     number = 0 if view.form is OpponentInput.NONE else len(view.shown)
     while number:
         number //= 2
         few = view.only(number)
-        lack = [*lacks, f"{len(view.shown) - number} of the {len(view.shown)} opponents"]
+        lack = [*lacks, _unshown(task, view, number)]
         if not number and not _is_sound(draft) and task.incumbent:
             task = replace(task, incumbent="")
             lack.append("a program to start from")
-        forms.append(_form(task, draft, few, (), lack, variation))
-    return _bounded(fill("role"), forms)
+        forms.append(_form(task, draft, few, (), _Lack(why, lack), variation))
+    return _bounded(fill("role"), forms[-1:] if least else forms)
+
+
+def _unshown(task: Task, view: View, number: int) -> str:
+    """Those of whom a form of a prompt tells nothing that tells of so many."""
+    whole = len(view.shown)
+    if whole > 1:
+        return f"{whole - number} of the {whole} opponents"
+    return "the opponent" if len(task.opponents) == 1 else "the heaviest opponent"
 
 
 def _bounded(system: str, forms: Sequence[str]) -> Prompt:
@@ -144,15 +170,16 @@ def _form(
     draft: Draft,
     view: View,
     others: Sequence[tuple[str, Score]],
-    lacks: Sequence[str],
+    lack: _Lack,
     variation: int,
 ) -> str:
-    """One form of a prompt; `lacks` says what was left out of it."""
+    """One form of a prompt; says what was left out of it."""
     draft = in_its_words(task, draft, view)
     told, mistake = draft.told or Told(), _mistake(draft)
     # Edits quote its lines, and a fault names one.
     shelf = Shelf({draft.source} if wants_edits(draft) or not _is_sound(draft) else ())
-    parts = [interface(task), opponents(task, view, shelf), generality(task), aim(task, told)]
+    parts = [interface(task), opponents(task, view, shelf, lack.why)]
+    parts += [generality(task), aim(task, told)]
     if _is_sound(draft) and draft.score is not None:
         parts.append(_so_far(task, draft.source, draft.score, shelf))
         parts += [traces(task, told), latest(task, told)]
@@ -168,7 +195,7 @@ def _form(
         parts += [tried(task, told), fill("mend", **_said(mistake), program=program)]
     else:
         parts += [_incumbent(task, view, shelf), tried(task, told)]
-    parts.append(fill("left_out", what=" and ".join(lacks)) if lacks else "")
+    parts.append(fill("left_out", what=" and ".join(lack.what), why=lack.why) if lack.what else "")
     parts.append(_angle(task, draft, variation))
     request = "edit_request" if wants_edits(draft) else "program_request"
     parts.append(fill(request, class_name=task.game.contract.class_name))
@@ -242,23 +269,22 @@ def _repair(reply: str, failure: Failure, most: int) -> str:
     """What is said of a refused reply, with so many characters of it."""
     shown = ""
     if reply.strip():
-        shown = fill("left_out", what="your last reply")
+        shown = fill("left_out", what="your last reply", why=NO_ROOM)
         if most:
             shown = f"It was:\n\n{fenced(clipped(reply, most), 'text')}"
     return fill("repair", **_said(failure), reply=shown)
 
 
-def reworded(prompt: Prompt, failure: Failure, *, least: bool = False) -> Prompt:
+def reworded(prompt: Prompt, failure: Failure) -> Prompt:
     """A question that was refused, asked again with a word on what it is for.
 
     Args:
       prompt: composed with another variation.
       failure: why there was no answer.
-      least: whether to ask with the shortest form at once: what it leaves out may be the reason.
     """
     note = fill("refused", kind=_KINDS[failure.kind])
     forms = tuple(f"{form}\n{note}\n" for form in (prompt.text, *prompt.shorter))
-    return _bounded(prompt.system, forms[-1:] if least else forms)
+    return _bounded(prompt.system, forms)
 
 
 def interface(task: Task) -> str:
@@ -286,7 +312,7 @@ def interface(task: Task) -> str:
 
 
 def _so_far(task: Task, source: str, score: Score, shelf: Shelf) -> str:
-    if any(one.matches for one in score.against):
+    if was_played(score):
         played = fill(
             "played",
             u=f"{score.u:+.2f}",
@@ -311,7 +337,7 @@ def results(task: Task, score: Score) -> str:
         told = f"{one.mean:+.2f} | {noise} | {one.matches}" if one.matches else "even: itself | | 0"
         rows.append(f"| {number[one.digest]} | {weight[one.digest]:.4f} | {told} |")
     if len(shown) < len(score.against):
-        rows.append(hidden_row(task, score))
+        rows += hidden_rows(task, score)
     head = "| opponent | weight | mean return | standard error | matches |"
     return "\n".join([head, "|---:|---:|---:|---:|---:|", *rows])
 

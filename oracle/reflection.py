@@ -10,7 +10,7 @@ from oracle.drafts import Draft
 from oracle.insight import INCUMBENT, Gain, Told, Trace, Tried
 from oracle.prompts import fill
 from oracle.relatives import Shelf
-from oracle.values import Rejected, Score, Task
+from oracle.values import Against, Rejected, Score, Task
 
 if TYPE_CHECKING:
     from arena.analysis.stationary import Ceiling
@@ -25,8 +25,16 @@ _BEST_TRIED = 4
 _LATEST_TRIED = MOST_TRIED - _BEST_TRIED
 NOT_SHOWN = "a member that is not shown"
 """What a prompt calls a member of the population of which it tells nothing."""
+_EVEN = "the opponent's own program, and even against itself"
+_ANNOUNCED = "(here stands what {} returned)"
+"""In a prompt that is only shown beforehand: nothing was played for it."""
 _IDEA_CHARS = 200
 _REASON_CHARS = 160
+
+
+def was_played(score: Score) -> bool:
+    """Whether a score comes from matches; else it is 0 by symmetry, of the only opponent itself."""
+    return any(one.matches for one in score.against)
 
 
 def error(stderr: float) -> str:
@@ -46,15 +54,25 @@ def numbers_of(task: Task) -> dict[str, int]:
     return {one.digest: place for place, one in enumerate(ranked, 1)}
 
 
-def hidden_row(task: Task, score: Score) -> str:
-    """The line of a table of returns for all hidden opponents together."""
+def hidden_rows(task: Task, score: Score) -> list[str]:
+    """Lines of a table of returns: all hidden opponents together, then each sort of them."""
     known = {one.digest for one in task.opponents}
+    group = {one.digest: one.group for one in task.hidden}
     met = [one for one in score.against if one.digest not in known]
+    sorts = dict.fromkeys(filter(None, (group.get(one.digest, "") for one in met)))
+    rows = [_row("hidden", f"{task.hidden_share:.0%} of the score", met)]
+    for sort in sorts:
+        own = [one for one in met if group.get(one.digest) == sort]
+        rows.append(_row(f"hidden: {sort}", f"{len(own)} of {len(met)} hidden", own))
+    return rows
+
+
+def _row(name: str, part: str, met: Sequence[Against]) -> str:
+    """What was returned to several opponents, which count alike."""
     mean = math.fsum(one.mean for one in met) / len(met)
     noise = math.sqrt(math.fsum(one.stderr**2 for one in met)) / len(met)
     told = "unknown" if math.isnan(noise) else f"{noise:.2f}"
-    matches = sum(one.matches for one in met)
-    return f"| hidden | {task.hidden_share:.0%} of the score | {mean:+.2f} | {told} | {matches} |"
+    return f"| {name} | {part} | {mean:+.2f} | {told} | {sum(one.matches for one in met)} |"
 
 
 def generality(task: Task) -> str:
@@ -69,14 +87,26 @@ def aim(task: Task, told: Told) -> str:
     lines = []
     best = told.best
     if best is not None and best.score is not None:
-        lines.append(
-            f"- To beat: {best.score.u:+.2f} {task.game.unit} per match "
-            f"({error(best.score.stderr)}), by {called(best.key)}. A smaller difference than two "
-            "standard errors may be luck."
-        )
+        lines.append(_to_beat(task, best.key, best.score))
     if told.ceiling is not None:
         lines.append(_ceiling(task, told.ceiling))
     return fill("aim", lines="\n".join(lines)) if lines else ""
+
+
+def _to_beat(task: Task, key: str, score: Score) -> str:
+    unit = task.game.unit
+    if math.isnan(score.u):
+        return f"- To beat: {_ANNOUNCED.format(called(key))}."
+    if was_played(score):
+        return (
+            f"- To beat: {score.u:+.2f} {unit} per match ({error(score.stderr)}), by "
+            f"{called(key)}. A smaller difference than two standard errors may be luck."
+        )
+    return (
+        f"- To beat: 0 {unit} per match, which is even. Nothing was played for that: "
+        f"{called(key)} is {_EVEN}. A return above it by less than two of its "
+        "standard errors may be luck."
+    )
 
 
 def _ceiling(task: Task, ceiling: Ceiling) -> str:
@@ -208,6 +238,10 @@ def _attempt(one: Tried) -> str:
 
 
 def _came(score: Score) -> str:
+    if math.isnan(score.u):
+        return _ANNOUNCED.format("it")
+    if not was_played(score):
+        return f"not played. It is {_EVEN}"
     given_up = ", given up" if score.stopped else ""
     return f"{score.u:+.2f} ({error(score.stderr)}){given_up}"
 
@@ -245,4 +279,6 @@ def twin(draft: Draft, names: Mapping[str, str], shelf: Shelf) -> str:
 
 
 def _returned(score: Score) -> str:
+    if not was_played(score):
+        return f"It is {_EVEN}, and so would yours be."
     return f"It returned {score.u:+.2f} ({error(score.stderr)}), and so would yours."

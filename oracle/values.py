@@ -51,6 +51,7 @@ class Opponent:
       source: its program.
       weight: its probability in the meta-strategy, after filtering as it was before.
       kind: of the policy; a program, or another kind whose payload stands in `source`.
+      group: of hidden ones, which sort it is: a prompt tells the return against each sort.
     """
 
     digest: str
@@ -58,6 +59,7 @@ class Opponent:
     source: str
     weight: float
     kind: str = KIND
+    group: str = ""
 
 
 Deal = tuple[int, int]

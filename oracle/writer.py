@@ -16,6 +16,12 @@ from oracle.models.protocol import Finish, Model, Reply, Request
 from oracle.prompt import Prompt, compose, repair, reworded, wants_edits
 from oracle.values import Failure, Opponent, Rejected, Task
 
+_INCOMPLETE = Failure(
+    Rejected.TRUNCATED,
+    "the reply was cut off, and blocks that belong to these may be missing; answer with fewer or "
+    "shorter blocks",
+)
+
 
 @dataclass(frozen=True, slots=True)
 class WriterOptions:
@@ -88,8 +94,7 @@ class ModelWriter:
                 return Draft(draft.key, failure=found, call=key, repairs=number)
             number += 1
             if reply.refused:
-                varied = self.prompt(task, draft, number)
-                prompt = reworded(varied, found, least=number > 1)
+                prompt = reworded(self.prompt(task, draft, number), found)
             else:
                 prompt = repair(first, reply.text, found)
 
@@ -101,11 +106,15 @@ class ModelWriter:
             return Reply("", Finish.BLOCKED, str(error))
 
     def prompt(self, task: Task, draft: Draft, variation: int = 0) -> Prompt:
-        """The first prompt of a draft; asks for descriptions of opponents where they are shown."""
+        """The first prompt of a draft; asks for descriptions of opponents where they are shown.
+
+        One that was refused is asked in other words, and then with as little as possible.
+        """
         shown = self.options.shown.apply(task.opponents, task.others)
         texts = {one.opponent.digest: self._text(task, one.opponent) for one in shown}
         view = View(self.options.opponents, shown, texts)
-        return compose(task, draft, view, self.options.inspirations, variation)
+        inspirations, least = self.options.inspirations, variation > 1
+        return compose(task, draft, view, inspirations, variation, least=least)
 
     def _text(self, task: Task, opponent: Opponent) -> str:
         if self.options.opponents is OpponentInput.NONE:
@@ -168,8 +177,13 @@ def read_reply(task: Task, draft: Draft, reply: Reply) -> str | Failure:
 
 
 def _whole(task: Task, reply: Reply) -> str | Failure:
-    class_name = task.game.contract.class_name
-    return extract_program(reply.text, class_name, cut_off=reply.cut_off)
+    contract = task.game.contract
+    return extract_program(
+        reply.text,
+        contract.class_name,
+        cut_off=reply.cut_off,
+        is_sound=lambda source: check_source(source, contract) is None,
+    )
 
 
 def _edited(task: Task, draft: Draft, reply: Reply) -> str | Failure:
@@ -178,7 +192,7 @@ def _edited(task: Task, draft: Draft, reply: Reply) -> str | Failure:
         return _whole(task, reply)  # which refuses it: nobody looks for blocks in it
     edits = parse_edits(reply.text)
     if not isinstance(edits, Failure):
-        return apply_edits(draft.source, edits)
+        return _INCOMPLETE if reply.cut_off else apply_edits(draft.source, edits)
     whole = _whole(task, reply)
     if isinstance(whole, str):
         return whole

@@ -40,16 +40,14 @@ from oracle.models.options import ServerOptions
 from oracle.models.prices import parse_price
 from oracle.models.protocol import Model
 from oracle.models.team import Team
-from oracle.prompt import Prompt
 from oracle.team_writer import TeamWriter
 from oracle.values import Oracle, Task
-from oracle.writer import ModelWriter, WriterOptions, preview
+from oracle.writer import ModelWriter, WriterOptions
 from oracle.zero_shot import ZeroShot
 from population.config import OracleChoice, RunConfig
 from population.credit import standings_of
 from population.evaluator import Lineage
-from population.members import Member, task_of
-from population.records import RunRecord, Sigma
+from population.records import RunRecord
 from population.runs import Runs
 from population.training import check_game, check_training, trainer
 
@@ -361,7 +359,8 @@ def workshop(
     if choice.training is not None:
         return Workshop(*trainer(record.name, choice.training, learns))
     options = writer_options(choice)
-    racing = EarlyStop() if record.config.afresh else None  # runs of before play all in full
+    halving = record.config.halves and choice.name == "best-of-n"  # of drafts that are independent
+    racing = EarlyStop(halving=halving) if record.config.afresh else None  # not in runs of before
     provenance: dict[str, object] = {"run": record.name, "oracle": choice.name}
     if choice.model in STARTS:
         grammar = GrammarWriter(GrammarOracle(STARTS[choice.model]))
@@ -382,17 +381,3 @@ def workshop(
 
 def _team(runs: Runs, record: RunRecord, models: Sequence[Model], journal: SqliteJournal) -> Team:
     return Team(models, record.config.seed, partial(standings_of, runs, record.name, journal))
-
-
-def first_prompt(config: RunConfig, initial: Member) -> Prompt:
-    """What a run would ask a model first; nothing is asked."""
-    return prompt_against(config, [initial], Sigma({initial.digest: 1.0}, 0.0, config.solver), 1)
-
-
-def prompt_against(config: RunConfig, members: Sequence[Member], sigma: Sigma, k: int) -> Prompt:
-    """What a run would ask a model first in iteration k; nothing is asked."""
-    task = task_of(game_named(config.game), config, members, sigma, k)
-    task = replace(task, hidden_share=config.hidden_share)
-    if config.oracle.name == "zero-shot":
-        task = replace(task, incumbent="")
-    return preview(task, Draft("a00"), writer_options(config.oracle))

@@ -17,12 +17,22 @@ from oracle.reflection import NOT_SHOWN, numbers_of
 from oracle.relatives import Shelf
 from oracle.values import Opponent, Task
 
+NO_ROOM = "for lack of room"
+"""Why a prompt leaves something out; or else:"""
+NO_ANSWER = "because an earlier form of this question got no answer"
 _NAMING = "(the program of |the first against )"
 """What stands before a label in the reason of a failure; a program's own words are left alone."""
 
 
-def opponents(task: Task, view: View, shelf: Shelf) -> str:
-    """The section about the opponents; their programs are put on the shelf."""
+def opponents(task: Task, view: View, shelf: Shelf, why: str = NO_ROOM) -> str:
+    """The section about the opponents; their programs are put on the shelf.
+
+    Args:
+      task: whose opponents these are.
+      view: what is told of them.
+      shelf: the programs that stand above.
+      why: what is left out is left out.
+    """
     alone = len(task.opponents) == 1
     if view.form is OpponentInput.NONE:
         name, whom = ("opponents_none_one", "it") if alone else ("opponents_none", "them")
@@ -33,7 +43,7 @@ def opponents(task: Task, view: View, shelf: Shelf) -> str:
         name, whom = ("situation_pure" if task.others else "situation_one"), "it"
     situation = fill(name, count=len(task.opponents), goal=_goal(task, whom))
     if not view.shown:
-        return fill("opponents_unshown", situation=situation)
+        return fill("opponents_unshown", situation=situation, why=why)
     texts = view.texts or {}
     listed = [_opponent(one, view, texts[one.opponent.digest], shelf) for one in view.shown]
     return fill(

@@ -34,8 +34,9 @@ from population.edition import told_apart
 from population.matches import Matches
 from population.members import built_in_initial
 from population.network_rows import METHOD, network_rows
-from population.oracles import Spending, check_model, first_prompt, full_model_name, journal_of
+from population.oracles import Spending, check_model, full_model_name, journal_of
 from population.paper import methods
+from population.previews import first_prompt
 from population.records import RunRecord, RunState
 from population.report import reproduction as drawn
 from population.report.facts import gather, sigmas_of

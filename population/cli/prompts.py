@@ -19,7 +19,8 @@ from population.cli.keeping import runs_of
 from population.config import RunConfig
 from population.errors import UnknownRun
 from population.members import Member, built_in_initial, label_of, named_initial
-from population.oracles import first_prompt, journal_of, prompt_against
+from population.oracles import journal_of
+from population.previews import first_prompt, prompt_against
 from population.records import RunRecord
 from population.runs import Runs
 from registry import shown
