@@ -217,15 +217,10 @@ class Attempts:
         Returns:
           What came of each, in order.
         """
-        written: list[Draft] = []
-        judged: list[Failure | None] = []
-        for arrived in wave.arrivals():
-            verdicts = [self._duplicate(draft, group) for draft in arrived]
-            written += arrived
-            judged += verdicts
-            fresh = [one.source for one, no in zip(arrived, verdicts, strict=True) if no is None]
-            if fresh and len(written) < len(wave.drafts) and not self.in_order:
-                self._evaluate(fresh, effort=self._first_look)
+        if not self.in_order:
+            self._play_early(wave, group)
+        written = wave.results()
+        judged = [self._duplicate(draft, group) for draft in written]
         named = self._written_as.setdefault(group, {})
         for draft in written:
             named.setdefault(draft.source, draft.key)
@@ -239,6 +234,23 @@ class Attempts:
         )
         self._groups.setdefault(group, []).extend(outcomes)
         return outcomes
+
+    def _play_early(self, wave: Wave, group: int) -> None:
+        """Plays what is written for the first look that every program gets, while others are.
+
+        That only fills the store of matches: who is a duplicate of whom, and what comes of a draft,
+        is decided in order, when all are written.  So of two equal programs the later one is played
+        in vain where it comes first; else nothing is played that would not be anyway.
+        """
+        known = set(self._seen.get(group, self._known))
+        for arrived in wave.early():
+            new: dict[str, str] = {}
+            for draft in arrived:
+                new.setdefault(self._does(draft), draft.source)
+            fresh = [source for does, source in new.items() if does and does not in known]
+            known.update(new)
+            if fresh:
+                self._evaluate(fresh, effort=self._first_look)
 
     def keep(self, outcome: Outcome) -> None:
         """Notes that a draft became (one of) the best."""
@@ -320,7 +332,7 @@ class Attempts:
             return written.failure
         seen = self._seen.setdefault(group, dict(self._known))
         keys = self._keys.setdefault(group, dict(self._known))
-        same = normalised_digest(written.source, self.task.game.contract)
+        same = self._does(written)
         if same and same in seen:
             return Failure(
                 Rejected.DUPLICATE,
@@ -331,6 +343,10 @@ class Attempts:
         seen[same] = f"attempt {written.key}"
         keys[same] = written.key
         return None
+
+    def _does(self, written: Draft) -> str:
+        """Digest of what a program does; "" where there is none, or none that compiles."""
+        return normalised_digest(written.source, self.task.game.contract) if written.source else ""
 
     def _record(
         self, number: int, asked: Draft, written: Draft, result: Score | Failure

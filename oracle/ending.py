@@ -50,7 +50,7 @@ class Ending:
             raise ValueError(f"slack is {self.slack}; it must be in [0, 1)")
 
     def quiet(self, task: Task, before: Outcome | None, tried: Sequence[Outcome]) -> bool:
-        """Whether a generation brought nothing but noise.
+        """Whether a generation, or a step of refinement, brought nothing but noise.
 
         Args:
           task: whose opponents are met.
@@ -64,9 +64,17 @@ class Ending:
         back = difference(before.score, new.score, task.weights)
         return not (apart.surely_negative(self.error_rate) or back.surely_negative(self.error_rate))
 
-    def over(self, best: Outcome | None, ceiling: Ceiling | None, quiet: int) -> bool:
-        """Whether to ask no more; see `why`."""
-        return self.why(best, ceiling, quiet) is not None
+    def reached(self, best: Outcome | None, ceiling: Ceiling | None, *, quiet: bool) -> bool:
+        """Whether the best returns the most that can be had: nothing is left to ask for.
+
+        Args:
+          best: so far, scored in full.
+          ceiling: the most, where that is known.
+          quiet: whether the last generation brought nothing but noise; an estimate needs that.
+        """
+        if best is None or best.score is None or ceiling is None:
+            return False
+        return (ceiling.exact or quiet) and self._has(best.score, ceiling)
 
     def why(self, best: Outcome | None, ceiling: Ceiling | None, quiet: int) -> Ended | None:
         """Why to ask no more; None for going on.
@@ -76,15 +84,14 @@ class Ending:
           ceiling: the most that can be had, where that is known.
           quiet: generations in a row that brought nothing but noise, the last one included.
         """
-        reached = best is not None and best.score is not None and self._has(best.score, ceiling)
-        if reached and (quiet or (ceiling is not None and ceiling.exact)):
+        if self.reached(best, ceiling, quiet=quiet > 0):
             return Ended.REACHED
         noise = self.patience is not None and quiet >= self.patience
         return Ended.NOISE if noise else None
 
-    def _has(self, score: Score, ceiling: Ceiling | None) -> bool:
+    def _has(self, score: Score, ceiling: Ceiling) -> bool:
         """Whether the most, or nearly, lies within the error of a return."""
-        if ceiling is None or math.isnan(score.stderr):
+        if math.isnan(score.stderr):
             return False
         nearly = ceiling.value - self.slack * abs(ceiling.value)
         return score.u + self.errors * math.hypot(score.stderr, ceiling.stderr) >= nearly

@@ -33,7 +33,8 @@ class LinearRefinement:
       early_stop: whether, and how, drafts that cannot be better than the program so far, or than
         another of their step, are played less.
       ending: when refinement of a losing program ends before that, because no program returns
-        more; None for never.
+        more: at once where that is exact, after a step of nothing but noise where it is an
+        estimate.  None for never.
     """
 
     writer: Writer
@@ -57,10 +58,12 @@ class LinearRefinement:
         measure = self._measure(task, evaluate, None)
         last = attempts.run(self._drafts(Draft(_key(j))), measure)  # pi' <- oracle(prompt), u
         best = self._improved(None, last, attempts)
-        while not self.terminated(task, best, j) and not self._over(best, attempts):
+        quiet = False
+        while not self.terminated(task, best, j) and not self._over(best, attempts, quiet=quiet):
             j += 1
             asked = revision(_key(j), best, last[0], attempts)  # update_prompt(prompt, pi', u)
             last = attempts.run(self._drafts(asked), self._measure(task, evaluate, best))
+            quiet = self.ending is not None and self.ending.quiet(task, best, last)
             best = self._improved(best, last, attempts)
         return attempts.response(best, self._end(task, best, j, attempts))
 
@@ -75,9 +78,14 @@ class LinearRefinement:
             return End((Ended.BEATS,), most)
         return End((Ended.MADE if j >= self.refinements else Ended.REACHED,), most)
 
-    def _over(self, best: Outcome | None, attempts: Attempts) -> bool:
-        """Whether the best returns the most that can be had."""
-        return self.ending is not None and self.ending.over(best, attempts.ceiling(), quiet=0)
+    def _over(self, best: Outcome | None, attempts: Attempts, *, quiet: bool) -> bool:
+        """Whether the best returns the most that can be had.
+
+        Noise alone is no reason: a step is a draft or two, of which the next may gain.
+        """
+        if self.ending is None:
+            return False
+        return self.ending.reached(best, attempts.ceiling(), quiet=quiet)
 
     def _drafts(self, draft: Draft) -> list[Draft]:
         """The step's request, as often as the step is wide."""

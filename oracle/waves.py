@@ -1,7 +1,8 @@
 """Drafts that are being written at the same time, while what is written already is played.
 
-What comes of a wave does not depend on which of its drafts is ready first: drafts are handed over
-in the order in which they were asked for.
+Drafts can be had as they come, so that none waits for a slow one to be played; but what comes of a
+wave must not depend on which is ready first, so they are judged in the order in which they were
+asked for.
 """
 
 from __future__ import annotations
@@ -78,28 +79,36 @@ class Wave:
         """Whether all drafts are ready, or need nobody's waiting."""
         return all(future.done() for future in self.coming)
 
-    def arrivals(self) -> Iterator[tuple[Draft, ...]]:
-        """The drafts as they come back, in order: all that are ready by now, at least one.
+    def early(self) -> Iterator[tuple[Draft, ...]]:
+        """The drafts that are ready while others are being written, as they come, in any order.
+
+        Ends as soon as one of them raised, which `results` tells.
+        """
+        waiting = self.coming
+        while waiting:
+            wait(waiting, LOOK_SECONDS, return_when=FIRST_COMPLETED)
+            ready = [future for future in waiting if future.done()]
+            waiting = [future for future in waiting if future not in ready]
+            if any(future.exception() is not None for future in ready):
+                return
+            if ready and waiting:
+                yield tuple(future.result() for future in ready)
+
+    def results(self) -> tuple[Draft, ...]:
+        """All drafts in the order in which they were asked for, once they are written.
 
         Raises:
           ModelError, BudgetSpent: as `oracle.values.Writer.write`.
         """
         if self._pool is None:
-            if self.drafts:
-                yield tuple(map(self._write, self.drafts))
-            return
-        place = 0
-        while place < len(self.coming):
-            while not self.coming[place].done():
-                wait(self.coming[place : place + 1], LOOK_SECONDS)
-            ready = [self.coming[place].result()]
-            while place + len(ready) < len(self.coming):
-                following = self.coming[place + len(ready)]
-                if not following.done():
-                    break
-                ready.append(following.result())
-            yield tuple(ready)
-            place += len(ready)
+            return tuple(map(self._write, self.drafts))
+        return tuple(map(_result, self.coming))
+
+
+def _result(future: Future[Draft]) -> Draft:
+    while not future.done():
+        wait([future], LOOK_SECONDS)
+    return future.result()
 
 
 def first_written(waves: Sequence[Wave]) -> Wave:

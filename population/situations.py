@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +16,10 @@ from numpy.typing import NDArray
 from arena.games.protocol import Game
 from arena.replay import Stored
 from arena.seam import AnyArena
+from oracle.insight import Gain
+
+Kinds = tuple[tuple[str, tuple[Gain, ...]], ...]
+"""Each kind of situation that a game tells apart (cards, place, end), to what was won in which."""
 
 QUARTERS = 4
 MOST_MATCHES = 40
@@ -31,6 +37,8 @@ class Situations:
       after_drawn: likewise.
       after_lost: likewise.  These four add up to what the quarters add up to.
       matches: that this was taken from.
+      kinds: what was won in the situations that the game tells apart, sorted by their labels; those
+        of a kind add up to the same.  Exploits that were kept before have none.
     """
 
     quarters: tuple[float, ...]
@@ -39,6 +47,37 @@ class Situations:
     after_drawn: float
     after_lost: float
     matches: int
+    kinds: Kinds = ()
+
+    def document(self) -> dict[str, Any]:
+        """As JSON, with an object of the kinds."""
+        kinds = {kind: [asdict(gain) for gain in gains] for kind, gains in self.kinds}
+        return {**asdict(replace(self, kinds=())), "kinds": kinds}
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> Situations:
+        """The value of such a document."""
+        kinds = tuple(
+            (kind, tuple(Gain(**gain) for gain in gains))
+            for kind, gains in document.get("kinds", {}).items()
+        )
+        return cls(**{**document, "quarters": tuple(document["quarters"]), "kinds": kinds})
+
+
+def extremes(gains: Sequence[Gain], most: int) -> tuple[tuple[Gain, ...], tuple[Gain, ...]]:
+    """The situations of one kind in which most was won, and those in which most was lost.
+
+    Args:
+      gains: of all situations of that kind.
+      most: so many of each.
+
+    Returns:
+      Gains above 0, the largest first; losses below 0, the largest first.
+    """
+    ranked = sorted(gains, key=lambda one: (-one.mean, one.label))
+    won = [one for one in ranked if one.mean > 0.0]
+    lost = [one for one in reversed(ranked) if one.mean < 0.0]
+    return tuple(won[:most]), tuple(lost[:most])
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +128,34 @@ def situations(
       below: only repetitions below this one.
     """
     found = retold(arena, game, digest, against, 0, below)
-    return summed([one.gains for one in found], game.length) if found else None
+    if not found:
+        return None
+    whole = summed([one.gains for one in found], game.length)
+    return replace(whole, kinds=kinds_of(found, game))
+
+
+def kinds_of(views: Sequence[Retold], game: Game) -> Kinds:
+    """What was won in the situations that the game tells apart.
+
+    Args:
+      views: matches, at least one.
+      game: what was played.
+    """
+    won: dict[str, Counter[str]] = {}
+    times: dict[str, Counter[str]] = {}
+    for view in views:
+        for event, gain in zip(view.stored.account.events, view.gains.tolist(), strict=False):
+            for kind, label in game.telling.where(event, view.seat).items():
+                won.setdefault(kind, Counter())[label] += gain
+                times.setdefault(kind, Counter())[label] += 1
+    return tuple((kind, _gains(won[kind], times[kind], len(views))) for kind in times)
+
+
+def _gains(won: Counter[str], times: Counter[str], matches: int) -> tuple[Gain, ...]:
+    total = times.total()
+    return tuple(
+        Gain(label, count / total, won[label] / matches) for label, count in sorted(times.items())
+    )
 
 
 def _view(stored: Stored, digest: str) -> Retold:

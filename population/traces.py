@@ -23,7 +23,7 @@ from oracle.insight import MOST_TRACED, Gain, Trace
 from oracle.values import Against, Score, Task
 from population.config import First
 from population.matches import Matches
-from population.situations import Retold, retold, summed
+from population.situations import Retold, kinds_of, retold, summed
 from registry.values import PolicyVersion
 
 MOST_MATCHES = 8
@@ -196,30 +196,8 @@ def _gains(views: Sequence[Retold], game: Game) -> tuple[tuple[str, tuple[Gain, 
     return (
         ("by quarter of a match", quarters),
         (f"in the {game.step} after", after),
-        *_told(views, game),
+        *((f"by {kind}", gains) for kind, gains in kinds_of(views, game)),
     )
-
-
-def _told(views: Sequence[Retold], game: Game) -> list[tuple[str, tuple[Gain, ...]]]:
-    """What was gained in the situations that the game tells apart."""
-    won: dict[str, Counter[str]] = {}
-    times: dict[str, Counter[str]] = {}
-    for view in views:
-        for event, gain in zip(view.stored.account.events, view.gains.tolist(), strict=False):
-            for kind, label in game.telling.where(event, view.seat).items():
-                won.setdefault(kind, Counter())[label] += gain
-                times.setdefault(kind, Counter())[label] += 1
-    matches = len(views)
-    return [
-        (
-            f"by {kind}",
-            tuple(
-                Gain(label, count / times[kind].total(), won[kind][label] / matches)
-                for label, count in sorted(times[kind].items())
-            ),
-        )
-        for kind in times
-    ]
 
 
 def _costliest(views: Sequence[Retold], game: Game) -> tuple[str, ...]:

@@ -24,9 +24,10 @@ from oracle.models.errors import BudgetSpent
 from oracle.models.gemini import GeminiModel
 from oracle.models.options import ServerOptions
 from oracle.models.prices import Price
-from population.config import Measuring, OracleChoice, RunConfig
+from population.config import OracleChoice, RunConfig
 from population.launch import carry_out
 from population.matches import Matches
+from population.measuring import Measuring
 from population.oracles import Spending, workshop
 from population.records import RunState
 from population.report.facts import sigmas_of

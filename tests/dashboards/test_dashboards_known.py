@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -17,10 +18,12 @@ from arena.contest.hidden import take_in
 from arena.games import game as game_named
 from arena.home import open_home
 from arena.submission import prepare
+from oracle.insight import Gain
 from population.attempt_tree import tree_of
 from population.exploit import Exploit
 from population.exploits import keep_exploit
 from population.runs import Runs
+from population.situations import Situations
 from registry.values import Parent, PolicyVersion, Status, Submission
 from tests.dashboards.conftest import MadeOnce
 
@@ -217,6 +220,32 @@ def test_exploits_that_are_withdrawn_keep_their_numbers(page: Page, home: Path) 
     app = page(home, "policy", policy="house/rockbot", part="Exploit")
     assert not errors(app) and NOT_SHOWN in said(app) and "found it" not in said(app)
     assert "eve/won" in said(app)
+
+
+def test_an_exploit_says_where_it_gains_and_claims_no_more_than_is_known(
+    page: Page, home: Path
+) -> None:
+    registry = open_home(home).registry
+    target = registry.get("leduc", "house/AlwaysCall")
+    program = registry.get("leduc", "house/AlwaysFold")
+    ends = tuple(Gain(f"end {place}", 1 / 14, 7.0 - place) for place in range(14))
+    kinds = (("end", ends), ("place", (Gain("acted first", 0.5, 4.0),)))
+    where = Situations((1.0, 1.0, 1.0, 1.0), 1.0, 1.0, 1.0, 1.0, 6, kinds)
+    luck = Estimate(160.0, 2.0, 156.0, 164.0)
+    keep_exploit(Runs(home), Exploit(target, program, luck, 40, where, 7, 146.67), "zero-shot")
+    asked = {"policy": "house/AlwaysCall", "part": "Exploit"}
+    app = page(home, "policy", "leduc", **asked)
+    assert not errors(app) and "no program wins more than 146.67 (exact)" in said(app)
+    assert "at least" not in said(app)
+    _, ended, placed = (one.value for one in app.dataframe)
+    assert list(placed["By place"]) == ["acted first"]
+    assert list(ended["Gained"]) == [7.0, 6.0, 5.0, 4.0, 3.0, -2.0, -3.0, -4.0, -5.0, -6.0]
+    # What was kept before says nothing of that.
+    before = replace(where, kinds=())
+    keep_exploit(Runs(home), Exploit(target, program, luck, 40, before, 7, None), "zero-shot")
+    app = page(home, "policy", "leduc", **asked)
+    assert not errors(app) and "so it can be exploited by 156.0 at least" in said(app)
+    assert len(app.dataframe) == 1
 
 
 def test_who_hands_in_the_same_program_is_seen_by_the_own_name(page: Page, home: Path) -> None:

@@ -92,6 +92,108 @@ def test_the_result_does_not_depend_on_which_draft_is_ready_first():
     assert [attempt.score.u for attempt in response.attempts] == [-2.0, -1.0, 0.0, 1.0]
 
 
+class Watching(Evaluation):
+    """Lets drafts wait until programs of other drafts were played."""
+
+    def __init__(self, task):
+        super().__init__(task)
+        self._changed = threading.Condition()
+
+    def __call__(self, sources, *, effort=1.0):
+        with self._changed:
+            found = super().__call__(sources, effort=effort)
+            self._changed.notify_all()
+        return found
+
+    @property
+    def played(self):
+        return [source for sources, _ in self.asked for source in sources]
+
+    def wait_for(self, *programs):
+        with self._changed:
+            seen = self._changed.wait_for(lambda: {*programs} <= {*self.played}, 30.0)
+            assert seen, "they are not played before this is written"
+
+
+@pytest.mark.parametrize("failing", [False, True])
+def test_a_slow_first_draft_holds_up_nobody(failing):
+    task = a_task()
+    others = [program(float(number), f"a{number:02}") for number in range(1, 8)]
+    watching, early = Watching(task), []
+
+    def answer(draft):
+        number = int(draft.key[1:])
+        if number:
+            return others[number - 1]
+        if not early:
+            watching.wait_for(*others)
+            early.extend(watching.asked)
+        return EMPTY if failing else program(0.0, "a00")
+
+    oracle = BestOfN(ScriptedWriter(answer), drafts=8, workers=8, early_stop=EarlyStop())
+    response = oracle.respond(task, watching)
+    assert response.best.score.u == 7.0
+    assert {effort for _, effort in early} == {EarlyStop().first_look}
+    assert sorted(source for sources, _ in early for source in sources) == others  # each once
+    alone = BestOfN(ScriptedWriter(answer), drafts=8, early_stop=EarlyStop())
+    assert response == alone.respond(task, Evaluation(task))
+
+
+def test_what_equals_a_program_that_came_before_is_not_played_early():
+    watching = Watching(a_task())
+    sources = [program(float(number), f"p{number}") for number in range(4)]
+    sources[1] = f"{sources[0]}# once more\n"
+    written = threading.Event()
+
+    def answer(draft):
+        number = int(draft.key[1:])
+        if number == 1:
+            watching.wait_for(sources[0])
+            written.set()
+        if number == 2:
+            assert written.wait(30.0)
+        if number == 3:
+            watching.wait_for(sources[2])
+        return sources[number]
+
+    oracle = BestOfN(ScriptedWriter(answer), drafts=4, workers=4, early_stop=EarlyStop())
+    response = oracle.respond(watching.task, watching)
+    assert response.attempts[1].failure.kind is Rejected.DUPLICATE
+    assert sources[1] not in watching.played
+
+
+TWINS = {"a05": "a02", "a06": "a03"}
+"""Drafts that become the same program as another, in another layout."""
+
+
+def some_answer(key):
+    """One is no program, one forfeits, two are duplicates, and two of the best are equally good."""
+    if key == "a01":
+        return EMPTY
+    if key == "a04":
+        return program(9.0, key, faulty=True)
+    if key in TWINS:
+        return f"{some_answer(TWINS[key])}# once more\n"
+    return program(2.0 if key in ("a02", "a07") else -1.0, key)
+
+
+@pytest.mark.parametrize("slow", range(8))
+def test_whichever_draft_is_slow_the_same_comes_of_it(slow):
+    task = a_task()
+
+    def answer(draft):
+        time.sleep(0.2 if draft.key == f"a{slow:02}" else 0.0)
+        return some_answer(draft.key)
+
+    found = BestOfN(ScriptedWriter(answer), 8, 8, EarlyStop()).respond(task, Evaluation(task))
+    alone = BestOfN(ScriptedWriter(answer), 8, 1, EarlyStop())
+    assert found == alone.respond(task, Evaluation(task))
+    assert [one.number for one in found.attempts if one.kept] == [2]  # of equals the earlier
+    kinds = [one.failure.kind if one.failure else None for one in found.attempts]
+    twice = Rejected.DUPLICATE
+    assert kinds == [None, Rejected.EMPTY, None, None, Rejected.FAULTY, twice, twice, None]
+
+
 class Spent(Exception):
     """Stands for the budget's end."""
 

@@ -71,14 +71,14 @@ def test_noise_is_neither_surely_better_nor_surely_worse():
 
 def test_the_most_ends_it_at_once_where_it_is_exact():
     ending = Ending()
-    assert ending.over(outcome(99.5), exact(100.0), 0)
-    assert not ending.over(outcome(90.0), exact(100.0), 0)
-    assert not ending.over(outcome(99.5), estimated(100.0), 0)
-    assert ending.over(outcome(99.5), estimated(100.0), 1)
-    assert not ending.over(outcome(90.0), estimated(100.0), 1)
-    assert ending.over(outcome(90.0), None, 2)
-    assert not ending.over(None, exact(100.0), 0)
-    assert not ending.over(outcome(99.5, float("nan")), exact(100.0), 0)
+    assert ending.why(outcome(99.5), exact(100.0), 0) is Ended.REACHED
+    assert ending.why(outcome(90.0), exact(100.0), 0) is None
+    assert ending.why(outcome(99.5), estimated(100.0), 0) is None
+    assert ending.why(outcome(99.5), estimated(100.0), 1) is Ended.REACHED
+    assert ending.why(outcome(90.0), estimated(100.0), 1) is None
+    assert ending.why(outcome(90.0), None, 2) is Ended.NOISE
+    assert ending.why(None, exact(100.0), 0) is None
+    assert ending.why(outcome(99.5, float("nan")), exact(100.0), 0) is None
 
 
 def evolved(answer, evaluation=None, ending=None, generations=6):
@@ -113,20 +113,20 @@ def test_without_patience_noise_ends_nothing_but_the_most_does():
 
 
 def test_some_slack_lets_nearly_the_most_end_it():
-    assert not Ending().over(outcome(990.0), exact(1000.0), 0)
+    assert not Ending().reached(outcome(990.0), exact(1000.0), quiet=False)
     nearly = Ending(slack=0.01)
-    assert nearly.over(outcome(990.0), exact(1000.0), 0)
-    assert not nearly.over(outcome(980.0), exact(1000.0), 0)
-    assert not nearly.over(outcome(-30.0), exact(0.0), 0)
-    assert nearly.over(outcome(-1010.0), exact(-1000.0), 0)
+    assert nearly.reached(outcome(990.0), exact(1000.0), quiet=False)
+    assert not nearly.reached(outcome(980.0), exact(1000.0), quiet=False)
+    assert not nearly.reached(outcome(-30.0), exact(0.0), quiet=False)
+    assert nearly.reached(outcome(-1010.0), exact(-1000.0), quiet=False)
 
 
 def test_without_errors_the_return_itself_must_reach_the_most():
     strict = Ending(errors=0.0)
-    assert Ending().over(outcome(99.5), exact(100.0), 0)
-    assert not strict.over(outcome(99.5), exact(100.0), 0)
-    assert strict.over(outcome(100.0), exact(100.0), 0)
-    assert Ending(errors=0.0, slack=0.01).over(outcome(99.5), exact(100.0), 0)
+    assert Ending().reached(outcome(99.5), exact(100.0), quiet=False)
+    assert not strict.reached(outcome(99.5), exact(100.0), quiet=False)
+    assert strict.reached(outcome(100.0), exact(100.0), quiet=False)
+    assert Ending(errors=0.0, slack=0.01).reached(outcome(99.5), exact(100.0), quiet=False)
 
 
 def test_evolution_goes_on_while_it_gains():
@@ -172,6 +172,35 @@ def test_linear_refinement_ends_where_even_is_the_most():
     assert asked(exact(0.0)) == 1
     assert asked(exact(50.0)) == 11
     assert asked(None) == 11
+
+
+def asked_by_refinement(u, ceiling, revisions, *, error=1.0):
+    """Calls of a refinement whose first program returns u, and its revisions that."""
+    task = a_task()
+    writer = ScriptedWriter(program(one, f"p{n}") for n, one in enumerate([u, *revisions]))
+    knowing = Knowing(task, ceiling)
+    knowing.stderr = error
+    end = LinearRefinement(writer, 4, ending=Ending()).respond(task, knowing).end
+    return len(writer.asked), end.reasons
+
+
+def test_linear_refinement_ends_after_a_step_of_noise_at_the_estimated_most():
+    """Just below 0, and no program is expected to return more."""
+    reached = (Ended.REACHED,)
+    assert asked_by_refinement(-0.01, estimated(0.0), [-0.02] * 4) == (2, reached)
+    assert asked_by_refinement(-0.02, estimated(0.0), [-0.01] * 4) == (2, reached)
+    # What is surely worse is no noise; a step of noise after it ends it all the same.
+    assert asked_by_refinement(-0.01, estimated(0.0), [-50.0, -0.02, -0.03]) == (3, reached)
+    # Nor is what surely gains, which may go on to gain.
+    assert asked_by_refinement(-60.0, estimated(0.0), [-0.02, -0.01]) == (3, reached)
+
+
+def test_linear_refinement_goes_on_below_an_estimated_most_and_where_none_is_known():
+    made = (Ended.MADE,)
+    assert asked_by_refinement(-0.01, estimated(50.0), [-0.02] * 4) == (5, made)
+    assert asked_by_refinement(-0.01, None, [-0.02] * 4) == (5, made)
+    assert asked_by_refinement(-0.01, estimated(0.0), [-50.0] * 4) == (5, made)
+    assert asked_by_refinement(-0.01, estimated(0.0), [-0.02] * 4, error=float("nan")) == (5, made)
 
 
 def refined(answers, ceiling, ending=None):
