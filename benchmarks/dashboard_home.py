@@ -23,7 +23,8 @@ from arena import Arena
 from arena.games import game as game_named
 from arena.values import Match, Result, Termination
 from oracle.values import Attempt, Score
-from population.config import Measuring, RunConfig
+from population.config import RunConfig
+from population.measuring import Measuring
 from population.records import Effort, Iteration, Sigma
 from population.runs import Runs
 from registry.values import Submission

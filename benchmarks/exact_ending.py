@@ -37,9 +37,10 @@ from oracle.end import Ended
 from oracle.ending import Ending
 from oracle.models.protocol import Reply, Request
 from oracle.outcome import Outcome
-from population.config import OracleChoice, RunConfig, measuring_for
+from population.config import OracleChoice, RunConfig
 from population.exploit import exploit
 from population.matches import Matches
+from population.measuring import measuring_for
 from population.members import initial_member
 from population.oracles import Spending, workshop
 from population.runs import Runs

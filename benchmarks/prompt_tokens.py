@@ -26,9 +26,10 @@ from arena.games import game as game_named
 from arena.games.protocol import Game
 from oracle.models.prices import Price
 from oracle.models.protocol import Reply, Request
-from population.config import Measuring, OracleChoice, RunConfig
+from population.config import OracleChoice, RunConfig
 from population.launch import carry_out
 from population.matches import Matches
+from population.measuring import Measuring
 from population.oracles import Spending, workshop
 from population.runs import Runs
 

@@ -47,7 +47,8 @@ from arena import Arena
 from arena.games import game as game_named
 from arena.values import SELECTING
 from population.commands import command_of
-from population.config import OracleChoice, RunConfig, measuring_for
+from population.config import OracleChoice, RunConfig
+from population.measuring import measuring_for
 from population.oracles import journal_of
 from population.records import Iteration, RunRecord
 from population.runs import Runs

@@ -32,10 +32,11 @@ import numpy as np
 from arena import Arena, game
 from arena.home import open_home
 from arena.remote import RemoteArena
-from population.config import Measuring, OracleChoice, RunConfig
+from population.config import OracleChoice, RunConfig
 from population.launch import carry_out
 from population.logbook import at_work
 from population.matches import Matches
+from population.measuring import Measuring
 from population.oracles import Spending, workshop
 from population.runs import Runs
 from registry.rights import Role

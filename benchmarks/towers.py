@@ -29,9 +29,10 @@ from arena import Arena, game
 from oracle.models.prices import Price
 from oracle.models.protocol import Reply, Request
 from oracle.values import Score
-from population.config import Measuring, OracleChoice, RunConfig
+from population.config import OracleChoice, RunConfig
 from population.launch import carry_out
 from population.matches import Matches
+from population.measuring import Measuring
 from population.oracles import Spending, workshop
 from population.records import Iteration
 from population.runs import Runs

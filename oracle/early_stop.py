@@ -5,14 +5,20 @@ compared opponent by opponent: the spread *between* opponents, by far the larges
 cancels out.  Where they had the same cards they are compared deal by deal, and the luck of the
 cards cancels out as well.  A program is stopped when even the upper end of the interval around its
 difference to the leader is below zero.
+
+Where hidden opponents have a share, an early look may be at some of them only: what programs
+return against these then stands for all, with the error of such a sample.  Drafts that know nothing
+of each other can be halved besides: after each look the better half goes on (sequential halving:
+Karnin, Koren and Somekh 2013, "Almost Optimal Exploration in Multi-Armed Bandits", ICML).
 """
 
 from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from oracle.attempts import Measure
 from oracle.values import Against, Evaluate, Failure, Score, Task
@@ -49,21 +55,35 @@ class Difference:
         return self.mean + float(student_t.ppf(1.0 - error_rate, self.freedom)) * self.stderr < 0.0
 
 
-def difference(one: Score, other: Score, weights: Mapping[str, float]) -> Difference:
+def difference(
+    one: Score,
+    other: Score,
+    weights: Mapping[str, float],
+    hidden: Collection[str] = (),
+) -> Difference:
     """Compares two programs, paired by opponent, and by deal where they had the same cards.
 
     Args:
       one: score of the first.
       other: score of the second, against the same opponents; of a program that was stopped, or was
         not yet played in full, the deals that both had are compared.
-      weights: of the opponents in sigma, by digest.
+      weights: of the opponents, by digest.
+      hidden: those of whom either may have met some only: these count as a random sample of them.
     """
     theirs = {against.digest: against for against in other.against}
+    met = [(mine, theirs[mine.digest]) for mine in one.against if mine.digest in theirs]
+    sampled = hidden if len(met) < len(weights) else ()
     whole = math.fsum(weights.values())
+    shares = [
+        (weights[mine.digest] / whole, _paired(mine, against) or _apart(mine, against))
+        for mine, against in met
+        if mine.digest not in sampled
+    ]
+    if sampled:
+        share = math.fsum(weights[digest] for digest in sampled) / whole
+        shares.append((share, _of_some([pair for pair in met if pair[0].digest in sampled])))
     mean, variance, spread = 0.0, 0.0, 0.0
-    for mine in one.against:
-        weight, against = weights[mine.digest] / whole, theirs[mine.digest]
-        gain, parts = _paired(mine, against) or _apart(mine, against)
+    for weight, (gain, parts) in shares:
         mean += weight * gain
         for error, freedom in parts:
             part = (weight * error) ** 2 if weight else 0.0
@@ -87,6 +107,15 @@ def _paired(mine: Against, theirs: Against) -> Parts | None:
     spread = [statistics.stdev(one.deals[deal] for deal in both) for one in (mine, theirs)]
     error = max(statistics.stdev(gains), LEAST_ERROR * math.hypot(*spread))
     return statistics.fmean(gains), ((error / math.sqrt(len(both)), len(both) - 1.0),)
+
+
+def _of_some(pairs: Sequence[tuple[Against, Against]]) -> Parts:
+    """The mean over opponents of whom these are a sample; its error holds that of their matches."""
+    gains = [(_paired(mine, theirs) or _apart(mine, theirs))[0] for mine, theirs in pairs]
+    if len(gains) < 2:
+        return (gains[0] if gains else 0.0), ((math.inf, 1.0),)
+    error = statistics.stdev(gains) / math.sqrt(len(gains))
+    return statistics.fmean(gains), ((error, len(gains) - 1.0),)
 
 
 def _apart(mine: Against, theirs: Against) -> Parts:
@@ -115,10 +144,13 @@ class EarlyStop:
       error_rate: chance that a program is stopped by mistake in favour of one that returns as much,
         shared among the looks.  Among many drafts the leader is a lucky one, so that the best is
         stopped more often than that, in favour of another that returns about as much.
+      halving: whether of programs that are scored together only the better half goes on after each
+        look, whatever the error.
     """
 
     efforts: tuple[float, ...] = (0.25, 0.5, 1.0)
     error_rate: float = 0.05
+    halving: bool = False
 
     def __post_init__(self) -> None:
         rising = all(low < high for low, high in zip(self.efforts, self.efforts[1:], strict=False))
@@ -135,7 +167,7 @@ class EarlyStop:
     def measure(self, task: Task, evaluate: Evaluate, rival: Score | None = None) -> Measure:
         """A measure that gives up on programs that surely return less than the leader.
 
-        The leader of a stage is the rival or the best program of that stage, whichever is better.
+        The leader of a look is the rival or the best program of that look, whichever is better.
         A program that is stopped keeps the score of the matches that it played, marked as such.
 
         Args:
@@ -143,7 +175,6 @@ class EarlyStop:
           evaluate: plays.
           rival: full score of the best program so far, if there is one.
         """
-        weights = task.weights
         rate = self.error_rate / max(1, len(self.efforts) - 1)
 
         def staged(sources: Sequence[str]) -> tuple[Score | Failure, ...]:
@@ -157,21 +188,31 @@ class EarlyStop:
                     for place, score in zip(going, scores, strict=True)
                     if isinstance(score, Score)
                 }
+                going = list(sound)
                 if effort < self.efforts[-1]:
-                    leader = _leader([*sound.values(), *([rival] if rival else [])])
-                    behind = {
-                        place
-                        for place, score in sound.items()
-                        if leader and difference(score, leader, weights).surely_negative(rate)
-                    }
+                    going = self._going_on(task, sound, rival, rate)
+                    behind = sound.keys() - set(going)
                     found.update({one: replace(sound[one], stopped=True) for one in behind})
-                    going = [place for place in sound if place not in behind]
                 if not going:
                     break
             return tuple(found[place] for place in range(len(sources)))
 
         return staged
 
-
-def _leader(scores: Sequence[Score]) -> Score | None:
-    return max(scores, key=lambda score: score.u) if scores else None
+    def _going_on(
+        self, task: Task, sound: Mapping[int, Score], rival: Score | None, rate: float
+    ) -> list[int]:
+        """Places of those that are played on, in order."""
+        hidden = frozenset(one.digest for one in task.hidden)
+        compared = partial(difference, weights=task.weights, hidden=hidden)
+        ranked = sorted(sound, key=lambda place: (-sound[place].u, place))
+        if not ranked:
+            return []
+        leader = sound[ranked[0]]
+        if rival is not None and compared(rival, leader).mean > 0.0:
+            leader = rival  # its u may be of more opponents, so the two are compared by the same
+        if self.halving:
+            ranked = ranked[: (len(ranked) + 1) // 2]
+        return sorted(
+            place for place in ranked if not compared(sound[place], leader).surely_negative(rate)
+        )

@@ -7,7 +7,8 @@ from shlex import quote
 from arena.analysis.meta_strategy import DEFAULT_SOLVER
 from arena.games import game as game_named
 from oracle.impala.training import usual_training
-from population.config import TRAINER, RunConfig, measuring_for
+from population.config import TRAINER, RunConfig
+from population.measuring import measuring_for
 
 
 def command_of(config: RunConfig) -> str:
@@ -18,7 +19,8 @@ def command_of(config: RunConfig) -> str:
     oracle = config.oracle
     usual = measuring_for(config.game, hidden_share=config.hidden_share)
     of_now = config.afresh and config.common_cards and config.frugal
-    of_now = of_now and config.credulous and config.yardsticks
+    of_now = of_now and config.credulous and config.yardsticks and config.halving
+    of_now = of_now and config.fine_classes
     if oracle.custom or not of_now or config.matches.hidden != usual.hidden:
         return ""  # its author's own script; a program of before
     options = _training_told(config) if oracle.training else _writing_told(config)
@@ -27,7 +29,7 @@ def command_of(config: RunConfig) -> str:
     options |= {"--iterations": config.iterations, "--seed": config.seed}
     rare = (
         ("--meta-solver", config.solver, DEFAULT_SOLVER),
-        ("--initial", config.initial, ""),
+        ("--initial", config.initial if "@" in config.initial else config.begins, ""),
         ("--payoff-matches", config.matches.payoff, usual.payoff),
         ("--evaluation-matches", config.matches.evaluation, usual.evaluation),
         ("--hidden-share", config.pool.hidden_share, 0.0),

@@ -9,8 +9,9 @@ import numpy as np
 
 from arena.analysis.estimates import Estimate
 from arena.games import game as game_named
-from population.config import RunConfig, measuring_for
+from population.config import RunConfig
 from population.edition import told_apart
+from population.measuring import measuring_for
 from population.newcomers import Newcomers, newcomers
 from population.records import RunRecord
 from population.scores import Measured, Scores, over_seeds
@@ -127,13 +128,15 @@ def title_of(config: RunConfig) -> str:
     """A variant in words: the oracle, and whatever else is not as usual."""
     counts = measuring_for(config.game, hidden_share=config.hidden_share)
     extras = [config.solver] if config.solver != RunConfig(config.game).solver else []
-    extras += [f"from {config.initial}"] if config.initial else []
+    extras += [f"from {config.beginning}"] if config.initial else []
     extras += [] if config.afresh else ["chosen by the matches of its payoffs"]
     extras += [] if config.common_cards else ["each on cards of its own"]
     extras += [] if config.frugal else ["asked to the end"]
     extras += [f"hidden share {config.hidden_share:g}"] if config.hidden_share else []
     extras += [] if config.credulous else ["none credulous"]
     extras += [] if config.yardsticks else ["no yardsticks"]
+    extras += [] if config.halving else ["no halving"]
+    extras += [] if config.fine_classes else ["archive in thirds"]
     if config.matches.hidden != counts.hidden:
         extras.append(f"{config.matches.hidden} matches with each hidden one")
     if replace(config.matches, hidden=counts.hidden) != counts:

@@ -11,12 +11,12 @@ from arena.analysis.meta_strategy import DEFAULT_SOLVER, SOLVERS
 from arena.analysis.nash import nash
 from arena.errors import UsageFault
 from arena.games import GAMES
-from arena.games import game as game_named
 from arena.values import MOST_COMMON, SELECTING, common
 from oracle.context import filter_in_words
 from oracle.grammar.starts import STARTS
 from oracle.impala.training import Training
 from oracle.models.options import Asking
+from population.measuring import Measuring, at_least
 from population.seeds import seed_of
 
 ORACLES = ("zero-shot", "best-of-n", "linear", "alpha-evolve")
@@ -71,8 +71,8 @@ class OracleChoice:
             raise UsageFault(f"no oracle is called {self.name!r}; there are {', '.join(names)}")
         if self.trains != (self.training is not None) or self.trains != (self.model == NETWORK):
             raise UsageFault(f"the oracle {TRAINER} trains a {NETWORK}, and no other oracle does")
-        _at_least(0, refinements=self.refinements)
-        _at_least(1, drafts=self.drafts)
+        at_least(0, refinements=self.refinements)
+        at_least(1, drafts=self.drafts)
         if self.opponents == "none":
             object.__setattr__(self, "shown", "all")  # as the paper's rows without input have it
 
@@ -124,53 +124,6 @@ class OracleChoice:
         return tuple(idle)
 
 
-@dataclass(frozen=True, slots=True)
-class Measuring:
-    """How many matches estimates are made from.
-
-    Attributes:
-      payoff: matches of each pair of members, for the payoff table.
-      evaluation: matches of a candidate against sigma, shared among its support by weight; and
-        as many others of the one that is chosen.
-      hidden: the fewest of a candidate with each hidden opponent, even: two deals, so that their
-        error can be told, which is two matches where nothing is dealt.  In runs of before, four.
-    """
-
-    payoff: int = 8
-    evaluation: int = 24
-    hidden: int = 4
-
-    def __post_init__(self) -> None:
-        _at_least(4, payoff=self.payoff, evaluation=self.evaluation)
-        _at_least(2, hidden=self.hidden)
-        if self.hidden % 2:
-            raise UsageFault(f"hidden is {self.hidden}; it must be even, for whole deals")
-
-
-def measuring_for(
-    game: str,
-    payoff: int | None = None,
-    evaluation: int | None = None,
-    hidden_share: float = 0.0,
-) -> Measuring:
-    """How many matches, by default what the game's noise asks for.
-
-    Args:
-      game: its name.
-      payoff: see `Measuring`; None for what the game asks.
-      evaluation: likewise.
-      hidden_share: of the run; without one `hidden` says nothing, and is what it always was.
-    """
-    rules = game_named(game)
-    counts = rules.match_counts
-    hidden = 2 if hidden_share and not rules.has_deals else 4
-    return Measuring(
-        counts.pair if payoff is None else payoff,
-        counts.mixture if evaluation is None else evaluation,
-        hidden,
-    )
-
-
 def _deals(name: str) -> bool:
     """Whether cards are dealt in a game; of one that is not installed here, nobody can tell."""
     return name in GAMES and GAMES[name].has_deals
@@ -186,7 +139,8 @@ class RunConfig:
       iterations: K.
       seed: of every random choice.
       solver: of the meta-game, a key of `arena.analysis.meta_strategy.SOLVERS`.
-      initial: reference of the initial policy; "" for the built-in one.
+      initial: the initial policy in words: the version that it was when the run began, as
+        author/name@number; "" for the built-in one.  Runs of before have what was given.
       matches: see `Measuring`.
       afresh: whether candidates race by matches that serve nothing else, and u and the payoffs come
         from others.  In runs of before, both came from the same, and all candidates played as many.
@@ -199,8 +153,14 @@ class RunConfig:
       credulous: whether credulous players are among these.  In runs of before there were none.
       yardsticks: whether sigma is chosen by opponents beyond the population, too, where hidden ones
         have a share (`population.yardsticks`).  In runs of before it was not.
+      halving: whether an early look is at a sample of the hidden opponents, and drafts of best-of-n
+        are halved by it.  In runs of before all were met at once.  Says nothing without a share.
+      fine_classes: whether tried programs are archived by classes that tell apart who plays safe
+        (`population.archive`).  In runs of before they were not.  Says nothing without a share.
       edition: of the grammar or the prompts that write its programs (`population.edition`); noted
         when a run begins.  Runs of before have "", as have those that neither writes for.
+      begins: what tells initial policies apart: the digest of that version; as long as nobody
+        looked it up, what `initial` has.
     """
 
     game: str
@@ -208,7 +168,7 @@ class RunConfig:
     iterations: int = 20
     seed: int = 0
     solver: str = DEFAULT_SOLVER
-    initial: str = ""
+    initial: str = field(default="", compare=False)
     matches: Measuring = field(default_factory=Measuring)
     afresh: bool = True
     common_cards: bool = True
@@ -216,14 +176,19 @@ class RunConfig:
     hidden_share: float = 0.0
     credulous: bool = True
     yardsticks: bool = True
+    halving: bool = True
+    fine_classes: bool = True
     edition: str = ""
+    begins: str = ""
 
     def __post_init__(self) -> None:
         if self.solver not in SOLVERS:
             raise UsageFault(
                 f"no meta-solver is called {self.solver!r}; there are {', '.join(SOLVERS)}"
             )
-        _at_least(1, iterations=self.iterations)
+        at_least(1, iterations=self.iterations)
+        if not self.begins:
+            object.__setattr__(self, "begins", self.initial)
         if not 0.0 <= self.hidden_share < 1.0:
             raise UsageFault(f"hidden_share is {self.hidden_share}; it must be in [0, 1)")
         if self.hidden_share and self.oracle.trains:
@@ -241,6 +206,8 @@ class RunConfig:
             del document["oracle"]["training"]  # as runs of before have it
         if not self.edition:
             del document["edition"]  # likewise
+        if self.begins == self.initial:
+            del document["begins"]  # likewise
         return document
 
     @classmethod
@@ -256,6 +223,8 @@ class RunConfig:
         matches, afresh = Measuring(**fields.pop("matches")), fields.pop("afresh", False)
         frugal = fields.pop("frugal", not oracle.writes_with_a_model)
         credulous = fields.pop("credulous", not fields.get("hidden_share"))
+        halving = fields.pop("halving", not fields.get("hidden_share"))
+        fine_classes = fields.pop("fine_classes", not fields.get("hidden_share"))
         common_cards = fields.pop("common_cards", not _deals(fields["game"]))
         found = cls(
             oracle=oracle,
@@ -264,6 +233,8 @@ class RunConfig:
             common_cards=common_cards,
             frugal=frugal,
             credulous=credulous,
+            halving=halving,
+            fine_classes=fine_classes,
             **fields,
         )
         if "yardsticks" in fields:
@@ -276,6 +247,12 @@ class RunConfig:
         return replace(self, edition="")
 
     @property
+    def beginning(self) -> str:
+        """The initial policy for people; with its digest where a name alone would mean several."""
+        settled = "@" in self.initial or self.begins == self.initial
+        return self.initial if settled else f"{self.initial} ({self.begins[:12]})"
+
+    @property
     def vouched(self) -> bool:
         """Whether all programs of the run are the grammar's, which we wrote ourselves."""
         return self.oracle.model in STARTS and not self.initial
@@ -285,6 +262,11 @@ class RunConfig:
         """Whether anybody beyond the population has a say in sigma: only one rule can hear it."""
         asked = self.yardsticks and self.hidden_share and not self.oracle.writes_one
         return bool(asked) and SOLVERS[self.solver] is nash
+
+    @property
+    def halves(self) -> bool:
+        """Whether less effort means fewer hidden opponents."""
+        return self.halving and self.afresh and self.hidden_share > 0.0
 
     @property
     def compares_on_common_cards(self) -> bool:
@@ -336,7 +318,7 @@ class RunConfig:
             "Iterations (K)": str(self.iterations),
             "Seed": str(self.seed),
             "Meta-solver": self.solver,
-            "Initial policy": self.initial or "built in",
+            "Initial policy": self.beginning or "built in",
             "Matches of a pair": str(self.matches.payoff),
             "Matches of a candidate": str(self.matches.evaluation),
             "Chosen by": "matches that serve nothing else"
@@ -346,6 +328,8 @@ class RunConfig:
             "Hidden opponents' share": f"{self.hidden_share:g}"
             + ("" if self.credulous else ", none credulous")
             + ("" if self.yardsticks else ", no yardsticks")
+            + ("" if self.halving else ", no halving")
+            + ("" if self.fine_classes else ", archive in thirds")
             + (f", {self.matches.hidden} matches each at least" if self.hidden_share else ""),
             "Ends early": "where no more can be won" if self.frugal else "never",
         }
@@ -385,11 +369,11 @@ class RunConfig:
         )
         if not oracle.writes_one:
             return alike
-        matches = replace(self.matches, hidden=Measuring().hidden)
-        return replace(alike, hidden_share=0.0, credulous=True, matches=matches)
-
-
-def _at_least(least: int, **values: int) -> None:
-    for name, value in values.items():
-        if value < least:
-            raise UsageFault(f"{name} is {value}; it must be at least {least}")
+        return replace(
+            alike,
+            hidden_share=0.0,
+            credulous=True,
+            halving=True,
+            fine_classes=True,
+            matches=replace(self.matches, hidden=Measuring().hidden),
+        )

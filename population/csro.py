@@ -95,8 +95,9 @@ class Csro:
         return Found(sigma, digest, answer.score, answer.attempts, answer.end)
 
     def initial(self) -> Member:
-        """pi_initial, registered."""
-        member = initial_member(self.matches.arena, self.matches.game, self.config)
+        """pi_initial, registered; in a run that goes on, the one that it began with."""
+        arena, game = self.matches.arena, self.matches.game
+        member = initial_member(arena, game, self.config, self.log.began)
         self.log.begin(member)
         return member
 
@@ -130,6 +131,7 @@ class Csro:
             first,
             tells=self.config.oracle.writes_with_a_model,
             hidden=counts.hidden,
+            sampled=self.config.halves,
         )
 
     def joining(self, found: Iteration, members: Sequence[Member]) -> list[Member]:

@@ -3,7 +3,8 @@
 A program first passes the static checks and its trial against one of the opponents; only then is
 it registered, as a candidate, and plays.  Its score comes from n_i repetitions against each member
 i of the support, with n_i in proportion to the member's weight, so all candidates of an iteration
-are measured by the same repetitions.  From `arena.values.COMMON` on these have the same cards for
+are measured by the same repetitions.  At less than full effort they meet a sample of the hidden
+opponents, the same for all of them.  From `arena.values.COMMON` on these have the same cards for
 all of them, each opponent's own, and scores say what each deal returned, so that differences can be
 paired.
 
@@ -18,7 +19,7 @@ from __future__ import annotations
 import builtins
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
@@ -98,6 +99,23 @@ def shares(
     return {one: max(least.get(one, LEAST_MATCHES), 2 * pair) for one, pair in pairs.items()}
 
 
+def sample(hidden: Sequence[str], effort: float, seed: int) -> list[str]:
+    """Who of the hidden opponents is met at less than full effort; of more effort all of these.
+
+    Every fourth at a quarter, and every second at half: each kind of them is met, which stand
+    together in the list.  Two at the least, so that their spread can be told.
+
+    Args:
+      hidden: all of them.
+      effort: share of a full evaluation.
+      seed: says with whom it begins.
+    """
+    turn = {0: 0, 2: 1, 1: 2, 3: 3}
+    ranked = sorted(range(len(hidden)), key=lambda place: turn[(place + seed) % 4])
+    met = ranked[: max(2, math.ceil(effort * len(hidden)))]
+    return [hidden[place] for place in sorted(met)]
+
+
 class Evaluator:
     """Scores programs for one task.  Scoring a program again plays nothing again.
 
@@ -117,6 +135,7 @@ class Evaluator:
         *,
         tells: bool = False,
         hidden: int = LEAST_MATCHES,
+        sampled: bool = False,
     ) -> None:
         """Prepares for one task.
 
@@ -132,6 +151,8 @@ class Evaluator:
           first: where the matches of scores begin.
           tells: whether the oracle is told where returns came from (`insight`).
           hidden: fewest matches against each hidden opponent, an even number.
+          sampled: whether less effort means fewer hidden opponents, instead of fewer matches with
+            each: where the fewest are all that is played, that would save nothing.
         """
         self._matches = matches
         self._task = task
@@ -142,6 +163,7 @@ class Evaluator:
         self._support = task.weights
         self._sigma = {one.digest: one.weight for one in task.opponents}
         self._least = {one.digest: hidden for one in task.hidden}
+        self._sampled = sampled
         self._idle = {d: label for d, label in (members or {}).items() if d not in self._sigma}
         self._admitted: dict[str, str | Failure] = {}
         self._ideas: dict[str, str] = {}
@@ -154,24 +176,45 @@ class Evaluator:
         self._admit([source for source in dict.fromkeys(sources) if source not in self._admitted])
         admitted = [self._admitted[source] for source in sources]
         digests = list(dict.fromkeys(one for one in admitted if isinstance(one, str)))
-        scores = self._played(digests, self._support, effort, self._first)
+        number = self._number(effort)
+        scores = self._played(digests, self._weights(number), number, self._first)
         return tuple(one if isinstance(one, Failure) else scores[one] for one in admitted)
 
     def needs(self, effort: float = 1.0) -> int:
         """Matches that a program's score is made of."""
-        return sum(shares(self._support, self._total, effort, self._least).values())
+        return sum(self._number(effort).values())
 
     def afresh(self, digest: str) -> Score | Failure:
         """Scores a registered program in full, by matches that chose nobody, against sigma alone.
 
         Hidden opponents have a say in who is chosen, and none in what is reported of it.
         """
-        return self._played([digest], self._sigma, 1.0, _counting)[digest]
+        number = shares(self._sigma, self._total)
+        return self._played([digest], self._sigma, number, _counting)[digest]
 
     def digest(self, source: str) -> str:
         """Identity of a program that was scored, "" for one that was refused."""
         admitted = self._admitted.get(source)
         return admitted if isinstance(admitted, str) else ""
+
+    def _number(self, effort: float) -> dict[str, int]:
+        """Matches against everybody who is met at this effort."""
+        number = shares(self._support, self._total, effort, self._least)
+        if not self._sampled:
+            return number
+        met = set(sample([one.digest for one in self._task.hidden], effort, self._task.seed))
+        full = shares(self._support, self._total, 1.0, self._least)
+        return {
+            one: full[one] if one in met else count
+            for one, count in number.items()
+            if one in met or one not in self._least
+        }
+
+    def _weights(self, met: Collection[str]) -> dict[str, float]:
+        """Parts in a score of those who are met: a sample of the hidden ones stands for all."""
+        hidden = [one for one in met if one in self._least]
+        whole = len(self._least) / len(hidden) if hidden else 1.0
+        return {one: self._support[one] * (whole if one in self._least else 1.0) for one in met}
 
     def _admit(self, sources: Sequence[str]) -> None:
         """Checks, tries and registers new programs."""
@@ -216,10 +259,13 @@ class Evaluator:
         return replace(prepared, description=prepared.description or "no docstring")
 
     def _played(
-        self, digests: Sequence[str], support: Mapping[str, float], effort: float, first: First
+        self,
+        digests: Sequence[str],
+        support: Mapping[str, float],
+        number: Mapping[str, int],
+        first: First,
     ) -> dict[str, Score | Failure]:
-        """Plays registered programs against a support, and scores them by exactly that."""
-        number = shares(support, self._total, effort, self._least)
+        """Plays registered programs so often against a support, and scores them by exactly that."""
         begun: dict[int, dict[Pair, int]] = {}
         for digest in digests:
             for opponent, count in number.items():

@@ -26,7 +26,7 @@ from oracle.attempts import rng_of
 from oracle.context import OpponentInput, parse_filter, parse_input
 from oracle.grammar.genome import GRAMMARS, write_source
 from oracle.values import Opponent, Task
-from population.archive import Behaviour, behaviour, elites
+from population.archive import CUTS, THIRDS, Behaviour, behaviour, elites
 from population.config import RunConfig
 from population.matches import Matches
 from population.members import AUTHOR
@@ -69,15 +69,16 @@ def with_hidden(
     rng = rng_of(task, "hidden")
     known = {one.digest for one in task.opponents}
     found: dict[str, Opponent] = {}
-    for one in (
-        *_older(task, config, rng),
-        *_tried(task, matches, config, before, rng),
-        *_mutants(task, matches, run, rng),
-        *strangers(task, matches, run, rng),
-        *(credulous(task, matches, run, rng) if config.credulous else ()),
+    for group, made in (
+        ("older", _older(task, config, rng)),
+        ("tried", _tried(task, matches, config, before, rng)),
+        ("altered", _mutants(task, matches, run, rng)),
+        ("without memory", strangers(task, matches, run, rng)),
+        ("credulous", credulous(task, matches, run, rng) if config.credulous else []),
     ):
-        if one.digest not in known:
-            found.setdefault(one.digest, one)
+        for one in made:
+            if one.digest not in known:
+                found.setdefault(one.digest, replace(one, group=group))
     if not found:
         return task
     return replace(task, hidden=tuple(found.values()), hidden_share=config.hidden_share)
@@ -126,17 +127,20 @@ def _behaving(
                 continue
             begin = first(digest, met[0].digest)
             below = begin + min(_BEHAVIOUR_MATCHES, met[0].matches)
-            how = _behaved(matches, digest, met[0].digest, begin, below)
+            how = _behaved(matches, config, digest, met[0].digest, begin, below)
             yield digest, iteration.k, score.u, how
 
 
-def _behaved(matches: Matches, digest: str, against: str, first: int, below: int) -> Behaviour:
+def _behaved(
+    matches: Matches, config: RunConfig, digest: str, against: str, first: int, below: int
+) -> Behaviour:
     """How a program behaves in these repetitions against another."""
     asked = (digest, against, first, below)
     if asked not in matches.behaved:
         views = retold(matches.arena, matches.game, *asked)
         choices = [view.stored.decisions(digest) for view in views]
-        matches.behaved[asked] = behaviour(choices, len(matches.game.actions))
+        cuts = CUTS if config.fine_classes else THIRDS
+        matches.behaved[asked] = behaviour(choices, len(matches.game.actions), cuts)
     return matches.behaved[asked]
 
 

@@ -14,14 +14,15 @@ from arena.local import Arena
 from arena.remote import RemoteArena
 from arena.seam import AnyArena
 from oracle.asking import AnyOracle, identity
-from population.config import CUSTOM, OracleChoice, RunConfig, measuring_for
+from population.config import CUSTOM, OracleChoice, RunConfig
 from population.csro import Csro, Result
 from population.errors import UnknownRun
 from population.evaluator import Lineage
 from population.keeping import runs_against
 from population.logbook import Logbook, Silent, Watcher, at_work
 from population.matches import Matches
-from population.members import named_initial
+from population.measuring import measuring_for
+from population.members import settled
 from population.runs import Runs
 
 
@@ -105,10 +106,16 @@ def run_csro(
             "on with its run: write it with def"
         )
     config = RunConfig(
-        played.name, choice, iterations, seed, solver, initial, budget, hidden_share=hidden_share
+        played.name,
+        choice,
+        iterations,
+        seed,
+        solver,
+        initial,
+        matches=budget,
+        hidden_share=hidden_share,
     )
-    if initial:
-        named_initial(arena, played, initial, choice)  # before anything is stored
+    config = settled(arena, played, config)  # before anything is stored
     runs, lineage = _runs_of(arena), Lineage({"run": name, "oracle": choice.name})
     with suppress(UnknownRun):
         config = _by_rules_of(runs.get(name).config, config)
@@ -127,6 +134,8 @@ def _by_rules_of(began: RunConfig, config: RunConfig) -> RunConfig:
         frugal=began.frugal,
         credulous=began.credulous,
         yardsticks=began.yardsticks,
+        halving=began.halving,
+        fine_classes=began.fine_classes,
         matches=replace(config.matches, hidden=began.matches.hidden),
     )
 

@@ -76,7 +76,7 @@ class Logbook:
         """Opens the account.
 
         Args:
-          name: of the run.
+          name: of the run, which was started.
           iterations: K.
           runs: where finished iterations are kept.
           matches: plays; it knows what playing took.
@@ -88,6 +88,8 @@ class Logbook:
         self._spent = matches.spent
         self._watcher = watcher
         self._stored = {iteration.k: iteration for iteration in runs.iterations(name)}
+        self.began = runs.get(name).initial
+        """Digest of pi_initial, where the run got so far before; else ""."""
         self._thought = 0.0
 
     def begin(self, initial: Member) -> None:

@@ -7,7 +7,7 @@ that iteration 3 scored.  All but the one that joins keep the status candidate.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from arena.errors import ArenaError, UsageFault
 from arena.games.protocol import Game
@@ -58,15 +58,36 @@ def name_of(run: str, k: int) -> str:
     return f"{AUTHOR}/{run}-{label_of(k)}"
 
 
-def initial_member(arena: AnyArena, game: Game, config: RunConfig) -> Member:
-    """The policy that a run starts from, registered.
+def settled(arena: AnyArena, game: Game, config: RunConfig) -> RunConfig:
+    """The configuration with the one version that its initial policy's reference means now.
+
+    A name means another version once its author hands one in; a run stays what it began as.
 
     Raises:
-      UsageFault: the one that was named is no program.
+      UsageFault: it is of a kind that the oracle cannot answer.
       UnknownPolicy: there is none of that name.
     """
-    if config.initial:
-        return named_initial(arena, game, config.initial, config.oracle)
+    if not config.initial:
+        return config
+    version = _fit_to_begin(arena, game, config.initial, config.oracle)
+    return replace(config, initial=version.ref, begins=version.digest)
+
+
+def initial_member(arena: AnyArena, game: Game, config: RunConfig, began: str = "") -> Member:
+    """The policy that a run starts from, registered.
+
+    Args:
+      arena: has it.
+      game: of the run.
+      config: of the run.
+      began: digest of the one that it started from already; "" where it did not.
+
+    Raises:
+      UsageFault: the one that was named is no program, or this arena does not show it any more.
+      UnknownPolicy: there is none of that name.
+    """
+    if named := began or config.begins:
+        return named_initial(arena, game, named, config.oracle)
     first = _uniform(game) if config.oracle.trains else _built_in(game)
     (entered,) = arena.enter(game, [first], ours=True)
     if isinstance(entered, Rejection):
@@ -82,7 +103,17 @@ def named_initial(arena: AnyArena, game: Game, ref: str, oracle: OracleChoice) -
       UsageFault: it is of a kind that the oracle cannot answer.
       UnknownPolicy: there is none of that name.
     """
+    version = _fit_to_begin(arena, game, ref, oracle)
+    return Member(version.digest, "initial", version.payload, version.kind)
+
+
+def _fit_to_begin(arena: AnyArena, game: Game, ref: str, oracle: OracleChoice) -> PolicyVersion:
     version = arena.policy(ref, game)
+    if not version.payload:  # a server keeps it so
+        raise UsageFault(
+            f"{version.ref} was withdrawn, so its content is shown to its author alone: a run can "
+            "begin with it, or go on, once its author has reinstated it (`arena reinstate`)"
+        )
     if oracle.trains:
         check_opponent(version.ref, version.kind)
     elif version.kind != KIND:
@@ -90,7 +121,7 @@ def named_initial(arena: AnyArena, game: Game, ref: str, oracle: OracleChoice) -
             f"{version.ref} is of kind {version.kind}: a run starts from a program, because "
             "oracles read their opponents' source; name a version of kind python"
         )
-    return Member(version.digest, "initial", version.payload, version.kind)
+    return version
 
 
 def built_in_initial(game: Game) -> Member:

@@ -21,9 +21,10 @@ from arena.submission import prepare
 from oracle.alpha_evolve import Evolution
 from population.commands import command_of
 from population.comparison import End, end_of, title_of
-from population.config import OracleChoice, RunConfig, measuring_for
+from population.config import OracleChoice, RunConfig
 from population.edition import told_apart
 from population.matches import Matches
+from population.measuring import measuring_for
 from population.members import AUTHOR
 from population.newcomers import TITLE, newcomers
 from population.paper import PaperRow, methods, variants

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from oracle.end import End
@@ -15,9 +15,12 @@ from population.schema import AttemptRow, IterationRow, RunRow
 
 def record_of(row: RunRow) -> RunRecord:
     """A run."""
+    config = RunConfig.from_document(row.config)
+    if config.initial and row.initial:  # a run of before kept the words that were given
+        config = replace(config, begins=row.initial)
     return RunRecord(
         name=row.name,
-        config=RunConfig.from_document(row.config),
+        config=config,
         state=RunState(row.state),
         note=row.note,
         created=row.created,

@@ -323,12 +323,20 @@ def _engine(path: Path) -> sa.Engine:
 
 def _difference(stored: RunConfig, told: RunConfig) -> str:
     """What is told otherwise than it is stored, for people."""
-    before, now = _flat(stored.told.to_document()), _flat(told.told.to_document())
+    before, now = (_told_in_words(one, stored.begins == told.begins) for one in (stored, told))
     return "; ".join(
         f"{key} is {before[key]!r} there, {now.get(key)!r} here"
         for key in before
         if before[key] != now.get(key)
     )
+
+
+def _told_in_words(config: RunConfig, begin_alike: bool) -> dict[str, Any]:
+    """What a run was told, by paths; of its initial policy only what people call it."""
+    document = config.told.to_document()
+    document.pop("begins", None)
+    document["initial"] = "" if begin_alike else config.beginning
+    return _flat(document)
 
 
 def _flat(document: Mapping[str, Any], within: str = "") -> dict[str, Any]:

@@ -12,6 +12,11 @@ Policies that draw with each other cannot be told apart so: where one of them is
 program's mixture, its payoff against itself has no noise, and whoever lost to it by chance, however
 little, is out.  Where others beyond the policies are to choose, each policy therefore has the noise
 of its own payoffs.
+
+Both leave out weights that are too small to mean anything (`LEAST_WEIGHT`): a linear program uses
+what it is granted to the last digit, by weights of 1e-7, and whoever has one would be in the
+support.  Other solvers do not: replicator dynamics and alpha-rank give everybody a weight by their
+own rule, so there small ones are the answer itself.
 """
 
 from __future__ import annotations
@@ -31,13 +36,17 @@ _TOLERANCE = 1e-10
 """The tightest that HiGHS takes; payoffs are scaled to [-1, 1]."""
 _MARGIN = 1e-7
 """On the same scale: what is granted where errors may be 0, or nothing may be found feasible."""
+LEAST_WEIGHT = 1e-4
+"""A smaller weight is none: of 10,000 matches of a mixture its policy would play less than one."""
+_LEAST_OF_EQUAL = 0.01
+"""Of 1/n, where that is less: so that of many policies no more than this is left out in all."""
 
 
 def lp(mean: Floats, stderr: Floats) -> MetaStrategy:
     """A mixture that guarantees the most (von Neumann's maximin, as a linear program by HiGHS)."""
     del stderr
     check_meta_game(mean)
-    return meta_strategy(mean, _maximin(mean / scale_of(mean)), "lp", {"program": "highs-ds"})
+    return _measured(mean, _maximin(mean / scale_of(mean)), "lp", {"program": "highs-ds"})
 
 
 def nash(
@@ -54,8 +63,8 @@ def nash(
         errors of its members' payoffs against it, averaged by their weights.
 
     Returns:
-      The mixture; its settings record the rule and the largest slack (in the game's unit per
-      match).
+      The mixture; its settings record the rule, the largest slack (in the game's unit per match)
+      and, where there was any, the weight of all that is left out (`LEAST_WEIGHT`).
 
     Raises:
       ValueError: the matrix is not that of such a game, or `beyond` has other rows or a gap.
@@ -91,7 +100,21 @@ def nash(
         "noise_factor": noise_factor,
         "program": "highs-ds",
     }
-    return meta_strategy(mean, chosen, "nash", settings)
+    return _measured(mean, chosen, "nash", settings)
+
+
+def _measured(
+    mean: Floats, weights: Floats, solver: str, settings: dict[str, Setting]
+) -> MetaStrategy:
+    """The mixture without what is too little, measured as it is then.
+
+    To leave out a weight of r in all costs 2 r / (1 - r) of the largest payoff at most.
+    """
+    least = min(LEAST_WEIGHT, _LEAST_OF_EQUAL / len(weights))
+    kept = np.where(weights < least, 0.0, weights)
+    left_out = float(np.maximum(weights - kept, 0.0).sum())
+    told = {**settings, "left_out": left_out} if left_out else settings
+    return meta_strategy(mean, kept, solver, told)
 
 
 def _rule(beyond: int) -> str:

@@ -23,8 +23,9 @@ from population.cli.asking import (
 )
 from population.cli.keeping import runs_of
 from population.cli.learning import CHOICES, chosen, training_options
-from population.config import OracleChoice, RunConfig, measuring_for
+from population.config import OracleChoice, RunConfig
 from population.errors import RunExists
+from population.measuring import measuring_for
 
 if TYPE_CHECKING:
     from arena.executors import Workers
@@ -213,14 +214,21 @@ def run(
     """
     from population.cli.prompts import show_first
     from population.cli.working import at_pace, name_for, ready, say_unguarded, work
-    from population.members import named_initial
+    from population.members import settled
     from population.oracles import check_writer
     from population.records import RunState
 
     refuse_idle(oracle)
     matches = measuring_for(game.name, payoff_matches, evaluation_matches, hidden_share)
     config = RunConfig(
-        game.name, oracle, iterations, seed, solver, initial, matches, hidden_share=hidden_share
+        game.name,
+        oracle,
+        iterations,
+        seed,
+        solver,
+        initial,
+        matches=matches,
+        hidden_share=hidden_share,
     )
     if dry_run:
         show_first(session, config)
@@ -230,8 +238,7 @@ def run(
         runs = runs_of(session)
         name = run_name or name_for(config)
         finished = {one.name for one in runs.all() if one.state is RunState.FINISHED}
-        if initial:
-            named_initial(arena, game, initial, oracle)  # before anything is stored
+        config = settled(arena, game, config)  # before anything is stored
         if name not in finished:
             ready(arena, oracle, spending)
             say_unguarded(config)

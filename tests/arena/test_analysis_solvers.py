@@ -22,7 +22,7 @@ from arena.analysis.alpha_rank import (
     stationary_shares,
 )
 from arena.analysis.meta_strategy import DEFAULT_SOLVER, SOLVERS, exploitability, nash_conv
-from arena.analysis.nash import lp, nash, noise_of
+from arena.analysis.nash import LEAST_WEIGHT, lp, nash, noise_of
 from arena.analysis.projected_replicator import project, projected_replicator
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -65,11 +65,50 @@ def test_every_solver_returns_a_distribution_and_measures_it(mean, name):
     assert found.population_payoff == pytest.approx(-gains.mean(), abs=1e-9)
 
 
+def for_the_rest(found, payoffs):
+    """What it may cost at most that small weights were left out."""
+    left_out = found.settings.get("left_out", 0.0)
+    return 2.0 * left_out / (1.0 - left_out) * np.abs(payoffs).max()
+
+
+@given(meta_games(), st.data())
+@settings(max_examples=200)
+def test_linear_programs_give_nobody_a_weight_that_means_nothing(mean, data):
+    n, errors = len(mean), st.sampled_from([0.0, 1e-9, 1e-3, 20.0])
+    stderr = np.full_like(mean, data.draw(errors))
+    m = data.draw(st.integers(1, 4))
+    beyond = data.draw(arrays(float, (n, m), elements=st.floats(-900.0, 900.0, width=32)))
+    for found in (lp(mean, stderr), nash(mean, stderr), nash(mean, stderr, beyond=beyond)):
+        assert not ((found.weights > 0.0) & (found.weights < LEAST_WEIGHT)).any()
+        assert found.weights.sum() == pytest.approx(1.0, abs=1e-12)
+        assert found.settings.get("left_out", 0.0) < n * LEAST_WEIGHT
+
+
+def test_what_is_granted_to_a_program_puts_nobody_into_the_support():
+    # The second loses 1 to the first; a margin of 1e-7 would buy a weight of 1e-7 for what it wins
+    # from the third one, who cannot be played.
+    mean, beyond = np.array([[0.0, 1.0], [-1.0, 0.0]]), np.array([[0.0], [500.0]])
+    found = nash(mean, np.zeros((2, 2)), beyond=beyond)
+    assert found.weights.tolist() == [1.0, 0.0]
+    assert 0.0 < found.settings["left_out"] < 1e-6
+    assert "left_out" not in nash(ROCK_PAPER_SCISSORS, np.zeros((3, 3))).settings
+
+
+def test_of_many_equal_policies_all_stay():
+    found = lp(np.zeros((1, 1)), np.zeros((1, 1)))
+    assert found.weights.tolist() == [1.0]
+    n = 301  # each beats the next 150: only all together are beaten by nobody
+    steps = (np.arange(n)[None, :] - np.arange(n)[:, None]) % n
+    mean = np.where(steps == 0, 0.0, np.where(steps <= n // 2, 1.0, -1.0))
+    found = lp(mean, np.zeros_like(mean))
+    assert found.weights == pytest.approx(np.full(n, 1 / n), abs=1e-6)
+
+
 @given(meta_games())
 @settings(max_examples=150)
 def test_no_policy_beats_the_maximin_mixture(mean):
     found = lp(mean, np.zeros_like(mean))
-    assert found.exploitability <= 1e-9 * max(1.0, np.abs(mean).max())
+    assert found.exploitability <= 1e-9 * max(1.0, np.abs(mean).max()) + for_the_rest(found, mean)
 
 
 @given(meta_games(), st.floats(0.0, 50.0))
@@ -77,9 +116,11 @@ def test_no_policy_beats_the_maximin_mixture(mean):
 def test_selected_mixture_stays_within_the_noise_and_gains_by_it(mean, error):
     stderr = np.full_like(mean, error)
     plain, chosen = lp(mean, stderr), nash(mean, stderr)
-    slack = 1e-7 * max(1.0, np.abs(mean).max())
+    slack = 1e-7 * max(1.0, np.abs(mean).max()) + for_the_rest(chosen, mean)
     assert chosen.exploitability <= chosen.settings["eps"] + slack
-    assert chosen.settings["noise"] == pytest.approx(noise_of(plain.weights, stderr).max())
+    noise, near = noise_of(plain.weights, stderr).max(), for_the_rest(plain, stderr) + 1e-6 * error
+    assert chosen.settings["noise"] == pytest.approx(noise, abs=near)
+    slack += for_the_rest(plain, mean)
     assert chosen.population_payoff >= plain.population_payoff - slack
 
 
@@ -127,8 +168,8 @@ def test_each_opponent_has_a_slack_of_its_own(mean, data):
     errors = np.triu(data.draw(arrays(float, (n, n), elements=st.floats(0.0, 50.0, width=32))), 1)
     stderr = errors + errors.T
     plain, chosen = lp(mean, stderr), nash(mean, stderr)
-    allowed = noise_of(plain.weights, stderr)
-    tolerance = 1e-6 * max(1.0, np.abs(mean).max())
+    allowed = noise_of(plain.weights, stderr) + for_the_rest(plain, stderr)
+    tolerance = 1e-6 * max(1.0, np.abs(mean).max()) + for_the_rest(chosen, mean)
     assert (chosen.weights @ mean >= -allowed - tolerance).all()
 
 
@@ -144,6 +185,8 @@ def test_others_choose_among_mixtures_and_let_none_lose_more(mean, data):
     if m == 0:
         assert chosen.weights.tolist() == alone.weights.tolist()
         return
+    tolerance += for_the_rest(chosen, mean + stderr) + for_the_rest(chosen, beyond)
+    tolerance += for_the_rest(plain, mean + stderr) + for_the_rest(plain, beyond)
     assert (chosen.weights @ (mean + stderr) >= -tolerance).all()
     over = np.hstack([mean, beyond]).mean(axis=1)
     assert chosen.weights @ over >= plain.weights @ over - tolerance, "which is allowed, too"

@@ -85,7 +85,10 @@ def test_what_is_not_there_is_refused_with_the_nearest_lines():
         ("no blocks here", "no SEARCH/REPLACE block"),
         ("<<<<<<< SEARCH\na\n=======\nb\n", "cut off"),
         ("<<<<<<< SEARCH\n<<<<<<< SEARCH\n", "inside another"),
-        ("<<<<<<< SEARCH\na\n=======\nb\n=======\n", "two dividers"),
+        ("<<<<<<< SEARCH\na\n=======\nb\n=======\n", "line 5: a block has two dividers"),
+        ("<<<<<<< SEARCH\na\n=======\nb\n=======\n<<<<<<< SEARCH\n", "two dividers"),
+        ("<<<<<<< SEARCH\na\n=======\nb\n=======\n>>>>>>> REPLACE\n", "two dividers"),
+        ("<<<<<<< SEARCH\na\n>>>>>>> REPLACE\n", "line 3: REPLACE without a SEARCH and a divider"),
         (">>>>>>> REPLACE\n", "without a SEARCH"),
         ("<<<<<<< SEARCH\n\n=======\nb\n>>>>>>> REPLACE\n", "empty"),
         (block("    y = 2", "    y = 2"), "change nothing"),
@@ -93,6 +96,43 @@ def test_what_is_not_there_is_refused_with_the_nearest_lines():
 )
 def test_malformed_blocks_are_refused_with_a_reason(reply, part):
     assert part in refused(reply)
+
+
+TITLED = '''class A:
+    """Plays.
+
+    Notes
+    =====
+    none
+    """
+    x = 1
+'''
+TITLE = "    Notes\n    =====\n    none"
+
+
+def test_a_title_in_a_docstring_is_no_divider():
+    some = TITLE.replace("none", "some")
+    assert edited(block(TITLE, some), TITLED) == TITLED.replace("none", "some")
+    assert edited(block("    x = 1", f"    x = 1\n    {'=' * 7}"), TITLED).endswith(
+        "1\n    =======\n"
+    )
+    above = "Notes\n=====\nx = 1\n"
+    assert edited(block("Notes\n=====", "Words\n====="), above) == above.replace("Notes", "Words")
+
+
+@pytest.mark.parametrize("divider", ["=====", "  =======", "=========", "======= "])
+def test_another_divider_is_taken_where_there_is_none_as_it_was_asked_for(divider):
+    reply = block("    y = 2", "    y = 3").replace("=======", divider)
+    assert edited(reply) == SOURCE.replace("y = 2", "y = 3")
+    assert "two dividers" in refused(reply.replace(divider, f"{divider.rstrip()}  \n{divider}"))
+
+
+def test_each_block_has_a_divider_of_its_own():
+    """A title in one, and in another a divider that is not as it was asked for."""
+    lenient = block("    x = 1", "    x = 2").replace("=======", "=====")
+    assert edited(block(TITLE, "    none") + lenient, TITLED) == (
+        TITLED.replace(TITLE, "    none").replace("x = 1", "x = 2")
+    )
 
 
 def test_blocks_that_repeat_what_they_replace_end_at_the_limit_of_a_source():

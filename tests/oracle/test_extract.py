@@ -125,3 +125,42 @@ def test_untidy_fences_are_not_trusted_where_the_reply_was_cut_off():
 def test_a_byte_order_mark_is_no_part_of_a_program():
     program = "class Agent:\n    def act(self, observation):\n        return 'ROCK'\n"
     assert extract_program(f"```python\n\ufeff{program}```", "Agent") == program
+
+
+def is_sound(source):
+    return "return" in source
+
+
+PART = "class Agent:\n    def helper(self):\n        pass\n"
+SKETCH = (
+    "class Agent:\n    def act(self, observation):\n        # return something else\n        ...\n"
+)
+SHORT = "class Agent:\n    def act(self, observation): ...  # return what it did\n"
+
+
+@pytest.mark.parametrize("shown", [PART, SKETCH, SHORT])
+def test_what_shows_a_change_again_is_not_taken_for_the_program(shown):
+    whole = f"{fenced(OTHER)}As it was:\n{fenced(POLICY)}"
+    for reply in (f"{whole}The change:\n{fenced(shown)}", f"{fenced(shown)}\n{whole}"):
+        assert extract_program(reply, "Agent", is_sound=is_sound) == POLICY
+
+
+def test_where_nothing_is_whole_the_last_program_is_judged():
+    assert extract_program(fenced(SKETCH) + fenced(PART), "Agent", is_sound=is_sound) == PART
+    assert extract_program(fenced(PART) + fenced(SKETCH), "Agent", is_sound=is_sound) == SKETCH
+    assert extract_program(fenced(SKETCH), "Agent", is_sound=is_sound) == SKETCH
+
+
+def test_three_dots_in_words_leave_nothing_out():
+    talkative = POLICY.replace(
+        "\n\n", '\n    """It plays:\n    ...\n    """\n    # and so on:\n    # ...\n', 1
+    )
+    reply = fenced(OTHER) + fenced(talkative)
+    assert extract_program(reply, "Agent", is_sound=is_sound) == talkative
+
+
+def test_the_only_program_is_not_checked_here():
+    asked = []
+    assert extract_program(fenced(POLICY), "Agent", is_sound=asked.append) == POLICY
+    assert asked == []
+    assert extract_program(fenced(POLICY) * 400, "Agent", is_sound=lambda _: False) == POLICY

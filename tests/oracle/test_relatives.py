@@ -284,9 +284,8 @@ def test_what_is_asked_again_is_bounded_too(padding, reply):
     for text in texts:  # what it lacks, it says
         assert ("'big1'" in text) != ("of the 2 opponents.)" in text)
         assert reply.strip() in text or "characters left out]" in text
-    for least in (False, True):
-        again = sent(reworded(prompt, Failure(Rejected.BLOCKED, "SAFETY"), least=least))
-        assert all("an exercise in game theory" in text for text in again)
+    again = sent(reworded(prompt, Failure(Rejected.BLOCKED, "SAFETY")))
+    assert all("an exercise in game theory" in text for text in again)
 
 
 def test_the_reply_is_cut_before_the_question_is():
@@ -316,5 +315,5 @@ def test_the_shortest_form_is_bounded_too(size):
     (text,) = sent(repair(prompt, "my reply", Failure(Rejected.NO_CODE, "no code")))
     assert "(Left out above for lack of room: your last reply.)" in text
     assert "my reply" not in text
-    (text,) = sent(reworded(prompt, Failure(Rejected.BLOCKED, "SAFETY"), least=True))
+    (text,) = sent(reworded(prompt, Failure(Rejected.BLOCKED, "SAFETY")))
     assert "an exercise in game theory" in text

@@ -108,6 +108,29 @@ def test_nothing_unclosed_is_taken_from_a_reply_that_was_cut_off():
     assert written.failure.kind is Rejected.TRUNCATED
 
 
+def test_edits_of_a_reply_that_was_cut_off_are_not_applied_in_part():
+    """Between two blocks nothing shows that there were to be more."""
+    one = edit("        return 'ROCK'", "        return self.pick()")
+    other = edit("class Agent:", "class Agent:\n    def pick(self): return 'ROCK'")
+    written, model = write([Reply(one, Finish.CUT_OFF), one + other], sound())
+    assert written.repairs == 1
+    assert "return self.pick()" in written.source and "def pick(self)" in written.source
+    assert "the reply was cut off, and blocks that belong" in model.requests[1].prompt
+    written, _ = write([Reply(one, Finish.CUT_OFF)] * 3, sound())
+    assert written.failure.kind is Rejected.TRUNCATED
+
+
+def test_what_follows_a_whole_program_costs_no_repair():
+    """A part of the class, or a sketch of it, that shows what was changed."""
+    part = "class Agent:\n    def helper(self):\n        return 1\n"
+    sketch = "class Agent:\n    def act(self, observation):\n        ...\n"
+    for shown in (part, sketch):
+        written, _ = write([fenced(program(1.0)) + fenced(shown)])
+        assert (written.source, written.repairs) == (program(1.0), 0)
+    written, model = write([fenced(part) + fenced("import os\n" + part), fenced(program(1.0))])
+    assert "import-not-allowed" in model.requests[1].prompt  # the last one, as nothing is whole
+
+
 def test_edits_are_applied_to_the_program_so_far():
     written, model = write([edit("        return 'ROCK'", "        return 'PAPER'")], sound())
     assert written.source == program(-3.0).replace("return 'ROCK'", "return 'PAPER'")

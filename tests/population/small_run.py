@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from arena import Arena, game
-from population.config import Measuring, OracleChoice, RunConfig
+from population.config import OracleChoice, RunConfig
 from population.csro import Result
 from population.evaluator import Lineage
 from population.launch import carry_out
 from population.matches import Matches
+from population.measuring import Measuring
 from population.records import Iteration
 from population.runs import Runs
 from tests.population.scripted_oracles import SmallOracle

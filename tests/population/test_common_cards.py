@@ -13,9 +13,10 @@ from oracle.early_stop import difference
 from oracle.values import Failure, Opponent, Score, Task
 from population.commands import command_of
 from population.comparison import title_of
-from population.config import Measuring, RunConfig
+from population.config import RunConfig
 from population.evaluator import Evaluator, Lineage
 from population.matches import Matches
+from population.measuring import Measuring
 
 PLAYER = '''class RepeatedLeducPokerBot:
     """Raises its pairs and kings; asked to pay it gives up a jack without a pair{but}."""

@@ -10,7 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from population.cli import main
-from population.config import Measuring, OracleChoice, RunConfig
+from population.config import OracleChoice, RunConfig
+from population.measuring import Measuring
 from population.runs import Runs
 
 CONFIG = RunConfig("leduc", OracleChoice("linear", "grammar"), 1, 1, matches=Measuring(4, 4))

@@ -26,7 +26,8 @@ from oracle.models.options import Asking
 from population import paper
 from population.cli import main
 from population.comparison import title_of
-from population.config import Measuring, OracleChoice, RunConfig
+from population.config import OracleChoice, RunConfig
+from population.measuring import Measuring
 from population.records import Sigma
 from population.report import tables
 from population.report.facts import gather

@@ -17,10 +17,11 @@ from oracle.models.prices import Price
 from oracle.models.retry import RetryPolicy
 from oracle.values import Rejected
 from population.comparison import title_of
-from population.config import Measuring, OracleChoice, RunConfig
+from population.config import OracleChoice, RunConfig
 from population.csro import Result
 from population.launch import carry_out
 from population.matches import Matches
+from population.measuring import Measuring
 from population.oracles import Spending, journal_of, workshop
 from population.runs import Runs
 from population.usage import usage_of

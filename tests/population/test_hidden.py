@@ -17,7 +17,6 @@ from arena import Arena, game
 from arena.enrol import Enrolled
 from arena.errors import UsageFault
 from arena.games import GAMES
-from arena.games.parts import Decision
 from arena.replay import Stored
 from arena.submission import Rejection, prepare
 from arena.values import SELECTING
@@ -25,15 +24,15 @@ from oracle.drafts import Draft
 from oracle.grammar.genome import MARK, read_source
 from oracle.values import Failure, Rejected, Score
 from oracle.writer import WriterOptions, preview
-from population.archive import behaviour, elites
 from population.cli import main
 from population.commands import command_of
 from population.comparison import title_of
-from population.config import Measuring, RunConfig, measuring_for
+from population.config import RunConfig
 from population.evaluator import Evaluator, Lineage
 from population.hidden import STRANGERS, with_hidden
 from population.launch import carry_out
 from population.matches import Matches
+from population.measuring import Measuring, measuring_for
 from population.members import Member, task_of
 from population.mutants import mutant
 from population.records import Sigma
@@ -356,30 +355,16 @@ def test_the_prompt_says_how_generality_is_scored() -> None:
     text = preview(hidden, Draft("a01", "x = 1\n", score), WriterOptions()).text
     assert "25% of it is the mean return" in text
     assert "| hidden | 25% of the score | -50.00 | 1.00 | 64 |" in text
-    assert "SECRET" not in text
+    assert "SECRET" not in text and "hidden:" not in text
+    sorts = {"e" * 32: "tried", "f" * 32: "credulous", "a" * 32: "tried", "b" * 32: "older"}
+    of_sorts = tuple(replace(stranger, digest=one, group=sort) for one, sort in sorts.items())
+    means = zip(sorts, (10.0, -50.0, 30.0), strict=False)  # the older one was not met
+    met = tuple(replace(part, digest=one, mean=mean, stderr=6.0) for one, mean in means)
+    hidden = replace(task, hidden=of_sorts, hidden_share=0.25)
+    score = Score(0.0, 1.0, (*score_of(task, 3.0).against, *met))
+    text = preview(hidden, Draft("a01", "x = 1\n", score), WriterOptions()).text
+    assert "| hidden | 25% of the score | -3.33 | 3.46 | 192 |\n" in text
+    assert "| hidden: tried | 2 of 3 hidden | +20.00 | 4.24 | 128 |\n" in text
+    assert "| hidden: credulous | 1 of 3 hidden | -50.00 | 6.00 | 64 |" in text
+    assert "hidden: older" not in text
     assert "generality" not in preview(task, Draft("a00"), WriterOptions()).text
-
-
-def chosen(choose) -> list[Decision]:
-    rng, found = random.Random(3), []
-    for number in range(600):
-        situation = rng.choice("ab")
-        found.append(Decision(situation, choose(number, situation, rng, found), ()))
-    return found
-
-
-def test_behaviours_are_told_apart() -> None:
-    constant = behaviour([chosen(lambda n, s, r, f: 1)], 3)
-    uniform = behaviour([chosen(lambda n, s, r, f: r.randrange(3))], 3)
-    reacts = behaviour([chosen(lambda n, s, r, f: "ab".index(s))], 3)
-    cycles = behaviour([chosen(lambda n, s, r, f: (f[-1].action + 1) % 3 if f else 0)], 3)
-    assert constant == (1.0, 0.0, 0.0)
-    assert max(uniform) < 0.05
-    assert reacts.predictability == pytest.approx(1.0)
-    assert reacts.reactivity == pytest.approx(0.63, abs=0.01)  # log 2 / log 3
-    assert cycles.predictability < 0.05 < cycles.memory
-    assert len({one.cell for one in (constant, uniform, reacts)}) == 3
-    tried = [("a", 1, 1.0, constant), ("b", 1, 2.0, constant), ("c", 1, 0.0, uniform)]
-    assert elites(tried) == ["c", "b"]
-    later = ("d", 2, -3.0, constant)  # in other company than before, so it is not compared
-    assert elites([*tried, later]) == ["c", "d"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from population.commands import command_of
-from population.config import OracleChoice, RunConfig, measuring_for
+from population.config import OracleChoice, RunConfig
+from population.measuring import measuring_for
 from population.reproduction import fills
 
 NOTHING_SHOWN = "CSRO ZeroShot (none; none)"

@@ -20,10 +20,11 @@ from arena.readable import readable
 from oracle.impala.training import Training, usual_training
 from oracle.values import Rejected
 from population.cli import main
-from population.config import NETWORK, TRAINER, Measuring, OracleChoice, RunConfig
+from population.config import NETWORK, TRAINER, OracleChoice, RunConfig
 from population.csro import Result
 from population.launch import carry_out
 from population.matches import Matches
+from population.measuring import Measuring
 from population.network_rows import network_rows
 from population.oracles import Spending, workshop
 from population.records import Iteration

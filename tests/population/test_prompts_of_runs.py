@@ -26,11 +26,11 @@ from tests.oracle.stated_returns import a_task, score_of
 from tests.population.test_exploit import ROCKS
 
 KINDS = {
-    "_older": "older programs of the population",
-    "_tried": "programs that were tried, did not join it",
-    "_mutants": "altered copies of the heaviest opponents",
-    "strangers": "simple policies without memory that were drawn at random",
-    "credulous": "credulous players",
+    "_older": "*older*: older programs of the population",
+    "_tried": "*tried*: programs that were tried, did not join it",
+    "_mutants": "*altered*: copies of the heaviest opponents",
+    "strangers": "*without memory*: simple policies that were drawn at random",
+    "credulous": "*credulous*, often more than all others together",
 }
 """What makes a kind of hidden opponents -> how a prompt calls that kind."""
 

@@ -14,20 +14,16 @@ from typing import Any, cast
 import pytest
 from click.testing import CliRunner, Result
 
-from arena import game
+from arena import Arena, game
 from oracle.models.options import Asking
 from oracle.models.protocol import Reply, Request
 from population.cli import main
 from population.cli.running import run
 from population.commands import command_of
-from population.config import (
-    CUSTOM,
-    Measuring,
-    OracleChoice,
-    RunConfig,
-    measuring_for,
-)
+from population.config import CUSTOM, OracleChoice, RunConfig
 from population.edition import dated
+from population.measuring import Measuring, measuring_for
+from population.members import settled
 from population.oracles import journal_of
 from population.reproduction import choice_of, run_of
 from population.runs import Runs
@@ -215,7 +211,9 @@ def test_the_command_of_a_run_starts_the_same_run(
     assert words[0] == "csro"
     stopped = CliRunner().invoke(main, [*words[1:], *nothing])
     assert "the limit of 0 calls is reached" in stopped.stderr
-    assert Runs(home).get("r").config == dated(wanted)
+    with Arena(home) as arena:
+        begun = dated(settled(arena, game(wanted.game), wanted))
+    assert Runs(home).get("r").config == begun
 
 
 def test_the_command_of_a_training_says_the_same_oracle() -> None:

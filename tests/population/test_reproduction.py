@@ -22,8 +22,9 @@ from oracle.models.options import Asking
 from population.cli import main
 from population.commands import command_of
 from population.comparison import our_rows
-from population.config import Measuring, OracleChoice, RunConfig
+from population.config import OracleChoice, RunConfig
 from population.edition import dated
+from population.measuring import Measuring
 from population.paper import against, methods, variants
 from population.report import reproduction as drawn
 from population.reproduction import (

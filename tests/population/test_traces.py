@@ -17,10 +17,11 @@ from oracle.models.options import ServerOptions
 from oracle.models.prices import Price
 from oracle.outcome import Outcome
 from oracle.values import Opponent, Score, Task
-from population.config import Measuring, OracleChoice, RunConfig
+from population.config import OracleChoice, RunConfig
 from population.evaluator import Evaluator, Lineage
 from population.launch import carry_out
 from population.matches import Matches
+from population.measuring import Measuring
 from population.oracles import Spending, workshop
 from population.runs import Runs
 from population.traces import MOST_CHOICES
