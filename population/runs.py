@@ -10,6 +10,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager, suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import wraps
 from pathlib import Path
@@ -146,6 +147,7 @@ class Runs:
             row = session.get(RunRow, name)
             if row is not None:
                 record = record_of(row)
+                config = _looked_up(config, record.config)
                 if record.config.told != config.told:
                     raise RunExists(
                         f"there is a run {name!r} with another configuration "
@@ -319,6 +321,12 @@ def _engine(path: Path) -> sa.Engine:
         connection.exec_driver_sql("begin" if kept else "begin immediate")
 
     return engine
+
+
+def _looked_up(told: RunConfig, stored: RunConfig) -> RunConfig:
+    """With the stored run's initial policy, where nobody looked up the very words that it has."""
+    same_words = told.begins == told.initial == stored.initial
+    return replace(told, begins=stored.begins) if same_words else told
 
 
 def _difference(stored: RunConfig, told: RunConfig) -> str:
