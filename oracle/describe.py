@@ -150,8 +150,6 @@ def without_code(
     """The description with every passage cut out that quotes the program's code."""
     values = (" ".join(getattr(description, name).split()) for name in FIELDS)
     cleaned = Description(*(without_quotations(value, source, contract) for value in values))
-    if leaks(
-        cleaned.text, source, contract
-    ):  # one runs over two fields: nothing of either can stay
+    if leaks(cleaned.text, source, contract):  # over two fields: nothing of either can stay
         return Description(*(CUT for _ in FIELDS))
     return cleaned

@@ -168,7 +168,8 @@ class EarlyStop:
         """A measure that gives up on programs that surely return less than the leader.
 
         The leader of a look is the rival or the best program of that look, whichever is better.
-        A program that is stopped keeps the score of the matches that it played, marked as such.
+        A program that is stopped keeps the score of the matches that it played, marked as such;
+        where it met a sample of the hidden opponents, with a u that stands beside the others'.
 
         Args:
           task: has the weights of everybody who is met.
@@ -195,9 +196,31 @@ class EarlyStop:
                     found.update({one: replace(sound[one], stopped=True) for one in behind})
                 if not going:
                     break
-            return tuple(found[place] for place in range(len(sources)))
+            return self._comparable(task, [found[place] for place in range(len(sources))], rival)
 
         return staged
+
+    def _comparable(
+        self, task: Task, found: Sequence[Score | Failure], rival: Score | None
+    ) -> tuple[Score | Failure, ...]:
+        """With returns of programs that met a sample, as what the best returned and the difference.
+
+        Some opponents are easy: against a sample of them a program may return far more than a
+        better one does against all.  Whom both met tells the difference.
+        """
+        hidden = frozenset(one.digest for one in task.hidden)
+        whole = [one for one in found if isinstance(one, Score) and not one.stopped]
+        best = max([*whole, *([rival] if rival else [])], key=lambda one: one.u, default=None)
+
+        def beside(one: Score | Failure) -> Score | Failure:
+            if not isinstance(one, Score) or best is None or len(one.against) == len(best.against):
+                return one
+            less = difference(one, best, task.weights, hidden)
+            return replace(one, u=best.u + less.mean, stderr=math.hypot(best.stderr, less.stderr))
+
+        return tuple(
+            beside(one) if isinstance(one, Score) and one.stopped else one for one in found
+        )
 
     def _going_on(
         self, task: Task, sound: Mapping[int, Score], rival: Score | None, rate: float

@@ -98,9 +98,12 @@ class Score:
       u: mean return against an opponent drawn from sigma; where a task has hidden opponents, with
         their share in it.
       stderr: of u.
-      against: per opponent in the support of sigma, heaviest first, then the hidden ones.
+      against: per opponent in the support of sigma, heaviest first, then the hidden ones that were
+        met.
       stopped: whether a race gave the candidate up before it was played in full.  Its u is of fewer
-        matches, and may be high by their luck alone (that of common cards, for one).
+        matches, and may be high by their luck alone (that of common cards, for one).  Where it met
+        a sample of the hidden opponents, u is that of the race's best, and the difference to it
+        among those whom both met.
     """
 
     u: float
@@ -187,7 +190,8 @@ class Evaluate(Protocol):
 
     All programs of one call are played together.  Scoring a program twice gives the same score
     and costs nothing.  `effort` in (0, 1] asks for a share of the full number of matches: the
-    first matches of the full evaluation, so that more effort extends what was played.
+    first matches of the full evaluation, with a sample of the hidden opponents, so that more effort
+    extends what was played.
     """
 
     def __call__(

@@ -119,10 +119,35 @@ def test_the_best_goes_on_to_the_end_where_all_looks_agree(returns):
     assert sum(not one.stopped for one in found) <= max(1, (len(returns) + 3) // 4 + 1)
 
 
+def test_who_met_a_sample_stands_where_the_difference_to_the_best_puts_it():
+    """Against easy opponents all return much; who was given up by these is no better for it."""
+    hidden = tuple(Opponent(digest, digest, "", 0.0) for digest in HIDDEN)
+    task = replace(a_task(1.0), hidden=hidden, hidden_share=0.9)
+    (shown, *_) = task.opponents
+    worth = {"good": 5.0, "fair": 3.0, "weak": -40.0, "bad": -60.0}
+
+    def evaluate(sources, *, effort=1.0):
+        seen = sample(HIDDEN, effort, 0)
+        return tuple(score(worth[source], seen) for source in sources)
+
+    def score(gain, seen):
+        returns = {one: gain + (900.0 if one in sample(HIDDEN, 0.25, 0) else 0.0) for one in seen}
+        against = [Against(digest, mean, 1.0, 2) for digest, mean in returns.items()]
+        u = 0.1 * gain + 0.9 * statistics.fmean(returns.values())
+        return Score(u, 1.0, (Against(shown.digest, gain, 1.0, 20), *against))
+
+    found = EarlyStop(halving=True).measure(task, evaluate)(list(worth))
+    best = found[0]
+    assert [one.stopped for one in found] == [False, True, True, True]
+    assert [one.u - best.u for one in found] == pytest.approx([0.0, -2.0, -45.0, -65.0])
+    assert [len(one.against) for one in found] == [27, 8, 8, 8]
+    assert all(1.0 <= one.stderr < 2.0 for one in found)
+
+
 def test_a_rival_of_more_opponents_leads_by_those_whom_both_met():
     """Its u is of all hidden opponents, the look's of a few: neither is above the other by that."""
     hidden = tuple(Opponent(digest, digest, "", 0.0) for digest in HIDDEN)
-    task = replace(a_task(), hidden=hidden, hidden_share=0.9)
+    task = replace(a_task(1.0), hidden=hidden, hidden_share=0.9)
     (shown, *_) = (one.digest for one in task.opponents)
     easy = set(HIDDEN[::4])
     rival = met({digest: 40.0 if digest in easy else -400.0 for digest in HIDDEN})
