@@ -128,6 +128,7 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=50)
     parser.add_argument("--sandbox", default="auto")
     options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
     runs = Runs(options.folder)
     try:
         iterations = runs.iterations(options.name)
