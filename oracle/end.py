@@ -62,15 +62,25 @@ class End:
     @property
     def why(self) -> str:
         """The reasons in words."""
-        return " and ".join(_WORDS[one] for one in self.reasons)
+        estimated = self.most is not None and not self.most.exact
+        return " and ".join(
+            "an estimate of the most was reached"
+            if one is Ended.REACHED and estimated
+            else _WORDS[one]
+            for one in self.reasons
+        )
 
     @property
     def bound(self) -> str:
         """The most that can be had, in words; "" where it is not known."""
         if self.most is None:
             return ""
-        error = "exact" if self.most.exact else f"estimate, standard error {self.most.stderr:.1f}"
-        return f"at most {self.most.value:+.1f} ({error})"
+        if self.most.exact:
+            return f"at most {self.most.value:+.1f} (exact)"
+        return (
+            f"at most {self.most.value:+.1f} from who chooses by the situation alone (estimate, "
+            f"standard error {self.most.stderr:.1f})"
+        )
 
     def __str__(self) -> str:
         return "; ".join(filter(None, (self.why, self.bound)))

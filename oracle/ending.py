@@ -32,12 +32,15 @@ class Ending:
       patience: generations of noise in a row that end it; None: no number of them does.
       errors: standard errors by which a return may lie below the most that it reaches.
       slack: share of the most that may be missing beside that.
+      estimates: whether a most that is estimated from what opponents did ends a search; a policy
+        of an unknown author may do something else to who asks it well.
     """
 
     error_rate: float = 0.05
     patience: int | None = 2
     errors: float = 1.0
     slack: float = 0.0
+    estimates: bool = True
 
     def __post_init__(self) -> None:
         if not 0.0 < self.error_rate < 1.0:
@@ -74,7 +77,8 @@ class Ending:
         """
         if best is None or best.score is None or ceiling is None:
             return False
-        return (ceiling.exact or quiet) and self._has(best.score, ceiling)
+        told = ceiling.exact or (quiet and self.estimates)
+        return told and self._has(best.score, ceiling)
 
     def why(self, best: Outcome | None, ceiling: Ceiling | None, quiet: int) -> Ended | None:
         """Why to ask no more; None for going on.

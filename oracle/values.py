@@ -75,6 +75,7 @@ class Against:
       mean: return of a match.
       stderr: of that.
       matches: that it comes from.
+      forfeited: of these, the ones that the opponent forfeited; what that was worth is in the mean.
       deals: mean return of the matches of each deal, where the candidates of a task meet this
         opponent on the same cards; else empty.  Not kept with a run.
     """
@@ -83,11 +84,13 @@ class Against:
     mean: float
     stderr: float
     matches: int
+    forfeited: int = 0
     deals: Mapping[Deal, float] = field(default_factory=dict, compare=False, repr=False)
 
     def kept(self) -> dict[str, Any]:
         """What is kept with a run: the matches are stored, so each deal can be looked up."""
-        return {name: getattr(self, name) for name in ("digest", "mean", "stderr", "matches")}
+        names = ("digest", "mean", "stderr", "matches", *(("forfeited",) if self.forfeited else ()))
+        return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True, slots=True)

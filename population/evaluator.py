@@ -16,9 +16,7 @@ which the payoff table is made as well.
 
 from __future__ import annotations
 
-import builtins
 import math
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -29,12 +27,12 @@ from arena.kinds.neural import KIND as NEURAL
 from arena.kinds.neural import file_of
 from arena.payoffs import PayoffTable
 from arena.rejection import Rejection, RejectionKind
-from arena.store.values import MatchRow
 from arena.submission import prepare
 from arena.tally import Pair
-from arena.values import COMMON, SELECTING, short
+from arena.values import COMMON, SELECTING
 from oracle.values import Against, Failure, Rejected, Score, Task
 from population.config import First
+from population.forfeits import LONGEST_REASON, forfeit
 from population.matches import Matches
 from population.traces import Traces
 from registry import digest_of
@@ -42,9 +40,6 @@ from registry.values import Parent, Status, Submission
 
 LEAST_MATCHES = 4
 """Against each opponent, so that an error can be estimated from two deals."""
-_LONGEST_REASON = 1_500
-_RAISED = re.compile(r"^(\w+)(?::|$)", re.MULTILINE)
-_LINE = re.compile(r"\bline (\d{1,4})\b")
 _STATIC = frozenset(RejectionKind) - {RejectionKind.DOES_NOT_REPEAT}
 """Kinds of rejection for which nothing had to be played."""
 
@@ -300,8 +295,9 @@ class Evaluator:
                 return Against(digest, 0.0, 0.0, 0)  # by symmetry
             table = tables[begun[opponent]]
             at = table.index()[digest], table.index()[opponent]
-            mean, error = float(table.mean[at]), float(table.stderr[at])
-            return Against(opponent, mean, error, int(table.count[at]), deals.get(opponent, {}))
+            mean, error, count = float(table.mean[at]), float(table.stderr[at]), table.count[at]
+            given = _forfeits(table, opponent, digest)
+            return Against(opponent, mean, error, int(count), given, deals.get(opponent, {}))
 
         met = tuple(map(against, support))
         weights = np.array(list(support.values()))
@@ -321,33 +317,12 @@ class Evaluator:
             and row.seats[row.fault_seat] == digest
             and row.match.repetition in range(*spans.get(row.seats[1 - row.fault_seat], (0, 0)))
         ]
-        earliest = min(own, key=lambda row: (row.match.repetition, row.id))
-        opponent = next(other for other in earliest.seats if other != digest)
-        labels = {one.digest: one.ref for one in self._task.opponents}
-        return Failure(
-            Rejected.FAULTY,
-            f"{earliest.termination.value} in {len(own)} of its matches, the first against "
-            f"{labels.get(opponent, short(opponent))}: {_why(earliest)}",
-        )
+        return forfeit(digest, own, {one.digest: one.ref for one in self._task.opponents})
 
 
 def _forfeits(table: PayoffTable, digest: str, other: str) -> int:
     """How often a policy forfeited against another; it may have met it as its opponent too."""
     return int(table.forfeits[table.index()[digest], table.index()[other]])
-
-
-def _why(row: MatchRow) -> str:
-    """What went wrong in a match, in the program's own words unless others have its cards.
-
-    Those words could be all cards of the match.
-    """
-    if row.match.repetition < COMMON:
-        return row.fault_message[:_LONGEST_REASON]
-    raised, line = (found.search(row.fault_message) for found in (_RAISED, _LINE))
-    kind = getattr(builtins, raised[1], None) if raised else None
-    told = kind.__name__ if isinstance(kind, type) and issubclass(kind, BaseException) else ""
-    place = f" in line {line[1]}" if line else ""
-    return f"{told}{place} (no more is told: others meet the same cards)".lstrip()
 
 
 def _digest(submission: Submission) -> str:
@@ -358,4 +333,4 @@ def _failure(rejection: Rejection) -> Failure:
     """Why a program was not taken in: it is no policy, or it failed its trial."""
     static = rejection.kind in _STATIC
     kind = Rejected.NOT_A_POLICY if static else Rejected.FAULTY
-    return Failure(kind, f"{rejection.kind}: {rejection.message[:_LONGEST_REASON]}")
+    return Failure(kind, f"{rejection.kind}: {rejection.message[:LONGEST_REASON]}")

@@ -183,6 +183,7 @@ def oracle_of(
     *,
     frugal: bool = False,
     ends: bool = False,
+    stranger: bool = False,
 ) -> Oracle:
     """The variant that was chosen, around a writer.
 
@@ -194,14 +195,15 @@ def oracle_of(
       frugal: whether a search by a model ends where it can win nothing more, and evolution changes
         now and then what is best against one opponent; neither in runs of before.
       ends: whether a search by the grammar ends where it has nearly the most that can be had.
+      stranger: whether nobody knows who wrote the opponent, so that no estimate ends a search.
     """
     grammar = choice.model in STARTS
     thrifty = frugal and not grammar  # what the grammar writes costs nothing
-    ending = Ending() if thrifty else None
+    ending = Ending(estimates=not stranger) if thrifty else None
     if grammar and ends:
         # Its steps are small, and add up, so to stop short within an error would be too early; but
         # what learning an opponent costs is never made good.
-        ending = Ending(patience=None, errors=0.0, slack=0.005)
+        ending = Ending(patience=None, errors=0.0, slack=0.005, estimates=not stranger)
     # A transcript is replayed in the order in which it was recorded.
     alone = grammar or any(one.startswith("recorded:") for one in names_of(choice.model))
     workers = 1 if alone else choice.asking.parallel
@@ -338,6 +340,7 @@ def workshop(
     learns: Progress = silent,
     *,
     ends: bool = False,
+    stranger: bool = False,
 ) -> Workshop:
     """Makes the oracle of a run.
 
@@ -348,7 +351,8 @@ def workshop(
       model: what to ask; by default the one that the run's configuration names.
       elsewhere: what other runs spent of the same limits.
       learns: told of (decisions done, decisions to do) while a network is trained.
-      ends: whether a search by the grammar ends where it has nearly the most that can be had.
+      ends: as for `oracle_of`.
+      stranger: likewise.
 
     Raises:
       UsageFault: the model, an option or a limit makes no sense.
@@ -365,7 +369,8 @@ def workshop(
     if choice.model in STARTS:
         grammar = GrammarWriter(GrammarOracle(STARTS[choice.model]))
         by_grammar = Authorship(grammar, {**provenance, "model": choice.model})
-        return Workshop(oracle_of(choice, by_grammar, racing, ends=ends), by_grammar)
+        oracle = oracle_of(choice, by_grammar, racing, ends=ends, stranger=stranger)
+        return Workshop(oracle, by_grammar)
     journal = journal_of(runs, record.name)
     budget = budget_of(spending, journal.spent() + elsewhere)
     models = [model] if model else _models_of(choice, spending)
@@ -375,7 +380,8 @@ def workshop(
     if isinstance(asked, Team):
         writer = TeamWriter(writer, asked)
     authorship = Authorship(writer, {**provenance, "model": asked.name}, journal)
-    oracle = oracle_of(choice, authorship, racing, frugal=record.config.frugal)
+    frugal = record.config.frugal
+    oracle = oracle_of(choice, authorship, racing, frugal=frugal, stranger=stranger)
     return Workshop(oracle, authorship, asked)
 
 

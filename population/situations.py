@@ -39,6 +39,8 @@ class Situations:
       matches: that this was taken from.
       kinds: what was won in the situations that the game tells apart, sorted by their labels; those
         of a kind add up to the same.  Exploits that were kept before have none.
+      forfeits: of the matches, the ones that the other forfeited.
+      by_forfeits: what these forfeits were worth, per match; not in any of the other numbers.
     """
 
     quarters: tuple[float, ...]
@@ -48,6 +50,8 @@ class Situations:
     after_lost: float
     matches: int
     kinds: Kinds = ()
+    forfeits: int = 0
+    by_forfeits: float = 0.0
 
     def document(self) -> dict[str, Any]:
         """As JSON, with an object of the kinds."""
@@ -94,6 +98,18 @@ class Retold:
     seat: int
     gains: NDArray[np.float64]
 
+    @property
+    def forfeited(self) -> bool:
+        """Whether the other policy forfeited the match."""
+        return self.stored.result.fault_seat == 1 - self.seat
+
+    @property
+    def by_forfeit(self) -> float:
+        """What the other's forfeit was worth beside the gains; 0 where it did not forfeit."""
+        if not self.forfeited:
+            return 0.0
+        return float(self.stored.result.returns[self.seat] - self.gains.sum())
+
 
 def retold(
     arena: AnyArena, game: Game, digest: str, against: str, first: int, below: int
@@ -130,8 +146,12 @@ def situations(
     found = retold(arena, game, digest, against, 0, below)
     if not found:
         return None
-    whole = summed([one.gains for one in found], game.length)
-    return replace(whole, kinds=kinds_of(found, game))
+    return replace(
+        summed([one.gains for one in found], game.length),
+        forfeits=sum(one.forfeited for one in found),
+        by_forfeits=sum(one.by_forfeit for one in found) / len(found),
+        kinds=kinds_of(found, game),
+    )
 
 
 def kinds_of(views: Sequence[Retold], game: Game) -> Kinds:

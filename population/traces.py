@@ -140,6 +140,10 @@ class Traces:
             return _exact(game, version)
         if stationary is None:
             return None
+        if any(
+            one.digest == opponent and one.forfeited for _, score in tried for one in score.against
+        ):
+            return None  # what it chooses says nothing of what its forfeits give away
         views = self._met(opponent, tried)
         key = (opponent, *(view.stored.result.match.id for view in views))
         if key not in self._ceilings:
@@ -196,8 +200,19 @@ def _gains(views: Sequence[Retold], game: Game) -> tuple[tuple[str, tuple[Gain, 
     return (
         ("by quarter of a match", quarters),
         (f"in the {game.step} after", after),
+        *_by_forfeits(views),
         *((f"by {kind}", gains) for kind, gains in kinds_of(views, game)),
     )
+
+
+def _by_forfeits(views: Sequence[Retold]) -> tuple[tuple[str, tuple[Gain, ...]], ...]:
+    """What the opponent's forfeits were worth; nothing where there were none."""
+    count = sum(view.forfeited for view in views)
+    if not count:
+        return ()
+    worth = sum(view.by_forfeit for view in views) / len(views)
+    label = f"{count} of the {len(views)} matches, which the opponent forfeited"
+    return (("beside that, from", (Gain(label, count / len(views), worth),)),)
 
 
 def _costliest(views: Sequence[Retold], game: Game) -> tuple[str, ...]:

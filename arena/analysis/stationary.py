@@ -6,9 +6,11 @@ each situation its choices must not depend on what went before, by Pearson's tes
 (1900), all situations together.  What went before is what the game asks (`Decision.past`), and what
 the policy itself chose when it last was there.  The table is what was observed.
 
-Two things make it no proof.  A memory of another kind may escape the questions; and the best
-response to an observed table returns too much on average, because it is the largest of noisy
-values.  The second makes the estimate too high, and never too low, on average.
+Two things make it no proof.  A memory of another kind may escape the questions: a policy that plays
+a sequence of pseudo-random numbers looks like one that draws them, and who finds the sequence wins
+everything.  And the best response to an observed table returns too much on average, because it is
+the largest of noisy values.  So of a policy without memory the estimate is too high, and never too
+low, on average; of any other it may be far too low.
 """
 
 from __future__ import annotations

@@ -1,10 +1,14 @@
-"""The runs that a command is about: those of its home, or of its server."""
+"""Where commands find runs, and where they leave what they write about them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.cli.session import Session
+from arena.errors import UsageFault
 
 if TYPE_CHECKING:
     from population.runs import Runs
@@ -24,3 +28,29 @@ def runs_of(session: Session) -> Runs:
     from population.runs import Runs
 
     return Runs(session.home_path)
+
+
+def folders_for(*folders: Path | None) -> None:
+    """Makes the folders that are asked for, before what goes into them takes its time.
+
+    Raises:
+      UsageFault: one cannot be made.
+    """
+    for folder in filter(None, folders):
+        with writing(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """For what is written to a place that the user named.
+
+    Raises:
+      UsageFault: it cannot be written.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise UsageFault(
+            f"{error.filename or path} cannot be written ({error.strerror}): name another place"
+        ) from error

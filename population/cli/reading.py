@@ -24,7 +24,7 @@ from arena.games import game as game_named
 from arena.house.population import default_population
 from population import paper
 from population.cli.advice import advise, starting
-from population.cli.keeping import runs_of
+from population.cli.keeping import folders_for, runs_of, writing
 from population.cli.listing import summary_of
 
 if TYPE_CHECKING:
@@ -123,6 +123,7 @@ def report(
     with session.arena(wall, workers) as arena:
         runs = runs_of(session)
         record = runs.get(run_name)
+        folders_for(csv, html and html.parent)
         if count is not None:
             evaluate_runs(arena, runs, [record], count=count, steps=steps)
         facts = gather(arena, runs, run_name)
@@ -130,12 +131,14 @@ def report(
     if csv is not None:
         from population.report.tables import write_tables
 
-        written += write_tables(facts, csv)
+        with writing(csv):
+            written += write_tables(facts, csv)
     if html is not None:
         from population.report.page import page  # a third of a second that other commands save
 
-        html.parent.mkdir(parents=True, exist_ok=True)
-        html.write_text(page(facts), encoding="utf-8")
+        text = page(facts)
+        with writing(html):
+            html.write_text(text, encoding="utf-8")
         written.append(html)
     document = {**_told(facts), "files": [str(path) for path in written]}
     session.answer(document, lambda out: _say(out, session, facts, written))

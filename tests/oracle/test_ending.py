@@ -234,13 +234,24 @@ def test_islands_that_end_for_different_reasons_tell_all_of_them():
     assert joined(ends[1:2], exact(9.0)) == End((Ended.MADE,), exact(9.0))
 
 
+def test_what_a_stranger_did_ends_no_search_by_an_estimate():
+    """Who hides its memory would be left alone after a few programs."""
+    ending = Ending(patience=None, estimates=False)
+    assert evolved(flat, Knowing(TASK, exact(5.0)), ending=ending)[0].end.reasons == (
+        Ended.REACHED,
+    )
+    assert evolved(flat, Knowing(TASK, estimated(5.0)), ending=ending)[0].end.reasons == (
+        Ended.MADE,
+    )
+
+
 def test_an_end_is_told_in_words_and_kept():
     for end, words in (
         (End((Ended.MADE,)), "all drafts were made"),
         (
             End((Ended.REACHED, Ended.NOISE), estimated(7.0)),
-            "the most was reached and only noise was left; at most +7.0 "
-            "(estimate, standard error 1.0)",
+            "an estimate of the most was reached and only noise was left; at most +7.0 from who "
+            "chooses by the situation alone (estimate, standard error 1.0)",
         ),
         (End((Ended.BEATS,), exact(0.0)), "a program does not lose; at most +0.0 (exact)"),
     ):

@@ -63,6 +63,6 @@ def test_a_line_says_why_the_search_ended_where_that_tells_something(
             Bars(progress, RECORD).ends(Iteration(1, sigma, "", None, None, (), Effort(), end))
     lines = capsys.readouterr().err.splitlines()
     told = [line.partition("rejected 0")[2] for line in lines]
-    bound = "at most +9.0 (estimate, standard error 0.5)"
-    reached = "ended: the most was reached"
+    bound = "at most +9.0 from who chooses by the situation alone (estimate, standard error 0.5)"
+    reached = "ended: an estimate of the most was reached"
     assert told == [", 0.0 s", f", {bound}, 0.0 s", f", {reached}, {bound}, 0.0 s"]

@@ -7,10 +7,10 @@ import re
 
 import pytest
 
-from arena import Arena, game
+from arena import Arena, Rejection, game
 from oracle.attempts import told_about
 from oracle.drafts import Draft
-from oracle.insight import Told, Trace
+from oracle.insight import Gain, Told, Trace
 from oracle.models.errors import BudgetSpent
 from oracle.models.gemini import GeminiModel
 from oracle.models.options import ServerOptions
@@ -28,7 +28,7 @@ from population.traces import MOST_CHOICES
 from tests.oracle.llm_server import LLMServer, connected
 from tests.population.scripted_oracles import program
 from tests.population.small_run import told
-from tests.population.test_exploit import HALF, ROCKS
+from tests.population.test_exploit import FRAIL, HALF, ROCKS
 
 
 def evaluator(arena: Arena, name: str, ref: str) -> Evaluator:
@@ -83,6 +83,33 @@ def test_what_is_won_in_the_first_throw_follows_nothing_and_is_counted(arena: Ar
     (after,) = ({one.label: one for one in found} for kind, found in trace.gains if "after" in kind)
     assert (after["the start"].mean, after["the start"].share) == (1.0, 0.001)
     assert_that_lines_add_up(trace, scored(evaluate, source))
+
+
+RANDOM = '''import random
+
+
+class Agent:
+    """Throws at random."""
+
+    def act(self, observation):
+        return random.choice(["ROCK", "PAPER", "SCISSORS"])
+'''
+
+
+def test_what_an_opponent_forfeits_is_told_and_no_most_of_who_does(arena: Arena) -> None:
+    """What it chooses says nothing of what its forfeits give away."""
+    assert not isinstance(arena.submit(FRAIL, "rrps", "mallory/frail"), Rejection)
+    evaluate = evaluator(arena, "rrps", "mallory/frail")
+    insight, paper = evaluate.insight, ROCKS.format(throw="PAPER")
+    assert insight is not None
+    assert insight.ceiling([(RANDOM, scored(evaluate, RANDOM))]) is not None
+    score = scored(evaluate, paper)
+    assert (score.u, score.against[0].matches, score.against[0].forfeited) == (1000.0, 4, 4)
+    (trace,) = insight.traces(paper, score)
+    (given,) = dict(trace.gains)["beside that, from"]
+    assert given == Gain("4 of the 4 matches, which the opponent forfeited", 1.0, 500.0)
+    assert sum(one.mean for one in dict(trace.gains)["by quarter of a match"]) == 500.0
+    assert insight.ceiling([(paper, score)]) is None
 
 
 FOLDS = '''class RepeatedLeducPokerBot:
