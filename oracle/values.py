@@ -226,6 +226,15 @@ class Attempt:
     kept: bool
     repairs: int = 0
 
+    @property
+    def fate(self) -> str:
+        """What became of it, in a word or two."""
+        if self.score is None:
+            return "rejected"
+        if self.kept:
+            return "kept"
+        return "given up" if self.score.stopped else "not kept"
+
 
 @dataclass(frozen=True, slots=True)
 class Response:

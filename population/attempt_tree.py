@@ -181,7 +181,6 @@ def _paint(share: float, dark: bool) -> tuple[str, str]:
 def _told(tried: Tried, game: Game) -> str:
     attempt = tried.attempt
     if attempt.score is not None:
-        kept = "kept" if attempt.kept else "not kept"
         u = u_intervals.told(u_intervals.of_score(attempt.score, game))
-        return f"{tried.name}\nu {u} {game.unit} a match\n{kept}"
+        return f"{tried.name}\nu {u} {game.unit} a match\n{attempt.fate}"
     return f"{tried.name}\n{attempt.failure.kind.value if attempt.failure else 'no score'}"

@@ -264,6 +264,11 @@ class RunConfig:
         return bool(asked) and SOLVERS[self.solver] is nash
 
     @property
+    def _ends_early(self) -> bool:
+        """Whether anything may end a search before its time: not a most, where a share hides it."""
+        return self.frugal and not (self.oracle.name == "linear" and self.hidden_share > 0.0)
+
+    @property
     def halves(self) -> bool:
         """Whether less effort means fewer hidden opponents."""
         return self.halving and self.afresh and self.hidden_share > 0.0
@@ -331,7 +336,7 @@ class RunConfig:
             + ("" if self.halving else ", no halving")
             + ("" if self.fine_classes else ", archive in thirds")
             + (f", {self.matches.hidden} matches each at least" if self.hidden_share else ""),
-            "Ends early": "where no more can be won" if self.frugal else "never",
+            "Ends early": "where no more can be won" if self._ends_early else "never",
         }
         names: dict[str, tuple[str, ...]] = {
             "drafts": ("Drafts (N)",),
@@ -343,6 +348,7 @@ class RunConfig:
         }
         left_out = {title for name in idle for title in names[name]}
         left_out |= set() if _deals(self.game) else {"Candidates' cards"}
+        left_out |= {"Ends early"} if oracle.name in ("zero-shot", "best-of-n") else set()
         left_out |= {"Hidden opponents' share"} if oracle.writes_one else set()
         return {title: value for title, value in told.items() if title not in left_out}
 

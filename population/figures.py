@@ -210,13 +210,15 @@ def _lines(title: str, told: Sequence[str]) -> str:
 MARKS = {
     "kept": ("●", colours.BLUE),
     "not kept": ("○", colours.GREY),
+    "given up": ("◌", colours.GREY),
     "rejected": ("✕", colours.ORANGE),
 }
 """Glyph and colour of attempts by what came of them."""
 
 
 def ladder(iterations: Sequence[Iteration], game: Game) -> Picture:
-    """Every attempt of every iteration: expected return against the sigma of its iteration.
+    """Every attempt of every iteration: what it was chosen by, expected return against the sigma of
+    its iteration, with the hidden opponents' share in it where there is one.
 
     Args:
       iterations: at least one.
@@ -237,16 +239,10 @@ def ladder(iterations: Sequence[Iteration], game: Game) -> Picture:
         for place, attempt in enumerate(one.attempts):
             x = column + 0.5 + 0.7 * ((place + 0.5) / len(one.attempts) - 0.5)
             u = foot if attempt.score is None else attempt.score.u
-            attempts.append((*MARKS[_fate(attempt)], *frame.at(x, u)))
+            attempts.append((*MARKS[attempt.fate], *frame.at(x, u)))
     told = [_lines(f"Iteration {one.k}", _told_about(one.attempts, game)) for one in iterations]
     html = fill(_TEMPLATE, "ladder", frame=frame, attempts=attempts, kinds=MARKS.items())
     return Picture(html, [""], columns, [], told)
-
-
-def _fate(attempt: Attempt) -> str:
-    if attempt.score is None:
-        return "rejected"
-    return "kept" if attempt.kept else "not kept"
 
 
 def _told_about(attempts: Sequence[Attempt], game: Game) -> list[str]:
@@ -255,7 +251,7 @@ def _told_about(attempts: Sequence[Attempt], game: Game) -> list[str]:
     for attempt in sorted(attempts, key=lambda one: -one.score.u if one.score else math.inf):
         if attempt.score is not None:
             u = u_intervals.told(u_intervals.of_score(attempt.score, game))
-            told.append(f"attempt {attempt.number}: {u}, {_fate(attempt)}")
+            told.append(f"attempt {attempt.number}: {u}, {attempt.fate}")
         else:
             kind = attempt.failure.kind.value if attempt.failure else "no score"
             told.append(f"attempt {attempt.number}: {kind}")

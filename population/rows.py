@@ -94,6 +94,7 @@ def attempt_row(run: str, k: int, place: int, attempt: Attempt) -> AttemptRow:
         repairs=attempt.repairs,
         u=score.u if score else None,
         stderr=score.stderr if score else None,
+        stopped=score.stopped if score else None,
         against=[one.kept() for one in score.against] if score else [],
         rejected=failure.kind.value if failure else "",
         reason=failure.reason if failure else "",
@@ -104,7 +105,8 @@ def attempt_of(row: AttemptRow) -> Attempt:
     """An attempt."""
     score = None
     if row.u is not None and row.stderr is not None:
-        score = Score(row.u, row.stderr, tuple(Against(**one) for one in row.against))
+        against = tuple(Against(**one) for one in row.against)
+        score = Score(row.u, row.stderr, against, bool(row.stopped))
     failure = Failure(Rejected(row.rejected), row.reason) if row.rejected else None
     return Attempt(
         row.number, row.parent, row.call, row.digest, score, failure, row.kept, row.repairs

@@ -14,7 +14,7 @@ from registry.schema import UtcDateTime
 VERSION = 2
 """Rises when an older program could not read a newer file (`PRAGMA user_version`)."""
 _LATER = {
-    "attempt": {"repairs": "integer not null default 0"},
+    "attempt": {"repairs": "integer not null default 0", "stopped": "boolean"},
     "run": {"limits": "json"},
     "iteration": {"ended": "json"},
     "exploit": {"ended": "json"},
@@ -74,6 +74,7 @@ class AttemptRow(Table, table=True):
     repairs: int
     u: float | None
     stderr: float | None
+    stopped: bool | None = None
     against: list[Any] = Field(sa_column=Column(JSON(), nullable=False))
     rejected: str
     reason: str

@@ -1,4 +1,8 @@
-"""What newcomers and attempts returned against a meta-strategy, with 95 % intervals."""
+"""What newcomers and attempts returned against a meta-strategy, with 95 % intervals.
+
+Matches that were all alike are no certainty here either (see `arena.analysis.stakes`); what matches
+of the game differ by is taken from the u itself, so that it is told alike in every home.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,11 @@ import math
 
 import numpy as np
 
-from arena.analysis.estimates import Estimate, around
+from arena.analysis.estimates import Estimate, around, freedom_of
+from arena.analysis.stakes import doubted, stakes_of
 from arena.figures.text import labelled, signed
 from arena.games.protocol import Game
+from arena.payoffs import Scatter
 from oracle.values import Score
 from population.config import RunConfig
 from population.records import Iteration
@@ -36,6 +42,7 @@ def told(estimate: Estimate) -> str:
 
 
 def _around(u: float, stderr: float | None, matches: int, game: Game) -> Estimate:
-    deals = matches // 2 if game.has_deals else matches
-    error = math.nan if stderr is None else stderr
-    return around(np.array([u]), np.array([error]), np.array([max(deals - 1.0, 1.0)]))[0]
+    deals = np.array([matches // 2 if game.has_deals else matches])
+    error = np.array([math.nan if stderr is None else stderr])
+    error = doubted(error, deals, Scatter.of(error, deals), stakes_of(game))
+    return around(np.array([u]), error, freedom_of(deals))[0].within(game.most)

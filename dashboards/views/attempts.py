@@ -39,10 +39,7 @@ def show(facts: RunFacts) -> None:
         st.session_state.run_k = label_of(iterations[column].k)
 
     pointed(ladder(iterations, facts.game), key="run_ladder", on_pick=choose)
-    st.caption(
-        "u: expected return against the meta-strategy of the iteration's beginning. Click an "
-        "iteration to see its attempts below."
-    )
+    st.caption(f"{_meaning(facts)} Click an iteration to see its attempts below.")
     with st.expander("Iterations in numbers"):
         _table(facts, iterations)
     options = [ALL, *(label_of(one.k) for one in iterations)]
@@ -54,6 +51,18 @@ def show(facts: RunFacts) -> None:
         st.info("Nothing was tried here.")
         return
     _tree(facts, chosen)
+
+
+def _meaning(facts: RunFacts) -> str:
+    """What attempts are compared by."""
+    share = facts.record.config.hidden_share
+    if not share:
+        return "u: expected return against the meta-strategy of the iteration's beginning."
+    return (
+        "u of an attempt: expected return by which it was chosen, against the meta-strategy of the "
+        f"iteration's beginning, and with a share of {share:g} against hidden opponents. The u of "
+        "an iteration is against the meta-strategy alone, by other matches."
+    )
 
 
 def _table(facts: RunFacts, iterations: Sequence[Iteration]) -> None:
@@ -125,7 +134,7 @@ def _attempt(facts: RunFacts, tried: Tried) -> None:
     tiles(
         {
             "u": signed(score.u) if score else "-",
-            "Fate": "rejected" if score is None else "kept" if attempt.kept else "not kept",
+            "Fate": attempt.fate,
             "Repairs": str(attempt.repairs),
             "Cost": "none" if call is None else "unknown" if cost is None else f"{cost:.4f} USD",
         },

@@ -41,7 +41,7 @@ _ITERATION = (
 )
 _ATTEMPT = (
     *("k", "number", "digest", "parent", "call", "u", "stderr", "rejected", "reason"),
-    *("kept", "repairs"),
+    *("kept", "repairs", "given_up"),
 )
 _MEMBER = (
     *("label", "ref", "digest", "parent", "weight"),
@@ -109,6 +109,7 @@ def _attempts(facts: RunFacts) -> Iterable[tuple[object, ...]]:
                 one.failure.reason if one.failure else "",
                 int(one.kept),
                 one.repairs,
+                int(one.score is not None and one.score.stopped),
             )
 
 

@@ -65,7 +65,7 @@ def test_the_picture_tells_of_every_attempt_and_is_no_markup() -> None:
     picture = attempt_tree(tree_of([iteration(3, *tried)]), GAMES["leduc"])
     assert "<script>" not in picture.html
     told = "\n".join(picture.told)
-    assert "k03 attempt 0\nu +40.0, 95 % [36, 44] chips a match" in told and "kept" in told
+    assert "k03 attempt 0\nu +40.0, 95 % [32, 48] chips a match" in told and "kept" in told
     assert "k03 attempt 2\nfaulty" in told
     assert "0: +40.0" in picture.html and "1: -3.0" in picture.html and "2 ✕" in picture.html
     assert picture.document(True)["picks"] is True  # as many texts as cells, or it raises

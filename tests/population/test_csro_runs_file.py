@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,7 @@ REFUSED = Failure(Rejected.NO_CODE, "no code in the reply")
 ATTEMPTS = (
     Attempt(0, "", "k01/a00/r2", "", None, REFUSED, False, repairs=2),
     Attempt(1, "a" * 32, "k01/a01/r1", "b" * 32, SCORE, None, True, repairs=1),
+    Attempt(2, "a" * 32, "", "c" * 32, replace(SCORE, stopped=True), None, False),
 )
 
 
@@ -52,12 +54,15 @@ def test_a_file_without_later_columns_is_read_and_written(tmp_path: Path) -> Non
     runs.add("run", iteration(1))
     with sqlite3.connect(tmp_path / FILE) as connection:  # as the first programs made it
         connection.execute("alter table attempt drop column repairs")
+        connection.execute("alter table attempt drop column stopped")
         connection.execute("alter table run drop column limits")
         connection.execute("alter table iteration drop column ended")
         connection.execute("alter table exploit drop column ended")
     connection.close()
     again = Runs(tmp_path)
-    assert [attempt.repairs for attempt in again.iterations("run")[0].attempts] == [0, 0]
+    assert [attempt.repairs for attempt in again.iterations("run")[0].attempts] == [0, 0, 0]
+    assert [one.fate for one in again.iterations("run")[0].attempts][2] == "not kept"
+    assert [one.fate for one in ATTEMPTS] == ["rejected", "kept", "given up"]
     assert again.iterations("run")[0].end is None
     again.add("run", iteration(2))
     assert Runs(tmp_path).iterations("run")[1] == iteration(2)

@@ -47,7 +47,7 @@ def test_a_line_for_each_iteration_has_its_interval(
         tried = (Attempt(0, "", "k03/a00", "", None, why, False),)
         bars.ends(Iteration(3, sigma, "", None, None, tried, Effort()))
     first, second, third = capsys.readouterr().err.splitlines()
-    assert first == "k =  1  u = +7.0, 95 % [3, 11]  attempts 0, rejected 0, 1.5 s"  # by 12 deals
+    assert first == "k =  1  u = +7.0, 95 % [0, 14]  attempts 0, rejected 0, 1.5 s"  # by 12 deals
     assert second.startswith("k =  2  nothing joins  attempts 0")
     assert "nothing joins (blocked: the provider says [U+001B][31mno again" in third
     assert third.endswith("...)  attempts 1, rejected 1, 0.0 s") and len(third) < 300

@@ -127,6 +127,18 @@ def test_a_run_tells_how_top_k_is_filled(tmp_path: Path) -> None:
     assert whole.described()["Opponents shown"] == "min-support:0.1"
 
 
+def test_it_says_that_a_search_ends_early_only_where_it_may() -> None:
+    may = "where no more can be won"
+    linear = replace(BY_MODEL, oracle=replace(BY_MODEL.oracle, name="linear"))
+    assert linear.described()["Ends early"] == may
+    assert replace(linear, hidden_share=0.5).described()["Ends early"] == "never"
+    evolved = replace(BY_MODEL, oracle=replace(BY_MODEL.oracle, name="alpha-evolve"))
+    assert replace(evolved, hidden_share=0.5).described()["Ends early"] == may
+    for name in ("zero-shot", "best-of-n"):
+        one = replace(BY_MODEL, oracle=replace(BY_MODEL.oracle, name=name))
+        assert "Ends early" not in one.described()
+
+
 def csro(home: Path, *words: str) -> Result:
     return CliRunner().invoke(main, [*words, "--home", str(home)])
 
