@@ -79,14 +79,6 @@ class _Line:
     tokens: tuple[_Token, ...]
 
 
-def code_lines(source: str, contract: AuthorContract | None = None) -> tuple[str, ...]:
-    """The lines of a program that hold code of its author's, without comments, each once.
-
-    A statement that runs over several lines is there as a whole too.
-    """
-    return tuple(dict.fromkeys(line.text for line in _lines(source, contract) if _is_code(line)))
-
-
 def leaks(text: str, source: str, contract: AuthorContract | None = None) -> tuple[str, ...]:
     """The passages of a text that quote the program's code, in order.
 

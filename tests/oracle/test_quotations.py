@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from arena.games import GAMES, game
 from oracle.grammar.genome import GRAMMARS, write_source
-from oracle.quotations import CUT, LEAK_CHARS, LEAK_TOKENS, code_lines, leaks, without_quotations
+from oracle.quotations import CUT, LEAK_CHARS, LEAK_TOKENS, leaks, without_quotations
 
 CONTRACT = game("rrps").contract
 SOURCE = '''import random
@@ -99,16 +99,15 @@ def test_a_default_value_is_the_author_s():
 
 def test_code_is_code_wherever_its_lines_break():
     documented = SOURCE.replace("(3), key", "(\n            3,  # throws\n        ),\n        key")
-    lines = code_lines(documented, CONTRACT)
-    assert "best = max(range(" in lines
-    assert "), key=lambda a: self.counts[a] * 0.9 + self.weights[a])" not in lines
-    assert "best = max(range( 3, ), key=lambda a: self.counts[a] * 0.9 + self.weights[a])" in lines
-    assert leaks("range(3,), key=lambda a: self.counts", documented, CONTRACT)
-    assert not any("won" in line or "class" in line or "def " in line for line in lines)
-    assert code_lines('x = 1  # "a"\ns = """\ndata: 1\n"""\n"""doc: 1"""\n') == (
-        "x = 1",
-        's = """ data: 1 """',
-    )
+    for quoted in (
+        "best = max(range(",
+        "best = max(range( 3, ), key=lambda a: self.counts[a] * 0.9 + self.weights[a])",
+        "range(3,), key=lambda a: self.counts",
+    ):
+        assert leaks(quoted, documented, CONTRACT) == (quoted,)
+    several = 's = """\ndata: 1, 2\n"""\n"""doc: 1, 2, 3, 4"""\n'
+    assert leaks('s = """ data: 1, 2 """', several)
+    assert leaks("doc: 1, 2, 3, 4", several) == ()
 
 
 def _written(name):
