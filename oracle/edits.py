@@ -1,9 +1,9 @@
 """SEARCH/REPLACE blocks: finding them in a reply and applying them to a program.
 
 As in the paper's prompt (appendix, "Prompt for Repeated Leduc Poker"), a block replaces *all*
-places that match it exactly.  Where nothing matches exactly, trailing blanks are forgiven, then
-one uniform shift of the indentation if it is unique.  Otherwise the block is refused, with the
-lines that come closest.
+places that match it exactly.  Where nothing matches exactly, trailing blanks are forgiven, code
+fences around the parts, then one uniform shift of the indentation if it is unique.  Otherwise the
+block is refused, with the lines that come closest.
 """
 
 from __future__ import annotations
@@ -17,11 +17,16 @@ from dataclasses import dataclass
 from arena.source_check import MAX_BYTES
 from oracle.values import Failure, Rejected
 
-_HEAD = re.compile(r"^[ \t]*<{5,9} ?SEARCH>?[ \t]*$")
+_BEHIND = r"\b[ \t]*+:?+[ \t]*+\S*+[ \t]*+$"
+"""A colon, and one word: a file's name or a code fence.  Nothing in it is tried twice."""
+_HEAD = re.compile(rf"^[ \t\ufeff]*+<{{5,9}}+[ \t]*+SEARCH{_BEHIND}")
 _MIDDLE = re.compile(r"^[ \t]*={5,9}[ \t]*$")
 _DIVIDER = "======="
 """As the prompt asks for it; `_MIDDLE` is what is taken for one where there is no such line."""
-_TAIL = re.compile(r"^[ \t]*>{5,9} ?REPLACE[ \t]*$")
+_TAIL = re.compile(rf"^[ \t]*+>{{5,9}}+[ \t]*+REPLACE{_BEHIND}")
+_FENCE = re.compile(r"[ \t]*+(`{3,}+|~{3,}+)[ \t]*+[\w+.#-]*+[ \t]*+")
+_TAB = 4
+"""Columns of a tab, where either the program or the search is indented by tabs."""
 _VOTES = 8
 """How many places of one line in a search count: a line such as "pass" may stand anywhere."""
 _COMPARED = 200
@@ -67,6 +72,18 @@ def parse_edits(reply: str) -> tuple[Edit, ...] | Failure:
     return tuple(found)
 
 
+def without_edits(reply: str) -> str:
+    """What stands outside of the blocks of a reply, all of which `parse_edits` takes."""
+    kept: list[str] = []
+    inside = False
+    for line in reply.replace("\r\n", "\n").split("\n"):
+        inside = inside or _HEAD.match(line) is not None
+        if not inside:
+            kept.append(line)
+        inside = inside and not _TAIL.match(line)
+    return "\n".join(kept)
+
+
 def _divided(block: list[str], begun: int, ended: int) -> Edit | Failure:
     """The two parts of a block.
 
@@ -107,7 +124,7 @@ def apply_edits(source: str, edits: tuple[Edit, ...]) -> str | Failure:
     """
     lines = source.replace("\r\n", "\n").split("\n")
     for number, edit in enumerate(edits, 1):
-        changed = _apply(lines, edit, f"block {number}")
+        changed = _apply(lines, _as_meant(lines, edit), f"block {number}")
         if isinstance(changed, Failure):
             return changed
         lines = changed
@@ -115,6 +132,23 @@ def apply_edits(source: str, edits: tuple[Edit, ...]) -> str | Failure:
     if after == source.replace("\r\n", "\n"):
         return _bad("the blocks change nothing")
     return after
+
+
+def _as_meant(lines: list[str], edit: Edit) -> Edit:
+    """The edit without fences around its parts, unless they are the program's, in a docstring."""
+    search = _between_fences(edit.search)
+    if search == edit.search or _places(lines, edit.search, _same_but_trailing_blanks):
+        return edit
+    return Edit(search, _between_fences(edit.replace))
+
+
+def _between_fences(part: tuple[str, ...]) -> tuple[str, ...]:
+    said = [at for at, line in enumerate(part) if line.strip()]
+    if len(said) < 2:
+        return part
+    first, last = said[0], said[-1]
+    opens = _FENCE.fullmatch(part[first])
+    return part[first + 1 : last] if opens and part[last].strip() == opens[1] else part
 
 
 def _apply(lines: list[str], edit: Edit, name: str) -> list[str] | Failure:
@@ -131,7 +165,8 @@ def _apply(lines: list[str], edit: Edit, name: str) -> list[str] | Failure:
     ]
     if len(shifted) == 1:
         at, shift = shifted[0]
-        moved = tuple(_moved(line, shift) for line in edit.replace)
+        by_tabs = any(line.startswith("\t") for line in lines[at : at + len(edit.search)])
+        moved = tuple(_moved(line, shift, by_tabs) for line in edit.replace)
         return _replaced(lines, [at], Edit(edit.search, moved), name)
     if shifted:
         return _bad(
@@ -185,7 +220,8 @@ def _size(lines: Sequence[str]) -> int:
 
 
 def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
+    """Columns before the first word."""
+    return len(line[: len(line) - len(line.lstrip())].expandtabs(_TAB))
 
 
 def _shift(window: list[str], search: tuple[str, ...]) -> int | None:
@@ -199,10 +235,13 @@ def _shift(window: list[str], search: tuple[str, ...]) -> int | None:
     return shifts.pop() if len(shifts) == 1 else None
 
 
-def _moved(line: str, shift: int) -> str:
+def _moved(line: str, shift: int, by_tabs: bool) -> str:
+    """A line with so many more columns before it; Python takes no mixture of tabs and blanks."""
     if not line.strip():
         return line
-    return " " * shift + line if shift >= 0 else line[min(-shift, _indent(line)) :]
+    columns = max(0, _indent(line) + shift)
+    tabs = columns // _TAB if by_tabs else 0
+    return "\t" * tabs + " " * (columns - _TAB * tabs) + line.lstrip()
 
 
 def _nearest(lines: list[str], search: tuple[str, ...]) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from arena.source_check import find_program
@@ -28,6 +28,10 @@ _SAID = re.compile(r'"""(?:\\.|[^\\])*?"""|' r"|'''(?:\\.|[^\\])*?'''|#[^\n]*", 
 _LEFT_OUT = re.compile(r"(?:^|:)[ \t]*+\.\.\.[ \t]*+$", re.MULTILINE)
 _MOST_JUDGED = 8
 """Programs of one reply among which one is chosen, the last ones: each is read by itself."""
+_BLANKS = dict.fromkeys([0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000], " ")
+_PLAIN = str.maketrans(_BLANKS | dict.fromkeys([0x200B, 0x2060], ""))
+"""Python takes neither blanks other than ASCII's between its words nor what has no width."""
+_PLACE = re.compile(r"line (\d+): (?:unterminated [\w -]+ \(detected at line (\d+)\))?")
 _LANGUAGE = re.compile(r"[ \t]*+[\w+.#-]*+[ \t]*+\n")
 
 
@@ -112,7 +116,8 @@ def extract_program(
     an unclosed last block, or the bare reply, where that is a whole program; then what stands
     between fences that are not written as they should be.  Where several define it, one that is
     sound and leaves no body out ("...") goes before the others: behind a whole program a model may
-    show again what it changed.
+    show again what it changed.  Only where there is no program at all, uncommon blanks are taken
+    for plain ones.
 
     Args:
       reply: the model's text; None where it gave none.
@@ -126,12 +131,16 @@ def extract_program(
         return Failure(Rejected.NO_CODE, f"the reply has {len(reply):,} characters; be brief")
     reply = reply.replace("\ufeff", "")  # a byte order mark: invisible, and no Python
     blocks = code_blocks(reply)
-    texts = _candidates(reply, blocks, class_name, cut_off)
     blamed = _blamed(blocks, class_name)
-    found = find_program(texts, class_name, texts.index(blamed) if blamed in texts else None)
+    texts = _candidates(reply, blocks, blamed, class_name, cut_off)
+    at = texts.index(blamed.text) if blamed and blamed.text in texts else None
+    found = find_program(texts, class_name, at)
     if found.number is not None:
         return _tidy(_chosen(texts[found.number :], class_name, is_sound))
-    return _why_not(blocks, class_name, cut_off, found.problem)
+    plain = reply.translate(_PLAIN)
+    if plain != reply:
+        return extract_program(plain, class_name, cut_off=cut_off, is_sound=is_sound)
+    return _why_not(blamed, class_name, cut_off, found.problem)
 
 
 def _chosen(texts: Sequence[str], class_name: str, is_sound: Callable[[str], bool]) -> str:
@@ -146,17 +155,21 @@ def _chosen(texts: Sequence[str], class_name: str, is_sound: Callable[[str], boo
         programs.append(texts[0])
     if len(programs) == 1:
         return programs[0]
-    whole = (one for one in programs if not _is_sketch(one) and is_sound(_tidy(one)))
+    whole = (one for one in programs if not is_sketch(one) and is_sound(_tidy(one)))
     return next(whole, programs[0])
 
 
-def _is_sketch(program: str) -> bool:
+def is_sketch(program: str) -> bool:
     """Whether it leaves something out by "..." in the place of a body."""
     return _LEFT_OUT.search(_SAID.sub("", program)) is not None
 
 
 def _candidates(
-    reply: str, blocks: tuple[CodeBlock, ...], class_name: str, cut_off: bool
+    reply: str,
+    blocks: tuple[CodeBlock, ...],
+    blamed: CodeBlock | None,
+    class_name: str,
+    cut_off: bool,
 ) -> list[str]:
     """The texts that may be the program, the likeliest first, each once."""
     texts = [block.text for block in reversed(blocks) if block.closed]
@@ -171,29 +184,33 @@ def _candidates(
         texts += [text for text in _between(reply) if text.strip() not in known]
     # The name stands in every text that defines it; one that is not ASCII may be written otherwise.
     wanted = [one for one in texts if class_name in one or not one.isascii()]
-    blamed = _blamed(blocks, class_name)
-    return list(dict.fromkeys([*wanted, *([blamed] if blamed in texts else [])]))
+    told = [blamed.text] if blamed and not cut_off else []
+    return list(dict.fromkeys([*wanted, *told]))
 
 
-def _blamed(blocks: tuple[CodeBlock, ...], class_name: str) -> str | None:
-    """The block whose errors are told: the last that names the class, or the last."""
-    named = [block.text for block in blocks if f"class {class_name}" in block.text]
-    return named[-1] if named else blocks[-1].text if blocks else None
+def _blamed(blocks: tuple[CodeBlock, ...], class_name: str) -> CodeBlock | None:
+    """The block whose errors are told: the last that names the class, or the last.
+
+    Where nothing closes it, what reads most like its end does: words may stand behind a fence.
+    """
+    named = [block for block in blocks if f"class {class_name}" in block.text]
+    for block in (named or blocks)[-1:]:
+        mark = None if block.closed else _MARK.search(block.text)
+        return replace(block, text=block.text[: mark.start()], closed=True) if mark else block
+    return None
 
 
 def _tidy(source: str) -> str:
     return source.strip("\n") + "\n"
 
 
-def _why_not(
-    blocks: tuple[CodeBlock, ...], class_name: str, cut_off: bool, problem: str
-) -> Failure:
-    if cut_off or any(not block.closed for block in blocks):
+def _why_not(blamed: CodeBlock | None, class_name: str, cut_off: bool, problem: str) -> Failure:
+    if cut_off or (blamed and not blamed.closed and _is_at_the_end(problem, blamed.text)):
         return Failure(
             Rejected.TRUNCATED,
             "the reply ended inside the code; write a shorter program and close the code block",
         )
-    if not blocks:
+    if blamed is None:
         return Failure(
             Rejected.NO_CODE,
             "the reply has no code block; put the whole program between ```python and ```",
@@ -204,3 +221,9 @@ def _why_not(
         Rejected.NOT_A_POLICY,
         f"no code block defines the class {class_name} at its top level",
     )
+
+
+def _is_at_the_end(problem: str, text: str) -> bool:
+    """Whether Python came to the last line of a text before it met a problem."""
+    place = _PLACE.match(problem)
+    return place is not None and int(place[2] or place[1]) > text.rstrip().count("\n")

@@ -9,8 +9,8 @@ from arena.source_check import check_source
 from oracle.context import TOP_5, Filter, OpponentInput, View
 from oracle.describe import describe
 from oracle.drafts import Draft
-from oracle.edits import apply_edits, parse_edits
-from oracle.extract import MAX_REPLY_CHARS, extract_program
+from oracle.edits import apply_edits, parse_edits, without_edits
+from oracle.extract import MAX_REPLY_CHARS, extract_program, is_sketch
 from oracle.models.errors import PromptRefused
 from oracle.models.protocol import Finish, Model, Reply, Request
 from oracle.prompt import Prompt, compose, repair, reworded, wants_edits
@@ -167,7 +167,7 @@ def read_reply(task: Task, draft: Draft, reply: Reply) -> str | Failure:
     """The program in a reply, checked as far as that goes without running it."""
     if reply.failure is not None:
         return reply.failure
-    source = _edited(task, draft, reply) if wants_edits(draft) else _whole(task, reply)
+    source = _edited(task, draft, reply) if wants_edits(draft) else _whole(task, reply, reply.text)
     if isinstance(source, Failure):
         return source
     problem = check_source(source, task.game.contract)
@@ -176,10 +176,11 @@ def read_reply(task: Task, draft: Draft, reply: Reply) -> str | Failure:
     return source
 
 
-def _whole(task: Task, reply: Reply) -> str | Failure:
+def _whole(task: Task, reply: Reply, text: str) -> str | Failure:
+    """The program in a reply's text, or in what is left of it."""
     contract = task.game.contract
     return extract_program(
-        reply.text,
+        text,
         contract.class_name,
         cut_off=reply.cut_off,
         is_sound=lambda source: check_source(source, contract) is None,
@@ -189,11 +190,26 @@ def _whole(task: Task, reply: Reply) -> str | Failure:
 def _edited(task: Task, draft: Draft, reply: Reply) -> str | Failure:
     """The draft's program after the reply's edits; a whole program is as welcome."""
     if len(reply.text) > MAX_REPLY_CHARS:
-        return _whole(task, reply)  # which refuses it: nobody looks for blocks in it
+        return _whole(task, reply, reply.text)  # which refuses it: nobody looks for blocks in it
     edits = parse_edits(reply.text)
     if not isinstance(edits, Failure):
-        return _INCOMPLETE if reply.cut_off else apply_edits(draft.source, edits)
-    whole = _whole(task, reply)
+        if reply.cut_off:
+            return _INCOMPLETE
+        edited = apply_edits(draft.source, edits)
+        return _beside(task, draft, reply, edited) if isinstance(edited, Failure) else edited
+    whole = _whole(task, reply, reply.text)
     if isinstance(whole, str):
         return whole
     return whole if whole.kind is Rejected.TRUNCATED else edits
+
+
+def _beside(task: Task, draft: Draft, reply: Reply, unfit: Failure) -> str | Failure:
+    """The whole program beside blocks that do not fit; where there is none, why they do not.
+
+    It has to be sound and to leave nothing out, as it may only show again what was changed, and
+    to be another one than the draft's: that one may be quoted.
+    """
+    whole = _whole(task, reply, without_edits(reply.text))
+    if isinstance(whole, Failure) or whole.strip() == draft.source.strip() or is_sketch(whole):
+        return unfit
+    return unfit if check_source(whole, task.game.contract) else whole

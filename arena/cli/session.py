@@ -18,6 +18,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from arena.cli.homes import HomeType
+from arena.cli.json_text import json_text
 from arena.cli.lazy import stop, was_interrupted
 from arena.errors import KNOWN, UsageFault
 from arena.games import GAMES
@@ -205,7 +206,7 @@ class Session:
     def answer(self, document: Mapping[str, Any], human: Callable[[Console], None]) -> None:
         """Prints the answer: one JSON document on stdout, or something for people."""
         if self.as_json:
-            click.echo(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
+            click.echo(json_text(document))
         else:
             human(terminal())
 

@@ -30,9 +30,13 @@ _MARKS = re.compile(
 )
 _ENDS = {"opens": "closes", "unfolds": "folds"}
 """Which of the marks end what others begin: an answer may fold away something else."""
-_CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>")
+_CHANNEL = re.compile(r"<\|channel\|>\s*+(\w++)[^<]*+(?:<\|constrain\|>[^<]*+)?<\|message\|>")
 _CHANNEL_ENDS = re.compile(r"<\|(?:end|return|call|start|channel)\|>")
 _BARE_CHANNELS = re.compile(r"\s*analysis(?=\S).*?assistantfinal", re.DOTALL)
+_PROGRAM = r"(?:class \w+[(:]|<{5,9} ?SEARCH\b)"
+_PROGRAMS = re.compile(rf"^ {{0,3}}{_PROGRAM}", re.MULTILINE)
+_ANSWERS = re.compile(rf"(?:^|(?<=[>\]▷]))[ \t]*+(?:`{{3}}|~{{3}}|\{{|{_PROGRAM})", re.MULTILINE)
+"""What begins like an answer: a code block, a JSON object, a program or an edit of one."""
 _LOOKED_AT = 200
 """Characters of a line that are looked at on either side of a tag."""
 _QUOTES = "\"'`"
@@ -40,7 +44,7 @@ _QUOTES = "\"'`"
 
 def answer_in(text: str) -> str:
     """The answer in a reply's text, without the reasoning before or between; "" for none."""
-    if "<|channel|>" in text:
+    if _CHANNEL.search(text):
         return _final_channels(text)
     bare = _BARE_CHANNELS.match(text)
     return text[bare.end() :] if bare else _without_tagged(text)
@@ -64,34 +68,58 @@ def _without_tagged(text: str) -> str:
     reasoning that the prompt began, unless it is quoted or stands in a code block.  A block in
     which another one begins was never closed: what came before the tag was no answer.  So it is
     where the tag has a line of its own, and the block no end, or the next one begins right there.
+
+    Some models write one closing tag too many, behind the answer.  It ends nothing where no words
+    follow; nor where nothing that begins like an answer does, and reasoning that was opened has
+    ended before, or a program stands there.
     """
     kept: list[str] = []
-    at, ended, alone, thinking, in_code = 0, 0, False, "", False
-    for mark in _MARKS.finditer(text):
+    at, ended, alone, thinking, in_code, answering = 0, 0, False, "", False, False
+    marks = list(_MARKS.finditer(text))
+    end = _last_word(text, marks)
+    last = max((one.start() for one in _ANSWERS.finditer(text)), default=-1)
+    for mark in marks:
         kind = mark.lastgroup or ""
         if kind == "fence" and not thinking:
             begins = mark["info"].strip() or (alone and not text[ended : mark.start()].strip())
             if ended and begins:
-                kept, at = [], ended
+                kept, at, answering = [], ended, False
             else:
                 in_code = not in_code
             ended = 0
         elif kind in _ENDS:
             if not thinking and not in_code and _at_edge(text, mark):
                 kept.append(text[at : mark.start()])
-                thinking = _ENDS[kind]
+                thinking, answering = _ENDS[kind], True
+            elif thinking:
+                answering = False  # who speaks of tags while thinking may close one too early
         elif kind == thinking:
             at, thinking = mark.end(), ""
         elif kind == "closes" and not thinking and not _quoted(text, mark):
-            if in_code:
+            if mark.start() >= end:
+                kept.append(text[at : mark.start()])
+                at = mark.end()
+            elif in_code:
                 ended, alone = mark.end(), _has_a_line(text, mark)
+            elif last < mark.end() and (answering or _PROGRAMS.search(text, at, mark.start())):
+                answering = True
             else:
-                kept, at = [], mark.end()
+                kept, at, answering = [], mark.end(), False
     if in_code and ended and alone:
         kept, at = [], ended
     if not thinking:
         kept.append(text[at:])
     return "".join(kept)
+
+
+def _last_word(text: str, marks: list[re.Match[str]]) -> int:
+    """Where closing tags and blanks are all that is left."""
+    end = len(text)
+    for mark in reversed(marks):
+        if mark.lastgroup != "closes" or text[mark.end() : end].strip():
+            break
+        end = mark.start()
+    return end
 
 
 def _at_edge(text: str, tag: re.Match[str]) -> bool:

@@ -27,6 +27,7 @@ from oracle.models.catalogue import price_of
 from oracle.models.errors import BudgetSpent, ModelError
 from population import evolution
 from population.agents import agent_rows, is_agents
+from population.cli.keeping import folders_for, writing
 from population.cli.reading import evaluate_runs
 from population.cli.working import go_on, name_for, ready
 from population.config import OracleChoice, RunConfig
@@ -94,12 +95,13 @@ def fill(
     """Runs what is missing, measures it, writes tables and figures, and says what stands in them.
 
     Raises:
-      UsageFault: a model cannot be asked.
+      UsageFault: a model cannot be asked, or the folder not be made.
       BudgetSpent, ModelError: the tables were written, with all that was finished.
     """
     game, count = wanted.game, wanted.matches
     configurations = _configurations(wanted)
     check_models(_unfinished(session.home_path, configurations), spending)
+    folders_for(folder)
     with session.arena(wall, workers, new=True) as arena:
         runs = Runs(session.home_path)
         rows = _simple_rows(arena, game, wanted.seeds, count)
@@ -299,7 +301,6 @@ def _price(game: Game, method: str, model: str) -> str:
 def _write(
     folder: Path, game: Game, rows: list[Row], curves: drawn.Curves, pages: dict[str, str]
 ) -> list[Path]:
-    folder.mkdir(parents=True, exist_ok=True)
     population = default_population(game.name)
     texts = {
         "tables.md": drawn.markdown(rows),
@@ -309,8 +310,9 @@ def _write(
         **pages,
         "index.html": drawn.page(game, population, rows, curves, list(pages)),
     }
-    for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8")
+    with writing(folder):
+        for name, text in texts.items():
+            (folder / name).write_text(text, encoding="utf-8")
     return [folder / name for name in texts]
 
 

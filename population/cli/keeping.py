@@ -37,8 +37,12 @@ def folders_for(*folders: Path | None) -> None:
       UsageFault: one cannot be made.
     """
     for folder in filter(None, folders):
-        with writing(folder):
+        try:
             folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageFault(
+                f"the folder {folder} cannot be made ({error.strerror}): name another place"
+            ) from error
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.source_check import MAX_BYTES
-from oracle.edits import Edit, apply_edits, parse_edits
+from oracle.edits import Edit, apply_edits, parse_edits, without_edits
 from oracle.values import Failure, Rejected
 
 SOURCE = "class A:\n    x = 1\n    y = 2\n\n    def f(self):\n        x = 1\n        return x\n"
@@ -156,6 +156,74 @@ def test_the_limit_counts_bytes_and_is_met_exactly():
     )
     assert "the limit is" in refused(block("b", "é" * (room // 2 + 1)), "a\nb\n")
     assert "the limit is" in refused(block("b", "\ud800" * room), "a\nb\n")
+
+
+@pytest.mark.parametrize(
+    ("written", "instead"),
+    [
+        ("<<<<<<< SEARCH", "\ufeff<<<<<<< SEARCH"),
+        ("<<<<<<< SEARCH", "<<<<<<< SEARCH:"),
+        ("<<<<<<< SEARCH", "<<<<<<< SEARCH bot.py"),
+        ("<<<<<<< SEARCH", "<<<<<<< SEARCH: bot.py  "),
+        ("<<<<<<< SEARCH", "<<<<<<<  SEARCH"),
+        (">>>>>>> REPLACE", ">>>>>>> REPLACE```"),
+        (">>>>>>> REPLACE", ">>>>>>> REPLACE ```"),
+        (">>>>>>> REPLACE", ">>>>>>>  REPLACE"),
+    ],
+)
+def test_marks_that_are_slightly_off_are_taken(written, instead):
+    reply = block("    y = 2", "    y = 3").replace(written, instead)
+    assert edited(reply) == SOURCE.replace("y = 2", "y = 3")
+    assert without_edits(f"before\n{reply}{reply}behind") == "before\nbehind"
+
+
+@pytest.mark.parametrize("mark", ["<<<<<<< SEARCHING", "<<<<<<< SEARCH for this", "< SEARCH"])
+def test_words_are_no_marks(mark):
+    assert "no SEARCH/REPLACE block" in refused(mark)
+
+
+def test_long_marks_are_read_in_no_time():
+    blanks = " " * 200_000
+    for mark in (
+        f"<<<<<<< SEARCH{blanks}a b",
+        f"{blanks}<<",
+        f">>>>>>> REPLACE{blanks}:{blanks}a b",
+    ):
+        assert "no SEARCH/REPLACE block" in refused(mark)
+
+
+def test_fences_around_the_parts_are_dropped():
+    wanted = SOURCE.replace("y = 2", "y = 3")
+    for opens, closes in (("```python", "```"), ("~~~", "~~~"), ("\n  ```", "  ```\n")):
+        search, replace = (f"{opens}\n    {code}\n{closes}" for code in ("y = 2", "y = 3"))
+        assert edited(block(search, replace)) == wanted
+        assert edited(block(search, "    y = 3")) == wanted
+        assert edited(block(search, f"{opens}\n{closes}")) == SOURCE.replace("    y = 2\n", "")
+        assert "is empty" in refused(block(f"{opens}\n{closes}", replace))
+    assert "not in the program" in refused(block("```\n    y = 2", "    y = 3"))
+
+
+def test_fences_of_the_program_are_quoted_like_other_lines():
+    source = "rock\n```\nrock\n```\n"
+    assert edited(block("```\nrock\n```", "~~~\nrock\n~~~"), source) == "rock\n~~~\nrock\n~~~\n"
+
+
+def test_a_shift_leaves_no_mixture_of_tabs_and_blanks():
+    """Four columns a tab: only one of the two is indented by tabs."""
+    tabs = SOURCE.replace("    ", "\t")
+    lines = (
+        "    def f(self):\n        x = 1",
+        "    def f(self):\n        if self:\n            x = 5",
+    )
+    for source, at in ((SOURCE, "\t"), (tabs, "    ")):
+        unit = "\t" if source is tabs else "    "
+        search, replace = (part.replace("    ", at) for part in lines)
+        wanted = source.replace(*(part.replace("    ", unit) for part in lines))
+        assert edited(block(search, replace), source) == wanted
+        less = block(
+            search.replace(f"\n{at}", "\n")[len(at) :], replace[len(at) :].replace(f"\n{at}", "\n")
+        )
+        assert edited(less, source) == wanted
 
 
 @given(

@@ -164,3 +164,54 @@ def test_the_only_program_is_not_checked_here():
     assert extract_program(fenced(POLICY), "Agent", is_sound=asked.append) == POLICY
     assert asked == []
     assert extract_program(fenced(POLICY) * 400, "Agent", is_sound=lambda _: False) == POLICY
+
+
+@pytest.mark.parametrize(
+    ("plain", "uncommon"),
+    [("        ", "\u00a0" * 8), ("return 'R", "return\u202f'R"), ("def act", "def \u200bact")],
+)
+def test_uncommon_blanks_are_taken_for_plain_ones(plain, uncommon):
+    reply = fenced(POLICY.replace(plain, uncommon))
+    assert extract_program(reply, "Agent") == POLICY
+    assert refusal(reply.replace("act(", "act((")) is Rejected.NOT_A_POLICY
+
+
+def test_a_program_that_can_be_read_keeps_its_blanks():
+    odd = POLICY.replace("ROCK", "\u00a0\u3000\u200b\u2060")
+    assert extract_program(fenced(odd), "Agent") == odd
+    assert extract_program(odd, "Agent") == odd
+
+
+def reason(reply):
+    answer = extract_program(reply, "Agent")
+    assert isinstance(answer, Failure), answer
+    return answer.reason
+
+
+def test_what_is_wrong_is_told_where_only_the_fence_is_missing():
+    wrong, other = POLICY.replace("self,", "self,,"), POLICY.replace("Agent", "Player")
+    for behind in ("", "``` That is all."):
+        assert "line 3: invalid syntax" in reason(f"```python\n{wrong}{behind}")
+        assert "no code block defines the class Agent" in reason(f"```python\n{other}{behind}")
+    assert "line 3: invalid syntax" in reason(fenced(wrong) + "```\n")
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "    def f(self",
+        "    def f(self):",
+        "    def f(self):\n\n",
+        "    X = '''a\nb\n",
+        "    X = 'a",
+    ],
+)
+def test_code_that_ends_in_its_middle_is_told_as_such(end):
+    assert refusal(f"```python\n{POLICY}{end}") is Rejected.TRUNCATED
+    assert refusal(fenced(f"{POLICY}{end}\n")) is Rejected.NOT_A_POLICY
+
+
+def test_a_part_before_something_like_a_fence_is_not_trusted_where_the_reply_was_cut_off():
+    reply = f"```python\n{POLICY}``` That was all, but\nfor"
+    assert extract_program(reply, "Agent") == POLICY
+    assert refusal(reply, cut_off=True) is Rejected.TRUNCATED

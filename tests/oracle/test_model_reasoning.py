@@ -73,6 +73,46 @@ def test_a_closing_tag_in_the_code_of_an_answer_ends_nothing():
     assert answer_in(f"I try:\n```python\nx = 1\n</think>\n{bare}").strip() == bare
 
 
+@pytest.mark.parametrize(("opens", "closes"), PAIRS)
+def test_a_closing_tag_behind_the_answer_ends_nothing(opens, closes):
+    pair = f"{opens}{DRAFT}{closes}"
+    for before in ("", pair):
+        assert answer_in(f"{before}{ANSWER}{closes}") == ANSWER
+        assert answer_in(f"{before}{ANSWER}\n{closes}\n") == f"{ANSWER}\n\n"
+        assert answer_in(f"{before}{ANSWER}\n{closes}\n</thinking>").strip() == ANSWER
+        for behind in (f"\nI closed my {closes} tag.", f"\n{closes}\nIt plays paper."):
+            assert answer_in(f"{before}{ANSWER}{behind}") == f"{ANSWER}{behind}"
+    assert answer_in(f"{pair}ROCK, as I said before {closes} there.") == (
+        f"ROCK, as I said before {closes} there."
+    )
+    bare = ANSWER.replace("```", "").removeprefix("python\n")
+    assert answer_in(f"{bare}{closes}") == bare
+    assert answer_in(f"```python\n{bare}{closes}") == f"```python\n{bare}"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        ANSWER,
+        "class Agent:\n    def act(self, o):\n        return 'PAPER'\n",
+        '{"idea": "paper"}',
+        "<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE",
+    ],
+)
+def test_reasoning_that_the_prompt_opened_ends_where_an_answer_follows(answer):
+    for tag in ("</think>", "\n</think>\n\n"):
+        assert answer_in(f"A plan.\n{DRAFT}\n{tag}{answer}").strip() == answer.strip()
+        assert answer_in(f"<think>a</think>No.\n{DRAFT}\n{tag}{answer}").strip() == answer.strip()
+    assert answer_in("A plan.\n</think>\nROCK").strip() == "ROCK"
+    assert answer_in("<think>\nThe <think> tag,\n</think> is one.</think>ROCK") == "ROCK"
+
+
+def test_a_name_of_channels_is_none():
+    code = ANSWER.replace("'PAPER'", "'<|channel|>'")
+    assert answer_in(code) == code
+    assert answer_in(f"<think>{DRAFT}</think>{code}") == code
+
+
 def test_channels():
     assert answer_in(HARMONY.format(DRAFT, ANSWER)) == ANSWER
     assert answer_in(HARMONY.format(DRAFT, ANSWER).removesuffix("<|return|>")) == ANSWER
@@ -106,7 +146,8 @@ words = st.lists(st.sampled_from(["a", "b", " ", "\n", "```", "'"]), max_size=30
 def test_whatever_was_thought_is_gone(thought, answer):
     assert answer_in(f"<think>{thought}</think>{answer}") == answer
     begun = thought.replace("```", "")  # in a block the tag would belong to a program
-    assert answer_in(f"{begun}.</think>{answer}") == answer
+    silent = not answer.strip()  # a tag that ends the text ends nothing else
+    assert answer_in(f"{begun}.</think>{answer}") == (f"{begun}.{answer}" if silent else answer)
     assert answer_in(f"<think>{thought}") == ""
     assert answer_in(answer) == answer
 

@@ -170,6 +170,44 @@ def test_a_whole_program_is_as_good_as_an_edit():
     assert written.source == program(9.0)
 
 
+UNFIT = edit("        return 'ROCKS'", "        return 'PAPER'")
+
+
+@pytest.mark.parametrize(
+    "blocks",
+    [
+        UNFIT,
+        edit("        return 'ROCK'", "        return 'ROCK'"),  # which changes nothing
+        edit("        return 'ROCK'", "        pass") + UNFIT,
+        UNFIT.replace("REPLACE\n```\n", "REPLACE```\n"),
+    ],
+)
+def test_a_whole_program_beside_blocks_that_do_not_fit_costs_no_repair(blocks):
+    for reply in (f"{blocks}All of it:\n{fenced(program(9.0))}", f"{fenced(program(9.0))}{blocks}"):
+        written, _ = write([reply], sound())
+        assert (written.source, written.repairs) == (program(9.0), 0)
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        "",
+        fenced("class Agent:\n    def helper(self):\n        return 1\n"),
+        fenced("class Agent:\n    def act(self, observation):\n        ...\n"),
+        fenced("import os\n" + program(9.0)),
+        fenced("class Other:\n    pass\n"),
+        fenced(program(-3.0)),  # it was to be changed
+        edit("class Agent: ...", program(9.0)),
+        edit("class Agent: ...", f"```python\n{program(9.0)}```"),
+    ],
+    ids=["none", "part", "sketch", "unsound", "other", "same", "block", "fenced-block"],
+)
+def test_what_is_no_whole_program_does_not_stand_for_blocks_that_do_not_fit(beside):
+    written, model = write([UNFIT + beside, fenced(program(9.0))], sound())
+    assert written.repairs == 1
+    assert "block 1: its SEARCH part is not in the program" in model.requests[1].prompt
+
+
 def test_an_edit_must_leave_a_policy():
     broken = edit("    def act(self, observation):", "    def move(self, observation):")
     written, model = write([broken] * 3, sound())

@@ -266,6 +266,22 @@ def test_reading_commands(measured: Arena, tmp_path: Path) -> None:
         assert invoke(measured, *arguments)[0] == 0
 
 
+def test_a_place_that_cannot_be_written_is_told_before_anything_is_played(
+    measured: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken, csv_too = tmp_path / "taken", ("--csv", str(tmp_path / "tables"))
+    taken.touch()
+    (tmp_path / "full" / "members.csv").mkdir(parents=True)
+    for words in (("--html", str(taken / "a.html"), *csv_too), ("--csv", str(taken / "a" / "b"))):
+        with monkeypatch.context() as patched:
+            patched.setattr("population.cli.reading.evaluate_runs", pytest.fail)
+            code, _, told = invoke(measured, "report", "s1", *words, "--evaluate", "2")
+        assert code == 2 and f"the folder {taken}" in told and "name another place" in told
+    for option, path in (("--html", tmp_path / f"{'x' * 300}.html"), ("--csv", tmp_path / "full")):
+        code, _, told = invoke(measured, "report", "s1", option, str(path))
+        assert code == 2 and f"error: {path}" in told and "cannot be written (" in told
+
+
 def test_unknown_run_is_a_usage_error(measured: Arena) -> None:
     code, _, err = invoke(measured, "report", "nobody")
     assert code == 2

@@ -248,6 +248,14 @@ def test_nothing_is_played_before_the_model_was_tried(
     assert not (home.parent / "tables").exists()
 
 
+def test_nothing_is_played_for_a_folder_that_cannot_be_made(home: Path) -> None:
+    (home.parent / "tables").symlink_to("nowhere")
+    refused = reproduce(home, "leduc", "--quick")
+    assert refused.exit_code == 2
+    assert f"the folder {home.parent / 'tables'} cannot be made" in refused.stderr
+    assert not Runs(home).all()
+
+
 def test_the_grammar_is_no_model_of_the_papers_variants(home: Path) -> None:
     refused = reproduce(home, "leduc", "--quick", "--model", "grammar")
     assert refused.exit_code == 2
