@@ -217,8 +217,10 @@ MARKS = {
 
 
 def ladder(iterations: Sequence[Iteration], game: Game) -> Picture:
-    """Every attempt of every iteration: what it was chosen by, expected return against the sigma of
-    its iteration, with the hidden opponents' share in it where there is one.
+    """Every attempt of every iteration with the score by which it was chosen.
+
+    That is the expected return against the sigma of its iteration, with the hidden opponents' share
+    in it where there is one.
 
     Args:
       iterations: at least one.
