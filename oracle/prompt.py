@@ -26,11 +26,21 @@ from oracle.context import OpponentInput, View
 from oracle.drafts import Draft
 from oracle.insight import Told
 from oracle.prompts import VERSION, fill, lines_of
-from oracle.prompts.situation import NO_ANSWER, NO_ROOM, in_its_words, names_in, opponents
+from oracle.prompts.situation import (
+    NO_ANSWER,
+    NO_ROOM,
+    began_with,
+    in_its_words,
+    names_in,
+    opponents,
+)
 from oracle.reflection import (
     aim,
+    called,
+    came,
     error,
     generality,
+    given_up,
     hidden_rows,
     latest,
     numbers_of,
@@ -40,7 +50,7 @@ from oracle.reflection import (
     was_played,
 )
 from oracle.relatives import Shelf, clipped, fenced
-from oracle.values import Failure, Rejected, Score, Task
+from oracle.values import Against, Failure, Rejected, Score, Task
 from sandbox.box.allowed import ALLOWED_MODULES
 from sandbox.values import Limits
 
@@ -175,26 +185,26 @@ def _form(
 ) -> str:
     """One form of a prompt; says what was left out of it."""
     draft = in_its_words(task, draft, view)
-    told, mistake = draft.told or Told(), _mistake(draft)
+    told, mistake, began = draft.told or Told(), _mistake(draft), began_with(task, view)
     # Edits quote its lines, and a fault names one.
     shelf = Shelf({draft.source} if wants_edits(draft) or not _is_sound(draft) else ())
     parts = [interface(task), opponents(task, view, shelf, lack.why)]
-    parts += [generality(task), aim(task, told)]
+    parts += [generality(task), aim(task, told, began)]
     if _is_sound(draft) and draft.score is not None:
         parts.append(_so_far(task, draft.source, draft.score, shelf))
-        parts += [traces(task, told), latest(task, told)]
-        parts.append(_inspirations(task, others, told, shelf))
-        parts.append(tried(task, told))
+        parts += [traces(task, told), latest(task, told, began)]
+        parts.append(_inspirations(task, others, told, shelf, began))
+        parts.append(tried(task, told, began))
         if mistake is not None:
             said = _said(mistake)
-            same = twin(draft, names_in(task, view), shelf)
+            same = twin(draft, names_in(task, view), shelf, began)
             said["reason"] = "\n\n".join(filter(None, (said["reason"], same)))
             parts.append(fill("refused_change", **said))
     elif mistake is not None:
         program = shelf.show("the program that failed", draft.source) if draft.source else ""
-        parts += [tried(task, told), fill("mend", **_said(mistake), program=program)]
+        parts += [tried(task, told, began), fill("mend", **_said(mistake), program=program)]
     else:
-        parts += [_incumbent(task, view, shelf), tried(task, told)]
+        parts += [_incumbent(task, view, shelf), tried(task, told, began)]
     parts.append(fill("left_out", what=" and ".join(lack.what), why=lack.why) if lack.what else "")
     parts.append(_angle(task, draft, variation))
     request = "edit_request" if wants_edits(draft) else "program_request"
@@ -331,31 +341,42 @@ def results(task: Task, score: Score) -> str:
     number = numbers_of(task)
     weight = {one.digest: one.weight for one in task.opponents}
     shown = [one for one in score.against if one.digest in number]
-    rows = []
-    for one in sorted(shown, key=lambda one: number[one.digest]):
-        noise = "unknown" if math.isnan(one.stderr) else f"{one.stderr:.2f}"
-        told = f"{one.mean:+.2f} | {noise} | {one.matches}" if one.matches else "even: itself | | 0"
-        rows.append(f"| {number[one.digest]} | {weight[one.digest]:.4f} | {told} |")
+    rows = [
+        f"| {number[one.digest]} | {weight[one.digest]:.4f} | {_result(one)} |"
+        for one in sorted(shown, key=lambda one: number[one.digest])
+    ]
     if len(shown) < len(score.against):
         rows += hidden_rows(task, score)
     head = "| opponent | weight | mean return | standard error | matches |"
     return "\n".join([head, "|---:|---:|---:|---:|---:|", *rows])
 
 
+def _result(against: Against) -> str:
+    if not against.matches:
+        return "even: itself | | 0"
+    noise = "unknown" if math.isnan(against.stderr) else f"{against.stderr:.2f}"
+    given = against.forfeited
+    forfeits = f", of which the opponent forfeited {given}" if given else ""
+    return f"{against.mean:+.2f} | {noise} | {against.matches}{forfeits}"
+
+
 def _inspirations(
-    task: Task, programs: Sequence[tuple[str, Score]], told: Told, shelf: Shelf
+    task: Task, programs: Sequence[tuple[str, Score]], told: Told, shelf: Shelf, began: str
 ) -> str:
     if not programs:
         return ""
-    keys = {one.source: f"attempt {one.key}" for one in told.tried if one.score is not None}
+    keys = {one.source: called(one.key, began) for one in told.tried if one.score is not None}
     listed = []
     for number, (source, score) in enumerate(programs, 1):
         name = keys.get(source, f"other program {number}")
         listed.append(
-            f"## {name.capitalize()}: returned {score.u:+.2f} ({error(score.stderr)})\n\n"
+            f"## {name.capitalize()}: returned {came(score)}\n\n"
             f"{results(task, score)}\n\n{shelf.show(name, source)}"
         )
-    return fill("inspirations", programs="\n\n".join(listed))
+    met = "They were played against the same opponents."
+    if note := given_up(task, [score for _, score in programs]):
+        met = f"Those that were not given up were played against the same opponents. {note}"
+    return fill("inspirations", met=met, programs="\n\n".join(listed))
 
 
 def _said(failure: Failure) -> dict[str, str]:

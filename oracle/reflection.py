@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from oracle.drafts import Draft
@@ -25,9 +26,19 @@ _BEST_TRIED = 4
 _LATEST_TRIED = MOST_TRIED - _BEST_TRIED
 NOT_SHOWN = "a member that is not shown"
 """What a prompt calls a member of the population of which it tells nothing."""
+BEGAN = "the program that the search began with"
+"""What a prompt calls it that does not show it as an opponent's."""
 _EVEN = "the opponent's own program, and even against itself"
-_ANNOUNCED = "(here stands what {} returned)"
+_ANNOUNCED = "(here stands what it returned)"
 """In a prompt that is only shown beforehand: nothing was played for it."""
+_GIVEN_UP = (
+    "What was given up was surely behind another after a part of its matches, and its return is of "
+    "that part alone"
+)
+_OF_SOME = (
+    " or, where it met only some of the hidden opponents, an estimate: the return of the best "
+    "program by then, plus the difference between the two against those whom both met"
+)
 _IDEA_CHARS = 200
 _REASON_CHARS = 160
 
@@ -43,9 +54,21 @@ def error(stderr: float) -> str:
     return f"standard error {stderr:.2f}" if known else "too few matches for a standard error"
 
 
-def called(key: str) -> str:
-    """What a prompt calls a program of the task."""
-    return "the program that the search began with" if key == INCUMBENT else f"attempt {key}"
+def percents(share: float) -> tuple[str, str]:
+    """A share and the rest, as exactly as it was given: "99.9%" and "0.1%"."""
+    percent = 100 * Decimal(str(share))
+    told, rest = (f"{part.normalize():f}%" for part in (percent, 100 - percent))
+    return told, rest
+
+
+def called(key: str, began: str = BEGAN) -> str:
+    """What a prompt calls a program of the task.
+
+    Args:
+      key: of its draft.
+      began: what the prompt calls the program that the search began with.
+    """
+    return began if key == INCUMBENT else f"attempt {key}"
 
 
 def numbers_of(task: Task) -> dict[str, int]:
@@ -60,52 +83,55 @@ def hidden_rows(task: Task, score: Score) -> list[str]:
     group = {one.digest: one.group for one in task.hidden}
     met = [one for one in score.against if one.digest not in known]
     sorts = dict.fromkeys(filter(None, (group.get(one.digest, "") for one in met)))
-    rows = [_row("hidden", f"{task.hidden_share:.0%} of the score", met)]
+    share, _ = percents(task.hidden_share)
+    rows = [_row("hidden", f"{share} of the score", met, len(task.hidden))]
     for sort in sorts:
         own = [one for one in met if group.get(one.digest) == sort]
-        rows.append(_row(f"hidden: {sort}", f"{len(own)} of {len(met)} hidden", own))
+        count = list(group.values()).count(sort)
+        rows.append(_row(f"hidden: {sort}", f"{count} of {len(task.hidden)} hidden", own, count))
     return rows
 
 
-def _row(name: str, part: str, met: Sequence[Against]) -> str:
-    """What was returned to several opponents, which count alike."""
+def _row(name: str, part: str, met: Sequence[Against], count: int) -> str:
+    """What was returned to several opponents, which count alike; says where it was not to all."""
+    some = f", {len(met)} met" if len(met) < count else ""
     mean = math.fsum(one.mean for one in met) / len(met)
     noise = math.sqrt(math.fsum(one.stderr**2 for one in met)) / len(met)
     told = "unknown" if math.isnan(noise) else f"{noise:.2f}"
-    return f"| {name} | {part} | {mean:+.2f} | {told} | {sum(one.matches for one in met)} |"
+    return f"| {name} | {part}{some} | {mean:+.2f} | {told} | {sum(one.matches for one in met)} |"
 
 
 def generality(task: Task) -> str:
     """How generality is scored, where it is."""
     if not task.hidden_share:
         return ""
-    return fill("generality", share=f"{task.hidden_share:.0%}", unit=task.game.unit)
+    share, _ = percents(task.hidden_share)
+    return fill("generality", share=share, unit=task.game.unit)
 
 
-def aim(task: Task, told: Told) -> str:
+def aim(task: Task, told: Told, began: str = BEGAN) -> str:
     """The target to beat, and the most that can be had."""
     lines = []
     best = told.best
     if best is not None and best.score is not None:
-        lines.append(_to_beat(task, best.key, best.score))
+        lines.append(_to_beat(task, called(best.key, began), best.score))
     if told.ceiling is not None:
         lines.append(_ceiling(task, told.ceiling))
     return fill("aim", lines="\n".join(lines)) if lines else ""
 
 
-def _to_beat(task: Task, key: str, score: Score) -> str:
+def _to_beat(task: Task, program: str, score: Score) -> str:
     unit = task.game.unit
     if math.isnan(score.u):
-        return f"- To beat: {_ANNOUNCED.format(called(key))}."
+        return f"- To beat: {_ANNOUNCED}, by {program}."
     if was_played(score):
         return (
             f"- To beat: {score.u:+.2f} {unit} per match ({error(score.stderr)}), by "
-            f"{called(key)}. A smaller difference than two standard errors may be luck."
+            f"{program}. A smaller difference than two standard errors may be luck."
         )
     return (
-        f"- To beat: 0 {unit} per match, which is even. Nothing was played for that: "
-        f"{called(key)} is {_EVEN}. A return above it by less than two of its "
-        "standard errors may be luck."
+        f"- To beat: 0 {unit} per match, which is even, by {program}. Nothing was played for that: "
+        f"it is {_EVEN}. A return above it by less than two of its standard errors may be luck."
     )
 
 
@@ -117,10 +143,11 @@ def _ceiling(task: Task, ceiling: Ceiling) -> str:
             "against this mixture. That is exact."
         )
     return (
-        f"- The most, by an estimate: no program can return more than about {ceiling.value:+.2f} "
-        f"{unit} per match against this mixture (standard error {ceiling.stderr:.2f}). It rests on "
-        f"{ceiling.decisions:,} choices that the opponents made, and is right if they choose by "
-        "the present situation alone; nothing in those choices speaks against it."
+        "- The most, by an estimate: if the opponents choose by the present situation alone, no "
+        f"program can return more than about {ceiling.value:+.2f} {unit} per match against this "
+        f"mixture (standard error {ceiling.stderr:.2f}); one that remembers may give more. This "
+        f"rests on {ceiling.decisions:,} choices that they made, and nothing in those speaks "
+        "against it."
     )
 
 
@@ -157,7 +184,7 @@ def _gain(gain: Gain) -> str:
     return f"{gain.label} {gain.mean:+.1f} ({gain.share:.0%})"
 
 
-def latest(task: Task, told: Told) -> str:
+def latest(task: Task, told: Told, began: str = BEGAN) -> str:
     """Where the latest other program won and lost, beside the program so far."""
     found = told.latest
     if found is None or found.attempt.score is None or not found.traces:
@@ -166,8 +193,8 @@ def latest(task: Task, told: Told) -> str:
     met = found.traces[:MOST_COMPARED]
     return fill(
         "latest",
-        program=called(found.attempt.key),
-        came=_came(found.attempt.score),
+        program=called(found.attempt.key, began),
+        came=came(found.attempt.score),
         unit=task.game.unit,
         opponents="\n\n".join(_beside(one, ours.get(one.digest), numbers) for one in met),
     )
@@ -203,22 +230,37 @@ def _mean(means: Mapping[str, float], label: str) -> str:
     return f"{means[label]:+.1f}" if label in means else "never"
 
 
-def tried(task: Task, told: Told) -> str:
+def tried(task: Task, told: Told, began: str = BEGAN) -> str:
     """Earlier ideas of a line of search with what came of them; the best and the latest of many."""
     if not told.tried:
         return ""
     shown = _chosen(told.tried)
     rest = len(told.tried) - len(shown)
-    lines = [_attempt(one) for one in shown]
+    lines = [_attempt(one, began) for one in shown]
+    notes = [given_up(task, [one.score for one in shown if one.score is not None])]
     if rest:
         lines.append(f"- {rest} more, neither among the best nor among the latest")
+        best = len(shown) - _LATEST_TRIED
+        before = f", and the best {best} of those before them" if best else ""
+        notes.insert(0, f"Listed are the latest {_LATEST_TRIED}{before}.")
     return fill(
         "tried",
         unit=task.game.unit,
-        latest=_LATEST_TRIED,
-        best=_BEST_TRIED,
+        notes="".join(f"{note} " for note in notes if note),
         attempts="\n".join(lines),
     )
+
+
+def given_up(task: Task, scores: Iterable[Score]) -> str:
+    """What the returns of given-up programs mean, as far as there are some among these.
+
+    See `oracle.early_stop.EarlyStop.measure` for those that met a sample of the hidden opponents.
+    """
+    stopped = [one for one in scores if one.stopped]
+    if not stopped:
+        return ""
+    some = any(len(one.against) < len(task.weights) for one in stopped)
+    return f"{_GIVEN_UP}{_OF_SOME if some else ''}."
 
 
 def _chosen(everything: Sequence[Tried]) -> list[Tried]:
@@ -229,21 +271,22 @@ def _chosen(everything: Sequence[Tried]) -> list[Tried]:
     return [one for one in everything if one in best or one in latest]
 
 
-def _attempt(one: Tried) -> str:
+def _attempt(one: Tried, began: str) -> str:
     refused = f"refused, {_clipped(one.refused, _REASON_CHARS)}"
-    came = refused if one.score is None else _came(one.score)
+    found = refused if one.score is None else came(one.score)
     idea = _clipped(one.idea, _IDEA_CHARS)
-    name = called(one.key).removeprefix("attempt ")
-    return f"- {name}: {came}{f'. {idea}' if idea else ''}"
+    name = called(one.key, began).removeprefix("attempt ")
+    return f"- {name}: {found}{f'. {idea}' if idea else ''}"
 
 
-def _came(score: Score) -> str:
+def came(score: Score) -> str:
+    """What came of a program that was scored: its return, and whether it was given up."""
     if math.isnan(score.u):
-        return _ANNOUNCED.format("it")
+        return _ANNOUNCED
     if not was_played(score):
         return f"not played. It is {_EVEN}"
-    given_up = ", given up" if score.stopped else ""
-    return f"{score.u:+.2f} ({error(score.stderr)}){given_up}"
+    stopped = ", given up" if score.stopped else ""
+    return f"{score.u:+.2f} ({error(score.stderr)}){stopped}"
 
 
 def _clipped(text: str, most: int) -> str:
@@ -251,13 +294,14 @@ def _clipped(text: str, most: int) -> str:
     return flat if len(flat) <= most else f"{flat[: most - 4]} ..."
 
 
-def twin(draft: Draft, names: Mapping[str, str], shelf: Shelf) -> str:
+def twin(draft: Draft, names: Mapping[str, str], shelf: Shelf, began: str = BEGAN) -> str:
     """The program that a refused duplicate equals: a member, or an attempt with its return.
 
     Args:
       draft: with the failure.
       names: labels of members to what the prompt calls them.
       shelf: the programs that stand above.
+      began: what the prompt calls the program that the search began with.
     """
     failure = draft.failure
     if failure is None or failure.kind is not Rejected.DUPLICATE:
@@ -273,12 +317,12 @@ def twin(draft: Draft, names: Mapping[str, str], shelf: Shelf) -> str:
     other = draft.told.attempt(failure.twin) if draft.told else None
     if other is None or not other.source:
         return ""
-    came = _returned(other.score) if other.score else "It was refused as well."
-    name = called(other.key)
-    return f"This is {name}. {came}\n\n{shelf.show(name, other.source)}"
+    found = _returned(other.score) if other.score else "It was refused as well."
+    name = called(other.key, began)
+    return f"This is {name}. {found}\n\n{shelf.show(name, other.source)}"
 
 
 def _returned(score: Score) -> str:
     if not was_played(score):
         return f"It is {_EVEN}, and so would yours be."
-    return f"It returned {score.u:+.2f} ({error(score.stderr)}), and so would yours."
+    return f"It returned {came(score)}, and so would yours."

@@ -13,7 +13,7 @@ from dataclasses import replace
 from oracle.context import OpponentInput, Shown, View
 from oracle.drafts import Draft
 from oracle.prompts import fill
-from oracle.reflection import NOT_SHOWN, numbers_of
+from oracle.reflection import BEGAN, NOT_SHOWN, numbers_of, percents
 from oracle.relatives import Shelf
 from oracle.values import Opponent, Task
 
@@ -22,6 +22,8 @@ NO_ROOM = "for lack of room"
 NO_ANSWER = "because an earlier form of this question got no answer"
 _NAMING = "(the program of |the first against )"
 """What stands before a label in the reason of a failure; a program's own words are left alone."""
+_SAME = "in every match it returns exactly what"
+"""What stands before the program that the search began with."""
 
 
 def opponents(task: Task, view: View, shelf: Shelf, why: str = NO_ROOM) -> str:
@@ -34,14 +36,17 @@ def opponents(task: Task, view: View, shelf: Shelf, why: str = NO_ROOM) -> str:
       why: what is left out is left out.
     """
     alone = len(task.opponents) == 1
+    every = "Every match"
+    if task.hidden_share:
+        every += " but those against hidden opponents"
     if view.form is OpponentInput.NONE:
         name, whom = ("opponents_none_one", "it") if alone else ("opponents_none", "them")
-        return fill(name, goal=_goal(task, whom))
+        return fill(name, every=every, goal=_goal(task, whom))
     if not alone:
         name, whom = "situation_many", "that draw"
     else:  # a policy that nobody else stands beside is no equilibrium of a population
         name, whom = ("situation_pure" if task.others else "situation_one"), "it"
-    situation = fill(name, count=len(task.opponents), goal=_goal(task, whom))
+    situation = fill(name, every=every, count=len(task.opponents), goal=_goal(task, whom))
     if not view.shown:
         return fill("opponents_unshown", situation=situation, why=why)
     texts = view.texts or {}
@@ -56,11 +61,10 @@ def opponents(task: Task, view: View, shelf: Shelf, why: str = NO_ROOM) -> str:
 
 def _goal(task: Task, whom: str) -> str:
     """What is wanted; where there are hidden opponents, they have a share in that."""
-    unit, share = task.game.unit, task.hidden_share
-    if not share:
-        return fill("goal", unit=unit, whom=whom)
-    rest = f"{1.0 - share:.0%}"
-    return fill("goal_shared", unit=unit, whom=whom, rest=rest, share=f"{share:.0%}")
+    if not task.hidden_share:
+        return fill("goal", unit=task.game.unit, whom=whom)
+    share, rest = percents(task.hidden_share)
+    return fill("goal_shared", unit=task.game.unit, whom=whom, rest=rest, share=share)
 
 
 def _opponent(one: Shown, view: View, text: str, shelf: Shelf) -> str:
@@ -94,9 +98,9 @@ def _coverage(everyone: Sequence[Opponent], shown: Sequence[Shown]) -> str:
 
 def _share(everyone: Sequence[Opponent], shown: Sequence[Shown]) -> str:
     if len(everyone) == 1:
-        return "It is shown below."
+        return "That one opponent is shown below."
     if len(shown) == len(everyone):
-        return "All of them are shown, with their weights in the mixture."
+        return "All of the mixture are shown, with their weights in it."
     weight = sum(one.opponent.weight for one in shown)
     verb, each = ("is", "It") if len(shown) == 1 else ("are", "Each")
     return (
@@ -107,14 +111,24 @@ def _share(everyone: Sequence[Opponent], shown: Sequence[Shown]) -> str:
 
 def in_its_words(task: Task, draft: Draft, view: View) -> Draft:
     """The draft with what failed told in the names that the prompt uses."""
-    names = names_in(task, view)
+    names, began = names_in(task, view), began_with(task, view)
     failure, told = draft.failure, draft.told
     if failure is not None:
-        failure = replace(failure, reason=_renamed(failure.reason, names))
+        failure = replace(failure, reason=_renamed(failure.reason, names, began))
     if told is not None:
-        tried = (replace(one, refused=_renamed(one.refused, names)) for one in told.tried)
+        tried = (replace(one, refused=_renamed(one.refused, names, began)) for one in told.tried)
         told = replace(told, tried=tuple(tried))
     return replace(draft, failure=failure, told=told)
+
+
+def began_with(task: Task, view: View) -> str:
+    """What this form of a prompt calls the program that the search began with.
+
+    It is the heaviest opponent's own, which has a number where the form shows it.
+    """
+    shown = view.shown if view.form is OpponentInput.CODE else ()
+    same = [one.number for one in shown if one.opponent.source == task.incumbent]
+    return f"opponent {same[0]}'s own program, with which the search began" if same else BEGAN
 
 
 def names_in(task: Task, view: View) -> dict[str, str]:
@@ -126,8 +140,10 @@ def names_in(task: Task, view: View) -> dict[str, str]:
     return names | {one.ref: f"opponent {numbers[one.digest]}" for one in task.opponents}
 
 
-def _renamed(reason: str, names: Mapping[str, str]) -> str:
-    """The reason with the label in it, if it names one, replaced; what comes after it stays."""
+def _renamed(reason: str, names: Mapping[str, str], began: str) -> str:
+    """The reason with the name in it, if it has one, replaced; what comes after it stays."""
+    if began != BEGAN:
+        reason = reason.replace(f"{_SAME} {BEGAN} returns", f"{_SAME} {began}, returns", 1)
     labels = "|".join(map(re.escape, names))
     return re.sub(
         rf"{_NAMING}({labels})(?=[,:])", lambda found: found[1] + names[found[2]], reason, count=1

@@ -195,11 +195,11 @@ def test_one_opponent_is_spoken_of_as_one(form):
     options = WriterOptions(opponents=form, shown=Filter())
     text = preview(a_task(1.0), Draft("a00"), options).text
     assert "one and the same program" in text
-    assert "It is shown below." in text
+    assert "That one opponent is shown below." in text
     assert "All 1" not in text
     text = preview(a_task(0.6, 0.4), Draft("a00"), options).text
     assert "one of 2 programs" in text
-    assert "All of them are shown" in text
+    assert "All of the mixture are shown, with their weights in it." in text
     options = WriterOptions(opponents=form, shown=Filter(top_k=1))
     assert (
         "1 of 2 is shown, with 60.0% of the weight."

@@ -8,7 +8,7 @@ from arena.games import game
 from oracle.attempts import Attempts, revision
 from oracle.context import Filter, OpponentInput
 from oracle.drafts import Draft
-from oracle.insight import Told, Tried
+from oracle.insight import INCUMBENT, Told, Tried
 from oracle.values import Failure, Rejected, Task
 from oracle.writer import WriterOptions, preview
 from tests.oracle.stated_returns import (
@@ -43,7 +43,7 @@ def test_the_goal_is_what_is_scored(task, options):
     text = flat(replace(task, hidden_share=0.9), options=options)
     assert shared in text and plain not in text
     assert "10% of it is the mean return, in throws per match, against" in text
-    assert "the other 90% comes from opponents that you are not shown" in text
+    assert "the other 90% comes from hidden opponents" in text
     assert "90% of it is the mean return" in text  # under the title that the goal names
     assert text.count("How generality is scored") == 2
     assert "mixture alone" not in text
@@ -70,7 +70,82 @@ def test_one_policy_that_is_not_shown_can_be_anything():
     assert "Every match is against one and the same policy." in text
     assert "strong or weak" in text
     assert "other programs" not in text and "good" not in text
-    assert "They are other programs for the same game" in flat(a_task(0.6, 0.4), options=hidden)
+    assert "they are other programs for the same game" in flat(a_task(0.6, 0.4), options=hidden)
+
+
+@pytest.mark.parametrize("options", SHOWN, ids=lambda options: options.opponents.value)
+@pytest.mark.parametrize("task", [a_pure_task(), a_task(0.6, 0.4), a_task(1.0)])
+def test_hidden_opponents_are_met_besides_those_of_the_mixture(task, options):
+    but = "Every match but those against hidden opponents is against one"
+    text = flat(task, options=options)
+    assert "Every match is against one" in text and "hidden" not in text
+    text = flat(replace(task, hidden_share=0.9), options=options)
+    assert but in text and "Every match is" not in text and "All of them" not in text
+
+
+@pytest.mark.parametrize(
+    ("share", "told", "rest"), [(0.999, "99.9%", "0.1%"), (0.07, "7%", "93%"), (0.9, "90%", "10%")]
+)
+def test_shares_of_the_score_are_exact(share, told, rest):
+    task = replace(a_task(0.6, 0.4), hidden_share=share)
+    one = replace(task.opponents[0], digest="f" * 32, weight=0.0)
+    task = replace(task, hidden=(one,))
+    score = score_of(task, 3.0)
+    met = replace(score.against[0], digest=one.digest)
+    score = replace(score, against=(*score.against, met))
+    text = flat(task, Draft("a01", program(3.0), score))
+    assert f"highest score. {rest} of it is the mean return" in text
+    assert f"the other {told} comes from hidden opponents" in text
+    assert f"{told} of it is the mean return, in throws per match, against hidden" in text
+    assert f"| hidden | {told} of the score |" in text
+
+
+def began(task, options=TOP_2, **more):
+    """The forms of a prompt of a search that began with the first opponent's own program."""
+    first = task.opponents[0].source
+    task = replace(task, incumbent=first)
+    same = "in every match it returns exactly what the program that the search began with returns"
+    same = f"{same}; change what the program does"
+    told = Told(
+        tried=(
+            Tried(INCUMBENT, first, score_of(task, 5.0), "", ""),
+            Tried("a00", program(-1.0), score_of(task, -1.0), "", ""),
+            Tried("a01", "", None, "", f"duplicate: {same}"),
+        )
+    )
+    failure = Failure(Rejected.DUPLICATE, same, twin=INCUMBENT)
+    draft = Draft("a02", program(-1.0), score_of(task, -1.0), failure, told=told, **more)
+    prompt = preview(task, draft, options)
+    return [" ".join(form.split()) for form in (prompt.text, *prompt.shorter)]
+
+
+@pytest.mark.parametrize("weights", [(1.0,), (0.6, 0.4)])
+def test_what_a_search_began_with_is_called_by_its_opponent_s_number(weights):
+    text, *_, least = began(a_task(*weights))
+    name = "opponent 1's own program, with which the search began"
+    assert f"- To beat: +5.00 throws per match (standard error 1.00), by {name}. " in text
+    assert f"- {name}: +5.00 (standard error 1.00)" in text
+    assert text.count(f"it returns exactly what {name}, returns") == 2
+    assert f"This is {name}. It returned +5.00" in text
+    assert "the program that the search began with" not in text
+    assert "exactly what the program that the search began with returns" in least  # shows nobody
+
+
+@pytest.mark.parametrize("form", [OpponentInput.NONE, OpponentInput.DESCRIPTION])
+def test_who_is_shown_no_program_is_told_of_no_opponent_s_own(form):
+    text, *_ = began(a_task(0.6, 0.4), WriterOptions(form))
+    assert "per match (standard error 1.00), by the program that the search began with." in text
+    assert text.count("exactly what the program that the search began with returns") == 2
+    assert "own program, with" not in text
+
+
+def test_what_a_search_began_with_is_named_so_among_other_programs():
+    task = a_task(0.6, 0.4)
+    first = task.opponents[0].source
+    others = ((first, score_of(task, 5.0)),)
+    text, *_ = began(task, WriterOptions(OpponentInput.NONE), inspirations=others)
+    assert "## The program that the search began with: returned +5.00" in text
+    assert "ttempt incumbent" not in text
 
 
 def duplicate_of(ref):

@@ -363,8 +363,8 @@ def test_the_prompt_says_how_generality_is_scored() -> None:
     hidden = replace(task, hidden=of_sorts, hidden_share=0.25)
     score = Score(0.0, 1.0, (*score_of(task, 3.0).against, *met))
     text = preview(hidden, Draft("a01", "x = 1\n", score), WriterOptions()).text
-    assert "| hidden | 25% of the score | -3.33 | 3.46 | 192 |\n" in text
-    assert "| hidden: tried | 2 of 3 hidden | +20.00 | 4.24 | 128 |\n" in text
-    assert "| hidden: credulous | 1 of 3 hidden | -50.00 | 6.00 | 64 |" in text
+    assert "| hidden | 25% of the score, 3 met | -3.33 | 3.46 | 192 |\n" in text
+    assert "| hidden: tried | 2 of 4 hidden | +20.00 | 4.24 | 128 |\n" in text
+    assert "| hidden: credulous | 1 of 4 hidden | -50.00 | 6.00 | 64 |" in text
     assert "hidden: older" not in text
     assert "generality" not in preview(task, Draft("a00"), WriterOptions()).text

@@ -77,7 +77,7 @@ def test_what_only_matches_tell_is_announced() -> None:
         prompt_against(config, [first, second], sigma, 2).text,
         first_prompt(RunConfig("rrps", EVOLVING, hidden_share=0.5), first).text,
     ):
-        began = "the program that the search began with"
-        assert f"- To beat: (here stands what {began} returned)." in told
+        began = "opponent 1's own program, with which the search began"
+        assert f"- To beat: (here stands what it returned), by {began}." in told
         assert f"- {began}: (here stands what it returned). " in told
         assert "nan" not in told and "+0.00" not in told
