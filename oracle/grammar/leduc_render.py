@@ -5,6 +5,7 @@ from __future__ import annotations
 from oracle.grammar import balance, leduc_agent, leduc_crowd, leduc_parts, leduc_strangers
 from oracle.grammar.kept_lines import kept_lines
 from oracle.grammar.leduc import LeducGenome, describe
+from oracle.grammar.story import counted
 
 
 def render(genome: LeducGenome, footer: str = "", story: str = "") -> str:
@@ -71,12 +72,13 @@ def _balanced_table() -> str:
 
 
 def _doc(genome: LeducGenome, story: str) -> str:
+    known = counted(len(genome.styles), "style")
     return f'''class RepeatedLeducPokerBot:
     """Guesses the opponent's style and plays the best reply to it, else balanced play.
 
     Made by a grammar, not written by a person or a language model.
 
-    It knows {len(genome.styles)} styles (see STYLES).  After each hand it weighs them by how well
+    It knows {known} (see STYLES).  After each hand it weighs them by how well
     they explain what the opponent did; an unseen card counts by its chances.  To act it looks
     ahead through the rest of the hand against the weighted styles.  If the best letter is worth
     at least {genome.caution} chips more than balanced play, it is played; else the move is drawn

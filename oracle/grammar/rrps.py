@@ -354,12 +354,13 @@ def describe(part: Part) -> str:
         length = max(part.mine, part.theirs)
         return f"{whose} move after the longest repeat in {where} moves, to {length}"
     if part.kind == "lag":
-        return f"{owner} move {max(part.mine, part.theirs)} throws ago, as {whose} next"
+        throws = story.counted(max(part.mine, part.theirs), "throw")
+        return f"{owner} move {throws} ago, as {whose} next"
     if part.kind == "rank":
         return f"{whose} move by the order of {owner} counts{fading}"
     if part.kind == RESULT:
-        count = max(part.mine, part.theirs)
-        return f"{whose} turn from {owner} last by {count} results{fading}"
+        results = story.counted(max(part.mine, part.theirs), "result")
+        return f"{whose} turn from {owner} last by {results}{fading}"
     if part.kind == ECHO:
         return f"{whose} move as {owner} move at the best lag{fading}"
     among = "all" if part.mine and part.theirs else "matches" if part.mine else "contexts"

@@ -2,7 +2,9 @@
 
 A line that begins with words in brackets, such as `[contexts]`, is kept only where a policy has
 that; see `rrps_render`. `[1]` and `[3]` are the numbers of records that judge a guess, `[pace]`
-is one rate of learning and `[paces]` are several.
+is one rate of learning and `[paces]` are several.  `[edge alone]` is where the move is random if no
+reply promises enough, `[net alone]` where it is so while replies have been losing, `[both]` where
+for either; `[gate]` is any of these and `[sure]` none, `[net]` the last two and `[no net]` neither.
 """
 
 from __future__ import annotations
@@ -158,14 +160,14 @@ AGENT_BODY = '''
 [paces]        self.forecasts = np.full((len(RATES), 3), 1 / 3)
 [paces]        self.standing = np.zeros(len(RATES))
         self.forecast = [1 / 3] * 3
-        self.reply, self.form = 0, 0.0  # what I wanted to play, and what that has been worth
+[net]        self.reply, self.form = 0, 0.0  # what I wanted to play, and what that has been worth
 
     def act(self, observation):
         if observation["my_action"] is None:
             return random.choice(MOVES)
         mine, theirs = INDEX[observation["my_action"]], INDEX[observation["opponent_action"]]
         self.history.append(mine, theirs)
-        self.form = FORM_MEMORY * self.form + (self.reply - theirs + 1) % 3 - 1
+[net]        self.form = FORM_MEMORY * self.form + (self.reply - theirs + 1) % 3 - 1
         self.score(theirs)
         self.blend(*self.listen())
         return self.choose()
@@ -243,16 +245,23 @@ AGENT_BODY = '''
 [paces]        self.forecast = (trusted @ self.forecasts / trusted.sum()).tolist()
 
     def choose(self):
-        """The reply that pays best if the forecast is right, or a random move.
-
-        It is random if no reply promises enough, and while the replies that I wanted to play
-        have been losing: then the opponent is ahead of me.
-        """
+[gate]        """The reply that pays best if the forecast is right, or a random move.
+[sure]        """The reply that pays best if the forecast is right."""
+[gate]
+[edge alone]        It is random if no reply promises enough.
+[net alone]        It is random while the replies that I wanted to play have been losing: then the
+[net alone]        opponent is ahead of me.
+[both]        It is random if no reply promises enough, and while the replies that I wanted to play
+[both]        have been losing: then the opponent is ahead of me.
+[gate]        """
         rock, paper, scissors = self.forecast
         payoffs = (scissors - paper, rock - scissors, paper - rock)
         best = max(payoffs)
-        self.reply = payoffs.index(best)
-        if best < EDGE or self.form < -NET:
-            return random.choice(MOVES)
-        return MOVES[self.reply]
+[net]        self.reply = payoffs.index(best)
+[edge alone]        if best < EDGE:
+[net alone]        if self.form < -NET:
+[both]        if best < EDGE or self.form < -NET:
+[gate]            return random.choice(MOVES)
+[net]        return MOVES[self.reply]
+[no net]        return MOVES[payoffs.index(best)]
 '''

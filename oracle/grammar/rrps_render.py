@@ -6,7 +6,18 @@ from collections.abc import Collection
 
 from oracle.grammar import rrps_agent, rrps_parts
 from oracle.grammar.kept_lines import kept_lines
-from oracle.grammar.rrps import CHOOSER, CONTEXT, ECHO, MATCH, RESULT, Part, RrpsGenome, describe
+from oracle.grammar.rrps import (
+    CHOOSER,
+    CONTEXT,
+    ECHO,
+    MATCH,
+    RESULT,
+    Choice,
+    Part,
+    RrpsGenome,
+    describe,
+)
+from oracle.grammar.story import counted
 
 _AMONG = {(1, 0): '("match",)', (0, 1): '("context",)', (1, 1): "ALL"}
 """Of a chooser: (mine, theirs) -> what it chooses among."""
@@ -32,7 +43,7 @@ def render(genome: RrpsGenome, footer: str = "", story: str = "") -> str:
     others = [rrps_parts.PREDICTORS[kind][1] for kind in kinds if kind in rrps_parts.PREDICTORS]
     sections = [
         kept_lines(rrps_agent.HEADER, has),
-        _constants(genome),
+        _constants(genome, has),
         kept_lines(rrps_agent.HISTORY, has),
     ]
     for word, text in (
@@ -65,10 +76,22 @@ def _has(genome: RrpsGenome) -> set[str]:
         has.add("others")
     has.add(str(genome.blend.views))
     has.add("pace" if genome.blend.spread == 1.0 else "paces")
-    return has
+    return has | _gates(genome.choice)
 
 
-def _constants(genome: RrpsGenome) -> str:
+def _gates(choice: Choice) -> set[str]:
+    """The words for what can make a move random after the first throw.
+
+    Some reply promises 0 or more: the three payoffs sum to 0.  The record of the wanted replies
+    changes by at most 1 a throw and fades, so it never gets beyond 1 / (1 - form_memory).
+    """
+    edge = choice.edge > 0.0
+    if choice.net * (1.0 - choice.form_memory) <= 1.0:
+        return {"gate", "net", "both" if edge else "net alone"}
+    return {"no net", "gate", "edge alone"} if edge else {"no net", "sure"}
+
+
+def _constants(genome: RrpsGenome, has: set[str]) -> str:
     blend, choice = genome.blend, genome.choice
     rates = [f"RATE = {blend.rate}  # step of the gradient on the weights"]
     if blend.spread != 1.0:
@@ -80,6 +103,14 @@ def _constants(genome: RrpsGenome) -> str:
         ]
     if blend.views != 1:
         rates.append("RECORDS = 1 + 3 * STEPS + 9  # of each predictor")
+    gates = []
+    if has & {"both", "edge alone"}:
+        gates.append(f"EDGE = {choice.edge}  # payoff per throw below which the move is random")
+    if "net" in has:
+        gates += [
+            f"FORM_MEMORY = {choice.form_memory}  # fading of the record of wanted replies",
+            f"NET = {choice.net}  # loss in that record that makes moves random",
+        ]
     return "\n".join(
         (
             f"FIRST_WEIGHT = {blend.first_weight}  # of every predictor in the blend",
@@ -87,9 +118,7 @@ def _constants(genome: RrpsGenome) -> str:
             f"FORGET = {blend.forget}  # smallest step of a predictor's record",
             f"TRUST = {blend.trust}  # share that a first guess is given",
             f"PATIENCE = {blend.patience}  # throws that the first trust counts for",
-            f"EDGE = {choice.edge}  # payoff per throw below which the move is random",
-            f"FORM_MEMORY = {choice.form_memory}  # fading of the record of wanted replies",
-            f"NET = {choice.net}  # loss in that record that makes moves random",
+            *gates,
         )
     )
 
@@ -133,14 +162,15 @@ def _settings(part: Part) -> str:
     return f"{name}{of_me}, {part.mine}, {part.theirs}, {part.memory}"
 
 
-def _agent(genome: RrpsGenome, has: Collection[str], story: str) -> str:
-    doc = f'class Agent:\n    """{_doc(genome)}{story}    """\n'
+def _agent(genome: RrpsGenome, has: set[str], story: str) -> str:
+    doc = f'class Agent:\n    """{_doc(genome, has)}{story}    """\n'
     return doc + kept_lines(rrps_agent.AGENT_BODY, has).rstrip("\n")
 
 
-def _doc(genome: RrpsGenome) -> str:
-    count, edge = len(genome.parts), genome.choice.edge
-    theirs = sum(part.target == "theirs" for part in genome.parts)
+def _doc(genome: RrpsGenome, has: set[str]) -> str:
+    count = len(genome.parts)
+    (gate,) = has & _PLAYED.keys()
+    played = (_PLAYED_ALONE if count == 1 else _PLAYED)[gate].format(edge=genome.choice.edge)
     if count == 1:
         return f"""Learns one habit of its opponent and plays the best reply.
 
@@ -148,17 +178,66 @@ def _doc(genome: RrpsGenome) -> str:
 
     Its one predictor guesses {describe(genome.parts[0])}.
     It learns how the opponent's move relates to the guess (the same, one ahead, two ahead).  The
-    reply that pays best is played while it promises at least {edge} a throw and such replies
-    have not been losing lately, else a random move, which nobody can exploit.
+    {played.strip()}
 """
     return f"""Blends {count} sequence predictors into one forecast and plays the best reply.
 
     Made by a grammar, not written by a person or a language model.
 
-    {theirs} predictors guess the opponent's next move and {count - theirs} guess mine, as an
+    {_guessing(genome)}, as an
     opponent's predictor would.  For each the agent learns how the opponent's move relates to the
     guess, so that repeating, being one step ahead and being two steps ahead are all seen.  A
-    weighted blend of what they say gives a forecast; the reply that pays best is played while it
+    weighted blend of what they say gives a forecast; {played.strip()}
+"""
+
+
+def _guessing(genome: RrpsGenome) -> str:
+    """How many predictors guess whose move."""
+    theirs = sum(part.target == "theirs" for part in genome.parts)
+    mine = len(genome.parts) - theirs
+    verbs = ["guesses" if number == 1 else "guess" for number in (theirs, mine)]
+    return (
+        f"{counted(theirs, 'predictor')} {verbs[0]} the opponent's next move "
+        f"and {mine} {verbs[1]} mine"
+    )
+
+
+_PLAYED_ALONE = {
+    "both": """
+    reply that pays best is played while it promises at least {edge} a throw and such replies
+    have not been losing lately, else a random move, which nobody can exploit.
+""",
+    "edge alone": """
+    reply that pays best is played while it promises at least {edge} a throw, else a random move,
+    which nobody can exploit.
+""",
+    "net alone": """
+    reply that pays best is played while such replies have not been losing lately, else a random
+    move, which nobody can exploit.
+""",
+    "sure": """
+    reply that pays best is played in every throw but the first, whatever it promises and however
+    badly such replies have gone.
+""",
+}
+"""What can make a move random -> how the docstring of a program of one predictor says so."""
+_PLAYED = {
+    "both": """
+    the reply that pays best is played while it
     promises at least {edge} a throw and such replies have not been losing lately, else a
     random move, which nobody can exploit.
-"""
+""",
+    "edge alone": """
+    the reply that pays best is played while it
+    promises at least {edge} a throw, else a random move, which nobody can exploit.
+""",
+    "net alone": """
+    the reply that pays best is played while
+    such replies have not been losing lately, else a random move, which nobody can exploit.
+""",
+    "sure": """
+    the reply that pays best is played in
+    every throw but the first, whatever it promises and however badly such replies have gone.
+""",
+}
+"""The same where predictors are blended."""

@@ -19,12 +19,13 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from oracle.grammar import judging, moves
 from oracle.grammar.credits import part_credits
 from oracle.grammar.genome import (
     GRAMMARS,
+    NOTHING_TOLD,
     Genome,
     Grammar,
     NotGrammarMade,
@@ -122,13 +123,14 @@ class GrammarOracle:
         if self.start is Start.PARTS:
             return self._from_parts(question, grammar, rng, attempt)
         full, relatives = grammar.full(), _readable(question)
-        known = [genome for genome, _, _ in relatives]
+        known = [one.genome for one in relatives]
         if attempt == 0 and full not in known:
             return write_source(full)
         move = Move(full, "a variant of the grammar's full sentence")
         if relatives and rng.random() < 0.5:
-            mate, _, name = _drawn(relatives, rng)
-            move = Move(grammar.cross(full, mate, rng), f"the full sentence crossed with {name}")
+            mate = _drawn(relatives, rng)
+            child = grammar.cross(full, mate.genome, rng)
+            move = Move(child, f"the full sentence crossed with {mate.name}")
         if rng.random() < 0.5:
             move = moves.meet(move.genome, question, question.weights, rng).after(move)
         return _written(question, full, moves.mutate(move.genome, grammar, rng).after(move))
@@ -139,17 +141,19 @@ class GrammarOracle:
         """All parts judged in the simplest way, or a variant of that or of a member."""
         start: Genome = judging.simplest()
         relatives = _everybody(question)
-        if attempt == 0 and all(genome != start for genome, _, _ in relatives):
+        if attempt == 0 and all(one.genome != start for one in relatives):
             return write_source(start)
-        move = Move(start, "a variant of all parts, judged in the simplest way")
+        move, told = Move(start, "a variant of all parts, judged in the simplest way"), NOTHING_TOLD
         if relatives and rng.random() < 0.5:
-            start, _, name = _drawn(relatives, rng)
-            move = Move(start, f"a variant of {name}")
+            member = _drawn(relatives, rng)
+            start, told = member.genome, read_story(member.source)
+            move = Move(start, f"a variant of {member.name}")
         if rng.random() < 0.5:
             move = moves.rejudge(move.genome, rng).after(move)
         if rng.random() < 0.5:
             move = moves.meet(move.genome, question, question.weights, rng).after(move)
-        return _written(question, start, moves.mutate(move.genome, grammar, rng).after(move))
+        move = moves.mutate(move.genome, grammar, rng).after(move)
+        return _written(question, start, move, told)
 
     def _from_little(self, question: Question, grammar: Grammar[Any], rng: random.Random) -> str:
         """A sentence of one part, or one that grew from what the population's programs are made of.
@@ -159,18 +163,19 @@ class GrammarOracle:
         relatives = _everybody(question)
         if not relatives:
             return write_source(grammar.single(rng))
-        start, _, name = _drawn(relatives, rng)
+        member = _drawn(relatives, rng)
+        start, name = member.genome, member.name
         move = Move(start, f"grown from {name}")
-        mates = [one for one in relatives if one[2] != name]
+        mates = [one for one in relatives if one.name != name]
         if mates:
-            mate, _, other = rng.choice(mates)
-            move = Move(grammar.join(start, mate), f"{name} joined with {other}")
+            mate = rng.choice(mates)
+            move = Move(grammar.join(start, mate.genome), f"{name} joined with {mate.name}")
         if rng.random() < 0.5:
             move = moves.meet(move.genome, question, question.weights, rng).after(move)
         move = Move(grammar.grow(move.genome, rng), "with parts drawn at random").after(move)
         if rng.random() < 0.5:
             move = moves.mutate(move.genome, grammar, rng).after(move)
-        return _written(question, start, move)
+        return _written(question, start, move, read_story(member.source))
 
     def refine(
         self, question: Question, current: Scored, tried: Sequence[Scored] = (), attempt: int = 0
@@ -194,9 +199,11 @@ class GrammarOracle:
         for _ in range(20):
             move = self._step(start, question, current, known, rng)
             if all(move.genome != genome for genome, _ in known):
-                return _written(question, start, move, current)
-        move = Move(grammar.mutate(grammar.draw(rng), rng), "a fresh draw, for want of better")
-        return _written(question, start, move, current)
+                break
+        else:
+            move = Move(grammar.mutate(grammar.draw(rng), rng), "a fresh draw, for want of better")
+        told, parent = read_story(current.source), _measured(question, current)
+        return _written(question, start, move, told, parent)
 
     def _step(
         self,
@@ -245,36 +252,66 @@ class GrammarOracle:
         return GRAMMARS[question.game]
 
 
-Relative = tuple[Genome, float, str]
-"""An opponent that this grammar made: genome, weight, name."""
+class Relative(NamedTuple):
+    """A member of the population that this grammar made."""
+
+    genome: Genome
+    weight: float
+    name: str
+    source: str
 
 
 def _readable(question: Question) -> list[Relative]:
-    found = [
-        (genome_or_none(source), weight, question.name(place))
+    members = [
+        (source, weight, question.name(place))
         for place, (source, weight) in enumerate(question.opponents)
     ]
-    return [(genome, weight, name) for genome, weight, name in found if genome is not None]
+    return _grammar_made(members)
 
 
 def _everybody(question: Question) -> list[Relative]:
     """Members without weight in the mixture, too."""
-    others = [(genome_or_none(source), name) for source, name in question.others]
-    return _readable(question) + [(one, 0.0, name) for one, name in others if one is not None]
+    weightless = [(source, 0.0, name) for source, name in question.others]
+    return _readable(question) + _grammar_made(weightless)
+
+
+def _grammar_made(members: Sequence[tuple[str, float, str]]) -> list[Relative]:
+    """Those of (program, weight, name) whose genomes can be read."""
+    read = [(genome_or_none(one[0]), one) for one in members]
+    return [
+        Relative(genome, weight, name, source)
+        for genome, (source, weight, name) in read
+        if genome is not None
+    ]
 
 
 def _drawn(relatives: Sequence[Relative], rng: random.Random) -> Relative:
-    return rng.choices(relatives, [weight + 0.01 for _, weight, _ in relatives])[0]
+    return rng.choices(relatives, [one.weight + 0.01 for one in relatives])[0]
 
 
-def _written(question: Question, start: Genome, move: Move, current: Scored | None = None) -> str:
-    """The program of a move, with the story of how it came about."""
-    told, parent = Story(), None
-    if current is not None:
-        told = read_story(current.source)
-        against = {question.name(i): value for i, value in enumerate(current.returns)}
-        mean, hidden = current.score(question.weights), current.u is not None
-        parent = Measured(mean, current.stderr, against, hidden)
+def _measured(question: Question, scored: Scored) -> Measured:
+    """What a program returned, as stories tell it."""
+    against = {question.name(i): value for i, value in enumerate(scored.returns)}
+    hidden = scored.u is not None
+    return Measured(scored.score(question.weights), scored.stderr, against, hidden)
+
+
+def _written(
+    question: Question,
+    start: Genome,
+    move: Move,
+    told: Story = NOTHING_TOLD,
+    parent: Measured | None = None,
+) -> str:
+    """The program of a move, with the story of how it came about.
+
+    Args:
+      question: what was asked.
+      start: the sentence that the move began at.
+      move: what was made of it.
+      told: how the program of that sentence had come about.
+      parent: what that program returned against the question's mixture, None where nobody knows.
+    """
     changes = shortened(GRAMMARS[question.game].changes(start, move.genome))
     step = Step(question.task, move.reason, changes, parent)
     return write_source(move.genome, told.then(step))

@@ -45,7 +45,8 @@ class Step:
       task: names the mixture that was to be beaten, such as "k03".
       reason: what the change is for, such as "to meet k02"; no capital, no full stop.
       changes: what is different from the parent, each such as "added their last move".
-      parent: what the parent had returned; None where it was not measured against this mixture.
+      parent: what the parent had returned; None where it was not measured against this mixture,
+        as members of the population are not when a program grows from one.
     """
 
     task: str
@@ -90,6 +91,11 @@ def from_json(text: str) -> Story:
         changes = tuple(str(change) for change in step["changes"])
         steps.append(Step(str(step["task"]), str(step["reason"]), changes, parent))
     return Story(tuple(steps))
+
+
+def counted(number: int, noun: str) -> str:
+    """Such as "1 throw" or "2 throws"."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def differences(before: Sequence[Any], after: Sequence[Any], describe: Any) -> list[str]:
@@ -140,12 +146,22 @@ def _gain(step: Step, later: Step | None) -> str:
     """What a step gained, as far as the same mixture met both programs."""
     if later is None:
         return "Written before it was played."
-    if step.parent is None or later.parent is None or later.task != step.task:
+    if later.parent is None:
+        return "It joined the population."  # no other program is built upon before it is scored
+    if step.parent is None or later.task != step.task:
         return ""
     before, after = step.parent, later.parent
-    both = [name for name in after.against if name in before.against]
-    best = max(both, key=lambda name: after.against[name] - before.against[name], default=None)
-    gain = f"That gained {after.mean - before.mean:+.1f}"
-    if best is None:
+    hidden = ", hidden opponents counted" if before.hidden or after.hidden else ""
+    gain = f"That gained {after.mean - before.mean:+.1f}{hidden}"
+    gains = {
+        name: round(after.against[name] - before.against[name], 1) + 0.0  # never -0.0
+        for name in after.against
+        if name in before.against
+    }
+    if not gains:
         return gain + "."
-    return f"{gain}, most against {best} ({after.against[best] - before.against[best]:+.1f})."
+    best = max(gains, key=gains.__getitem__)
+    if gains[best] > 0.0 and not hidden:
+        return f"{gain}, most against {best} ({gains[best]:+.1f})."
+    moved = max(gains, key=lambda name: abs(gains[name]))
+    return f"{gain}; against {moved} {gains[moved]:+.1f}."

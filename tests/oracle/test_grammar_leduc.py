@@ -314,3 +314,9 @@ def test_a_credulous_program_believes_in_one_fixed_style(seed: int) -> None:
     assert balanced.prior < 1e-3 * believed.prior
     assert (genome.caution, genome.change) == (0.0, 0.0)
     assert genome == leduc.credulous_genome(random.Random(seed))
+
+
+def test_of_one_style_it_speaks_in_the_singular() -> None:
+    alone = leduc.LeducGenome(leduc.full_genome().styles[:1])
+    assert "It knows 1 style (see STYLES)." in genomes.write_source(alone)
+    assert "It knows 6 styles (see STYLES)." in genomes.write_source(leduc.full_genome())

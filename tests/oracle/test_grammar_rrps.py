@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracle.grammar import genome as genomes
-from oracle.grammar import rrps
+from oracle.grammar import rrps, rrps_render
 
 MOVES = ("ROCK", "PAPER", "SCISSORS")
 seeds = st.integers(0, 2**32)
@@ -25,8 +25,14 @@ def agent(source: str) -> Any:
     return namespace["Agent"]()
 
 
-def play(source: str, seed: int, throws: int, period: int = 0) -> list[str]:
-    """Moves of the policy against a cycle (or random moves where the period is 0)."""
+BEATS = dict(zip(MOVES, MOVES[1:] + MOVES[:1], strict=True))
+
+
+def play(source: str, seed: int, throws: int, period: int = 0, foreseen: bool = False) -> list[str]:
+    """Moves of the policy against a cycle (or random moves where the period is 0).
+
+    Where it is foreseen, each throw is lost.
+    """
     theirs = random.Random(seed)
     state = random.getstate()
     random.setstate(random.Random(seed).getstate())
@@ -35,6 +41,8 @@ def play(source: str, seed: int, throws: int, period: int = 0) -> list[str]:
         for throw in range(throws):
             mine = policy.act({"my_action": mine, "opponent_action": other})
             other = MOVES[throw % period] if period else theirs.choice(MOVES)
+            if foreseen:
+                other = BEATS[mine]
             moves.append(mine)
     finally:
         random.setstate(state)
@@ -139,12 +147,11 @@ def test_a_credulous_program_believes_whatever_happens() -> None:
     believes = rrps.RrpsGenome((repeats,), rrps.CERTAIN, rrps.RECKLESS)
     learns = rrps.RrpsGenome((repeats,), choice=rrps.RECKLESS)
     against = [MOVES[throw % 3] for throw in range(300)]
-    beats = dict(zip(MOVES, MOVES[1:] + MOVES[:1], strict=True))
     made = play(genomes.write_source(believes), 1, 300, period=3)
-    assert made[2:] == [beats[throw] for throw in against[1:-1]]
+    assert made[2:] == [BEATS[throw] for throw in against[1:-1]]
     assert made[2:] == against[2:], "a draw in every throw"
     learnt = play(genomes.write_source(learns), 1, 300, period=3)
-    assert learnt[100:] == [beats[throw] for throw in against[100:]]
+    assert learnt[100:] == [BEATS[throw] for throw in against[100:]]
 
 
 @given(seeds)
@@ -155,6 +162,70 @@ def test_a_credulous_program_has_one_predictor_or_three(seed: int) -> None:
     assert genome.parts[0].kind != rrps.CHOOSER
     assert genome.choice == rrps.RECKLESS
     assert genome == rrps.credulous_genome(random.Random(seed))
+
+
+SAFETIES = {
+    "both": rrps.Choice(),
+    "edge alone": rrps.Choice(edge=0.05, net=1000.0),
+    "net alone": rrps.Choice(edge=0.0),
+    "sure": rrps.RECKLESS,
+}
+"""What can make a move random -> settings of such a program."""
+
+
+@pytest.mark.parametrize("safety", SAFETIES)
+@pytest.mark.parametrize("parts", [1, 3])
+def test_a_program_claims_the_safety_that_it_has(safety: str, parts: int) -> None:
+    lags = tuple(rrps.Part("lag", "theirs", 0, number + 1) for number in range(parts))
+    source = genomes.write_source(rrps.RrpsGenome(lags, choice=SAFETIES[safety]))
+    (policy,) = (
+        node
+        for node in ast.parse(source).body
+        if isinstance(node, ast.ClassDef) and node.name == "Agent"
+    )
+    text = " ".join((ast.get_docstring(policy) or "").split())
+    edge, net = safety in {"both", "edge alone"}, safety in {"both", "net alone"}
+    assert ("promises at least 0.0" in text, "EDGE" in source) == (edge, edge)
+    assert ("have not been losing lately" in text, "NET" in source) == (net, net)
+    assert ("which nobody can exploit" in text) == (edge or net)
+    assert ("played in every throw but the first, whatever it promises" in text) == (
+        not (edge or net)
+    )
+    assert source.count("random.choice(MOVES)") == 1 + (edge or net)
+
+
+@settings(max_examples=15, deadline=None)
+@given(seeds)
+def test_a_safety_that_is_left_out_never_came(seed: int) -> None:
+    """With its code or without, moves and draws are the same: even where every throw is lost."""
+    rng = random.Random(seed)
+    drawn = rrps.grow(rrps.credulous_genome(rng), rng)
+    for choice in (rrps.RECKLESS, SAFETIES["edge alone"], SAFETIES["net alone"]):
+        genome = dataclasses.replace(drawn, choice=choice)
+        bare = genomes.write_source(genome)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(rrps_render, "_gates", lambda _: {"gate", "net", "both"})
+            whole = genomes.write_source(genome)
+        assert "if best < EDGE or self.form < -NET:" in whole
+        assert whole != bare
+        assert play(bare, seed, 150, foreseen=True) == play(whole, seed, 150, foreseen=True)
+        assert play(bare, seed, 100) == play(whole, seed, 100)
+
+
+def test_of_one_it_speaks_in_the_singular() -> None:
+    for number, throws, results in (
+        (1, "1 throw ago", "1 result"),
+        (2, "2 throws ago", "2 results"),
+    ):
+        assert f"{throws}," in rrps.describe(rrps.Part("lag", "mine", number, 0))
+        assert rrps.describe(rrps.Part("result", "mine", number, 0)).endswith(results)
+    lag = [rrps.Part("lag", target, 1, 0) for target in ("theirs", "mine")]
+    for parts, text in (
+        (lag, "1 predictor guesses the opponent's next move and 1 guesses mine"),
+        ([*lag, rrps.mirror(lag[0])], "1 predictor guesses the opponent's next move and 2 guess"),
+        ([*lag, rrps.mirror(lag[1])], "2 predictors guess the opponent's next move and 1 guesses"),
+    ):
+        assert text in genomes.write_source(rrps.RrpsGenome(tuple(parts)))
 
 
 BEFORE_VIEWS = "7da873eae91290f1c7d8663db48d6a8a6a632b10c9cc699f43e83ca45c90555d"
