@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from arena.cancellation import LOOK_SECONDS, is_wanted
 from arena.errors import UsageFault
@@ -90,14 +90,33 @@ NOTHING = Spent()
 """No call at all."""
 
 
+@dataclass(slots=True, eq=False)
+class Admitted:
+    """A call that a budget admitted and that is not settled yet.
+
+    Attributes:
+      price: of its model.
+      lost: counts of its attempts that came to nothing, as far as another followed.
+    """
+
+    price: Price | None
+    lost: list[Reply] = field(default_factory=list)
+
+    @property
+    def free(self) -> bool:
+        """Whether it costs nothing, however long it is."""
+        return self.price == FREE
+
+
 class Budget:
     """Limits on what may be spent, shared by all threads of a run.
 
-    A call is admitted while what was spent, and what the calls under way may come to (each as
-    much as the largest so far), stays below the limit.  Where there is a limit on cost or tokens,
-    nobody else is admitted before a call has said what one comes to: one that was withheld, or
-    that a free model answered, has not.  So a limit can be passed
-    by no more than what one call costs more than every call before it.
+    A call is admitted as long as what was spent, and what it and the calls under way may come to
+    (each as much as the largest so far), stays within the limit.  So is another attempt of a call,
+    after one that came to nothing and is probably paid for.  Where there is a limit on cost or
+    tokens, nobody else is admitted before a call has said what one comes to: one that was withheld,
+    or that a free model answered, has not.  So a limit is passed by the first call, where that
+    alone is larger, and by what later calls come to more than every call before them.
     """
 
     def __init__(
@@ -126,7 +145,7 @@ class Budget:
         self.max_calls = max_calls
         self.max_tokens = max_tokens
         self._spent = spent or Spent()
-        self._under_way = self._paying = 0
+        self._under_way: list[Admitted] = []
         self._lock = threading.Condition()
 
     @property
@@ -148,7 +167,7 @@ class Budget:
                 "costs nothing), or limit calls or tokens instead"
             )
 
-    def admit(self, price: Price | None = None) -> None:
+    def admit(self, price: Price | None = None) -> Admitted:
         """Asks for one more call; every admitted call is settled.
 
         Args:
@@ -157,51 +176,94 @@ class Budget:
         Raises:
           BudgetSpent: a limit is reached.
         """
+        call = Admitted(price)
         with self._lock:
-            while self._must_wait(price) and is_wanted():
+            while self._must_wait(call) and is_wanted():
                 self._lock.wait(LOOK_SECONDS)
-            reason = self._reached(free=price == FREE)
-            if reason:
-                raise BudgetSpent(f"{reason} (spent so far: {self._spent})")
-            self._under_way += 1
-            self._paying += price != FREE
+            self._check(call, self._under_way)
+            self._under_way.append(call)
+        return call
 
-    def settle(
-        self, reply: Reply | None, price: Price | None = None, lost: Sequence[Reply] = ()
-    ) -> None:
-        """Counts an admitted call; None for one that was not answered.
+    def admit_again(self, call: Admitted, lost: Reply) -> None:
+        """Asks for one more attempt of an admitted call.
 
         Args:
-          reply: that came.
-          price: with which it was admitted.
+          call: that it is one of.
+          lost: the counts of its last attempt, which came to nothing and is probably paid for.
+
+        Raises:
+          BudgetSpent: a limit is reached.
+        """
+        with self._lock:
+            call.lost.append(lost)
+            self._check(call, [one for one in self._under_way if one is not call])
+
+    def settle(
+        self, call: Admitted, reply: Reply | None = None, lost: Sequence[Reply] = ()
+    ) -> None:
+        """Counts an admitted call.
+
+        Args:
+          call: that is done.
+          reply: that came; None for none.
           lost: where none came, the counts of attempts that are probably paid for all the same.
         """
         with self._lock:
-            self._under_way -= 1
-            self._paying -= price != FREE
+            self._under_way.remove(call)
             self._lock.notify_all()
             if reply is not None:
                 self._spent = self._spent.after(reply)
             for one in lost:
-                self._spent = self._spent.after_lost(one.priced(price))
+                self._spent = self._spent.after_lost(one.priced(call.price))
 
-    def _must_wait(self, price: Price | None) -> bool:
+    def _must_wait(self, call: Admitted) -> bool:
         """Whether a call is under way that is the first to say what one comes to."""
         if self.max_tokens is not None and self._under_way and not self._spent.longest:
             return True
-        costs = self.max_cost is not None and price != FREE
-        return costs and self._paying > 0 and not self._spent.dearest
+        costs = self.max_cost is not None and not call.free
+        paying = any(not one.free for one in self._under_way)
+        return costs and paying and not self._spent.dearest
 
-    def _reached(self, *, free: bool) -> str:
-        spent, waiting = self._spent, self._under_way
-        if self.max_calls is not None and spent.calls + waiting >= self.max_calls:
+    def _check(self, call: Admitted, others: Sequence[Admitted]) -> None:
+        """Refuses what may pass a limit.
+
+        Args:
+          call: that is to be made, or made again.
+          others: under way.
+
+        Raises:
+          BudgetSpent: a limit is reached.
+        """
+        spent = self._spent
+        for one in (*others, call):
+            for counts in one.lost:
+                spent = spent.after_lost(counts.priced(one.price))
+        paying = sum(not one.free for one in (*others, call))
+        reason = self._reached(spent, 1 + len(others), 0 if call.free else paying)
+        if reason:
+            beside = f", and {len(others)} calls under way" if others else ""
+            raise BudgetSpent(f"{reason} (spent so far: {spent}{beside})")
+
+    def _reached(self, spent: Spent, calls: int, paying: int) -> str:
+        """Which limit is reached, or may be passed by calls under way and to be made; "" for none.
+
+        Args:
+          spent: so far.
+          calls: under way, with the one that is to be made.
+          paying: those of them that cost anything; 0 where the one that is to be made does not.
+        """
+        if self.max_calls is not None and spent.calls + calls > self.max_calls:
             return f"the limit of {self.max_calls} calls is reached"
         if self.max_tokens is not None:
+            limit = f"the limit of {self.max_tokens:,} tokens"
             if spent.unmeasured:
                 return "the server does not report its usage, so the limit on tokens cannot be kept"
-            if spent.tokens + waiting * spent.longest >= self.max_tokens:
-                return f"the limit of {self.max_tokens:,} tokens is reached"
-        if self.max_cost is not None and not free:
+            if spent.tokens >= self.max_tokens:
+                return f"{limit} is reached"
+            if spent.tokens + calls * spent.longest > self.max_tokens:
+                return f"another call may pass {limit}: the longest had {spent.longest:,}"
+        if self.max_cost is not None and paying:
+            limit = f"the limit of ${self.max_cost:g}"
             if spent.unpriced and spent.unmeasured:
                 return "the server does not report its usage, so the limit on cost cannot be kept"
             if spent.unpriced:
@@ -209,6 +271,8 @@ class Budget:
                     "a call's cost is unknown, so the limit on cost cannot be kept: give the "
                     "model's price (--price PROMPT/OUTPUT)"
                 )
-            if spent.known_cost + self._paying * spent.dearest >= self.max_cost:
-                return f"the limit of ${self.max_cost:g} is reached"
+            if spent.known_cost >= self.max_cost:
+                return f"{limit} is reached"
+            if spent.known_cost + paying * spent.dearest > self.max_cost:
+                return f"another call may pass {limit}: the dearest cost ${spent.dearest:.4f}"
         return ""

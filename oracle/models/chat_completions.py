@@ -9,8 +9,9 @@ from typing import Any
 
 from oracle.models import refusal_words as words
 from oracle.models.error_body import fields_of, layers_of, words_of
-from oracle.models.protocol import MOST_TOKENS, Finish, Reply, valid_text
+from oracle.models.protocol import Finish, Reply, valid_text
 from oracle.models.reasoning import answer_in
+from oracle.models.usage import believed, counts_in
 
 OPTIONAL: Mapping[str, tuple[str, ...]] = {
     "temperature": ("temperature",),
@@ -179,10 +180,11 @@ def read_refusal(status: int, body: object, message: str) -> Refusal:
 
 
 def _innermost(layers: Iterable[Mapping[str, Any]], name: str) -> str:
-    return next(filter(None, (_word(layer.get(name)) for layer in layers)), "")
+    return next(filter(None, (word_of(layer.get(name)) for layer in layers)), "")
 
 
-def _word(value: object) -> str:
+def word_of(value: object) -> str:
+    """A server's word; "" for anything else."""
     return value if isinstance(value, str) else ""
 
 
@@ -198,27 +200,42 @@ def read_answer(answer: Any) -> Reply:
     if not answer["choices"]:
         return reply
     choice = answer["choices"][0]
-    message = choice.get("message") if isinstance(choice, dict) else None
-    if not isinstance(message, dict):
-        raise ValueError("its first choice has no message")
+    message = _message_of(choice)
     written, (finish, reason) = text_of(message.get("content")), finish_of(choice)
     text = answer_in(written)
+    thought = bool(written.strip()) or any(message.get(name) for name in REASONING)
+    reply = believed(reply, wrote=thought)
     if message.get("refusal"):
         return replace(reply, text=text, finish=Finish.BLOCKED, detail="refusal")
-    thought = bool(written.strip()) or any(message.get(name) for name in _REASONING)
     detail = f"{reason}, only reasoning" if thought and not text.strip() else reason
     return replace(reply, text=text, finish=finish, detail=detail)
 
 
+def _message_of(choice: object) -> Mapping[str, Any]:
+    """The message of a choice; some send its text beside it, as in the older protocol of texts.
+
+    Raises:
+      ValueError: it has neither.
+    """
+    known = choice if isinstance(choice, Mapping) else {}
+    message, text = known.get("message"), known.get("text")
+    parts = message if isinstance(message, Mapping) else None
+    if isinstance(text, str) and not (parts and parts.get("content")):
+        return {**(parts or {}), "content": text}
+    if parts is None:
+        raise ValueError("its first choice has no message")
+    return parts
+
+
 def counted(answer: Mapping[str, Any]) -> Reply:
     """Who answered, and what for how many tokens; no text."""
-    counts = _counts(answer.get("usage"))
-    return replace(counts, model=_word(answer.get("model")), origin=_word(answer.get("id")))
+    counts = counts_in(answer.get("usage"))
+    return replace(counts, model=word_of(answer.get("model")), origin=word_of(answer.get("id")))
 
 
 def finish_of(choice: Mapping[str, Any]) -> tuple[Finish, str]:
     """Why a choice ends, and the server's word for it."""
-    reason = _word(choice.get("finish_reason"))
+    reason = word_of(choice.get("finish_reason"))
     said = reason.lower()
     if said.startswith("content_filter") or said == "sensitive":
         return Finish.BLOCKED, reason
@@ -226,87 +243,8 @@ def finish_of(choice: Mapping[str, Any]) -> tuple[Finish, str]:
 
 
 _CUT_OFF = frozenset({"length", "model_length", "max_tokens", "model_context_window_exceeded"})
-_FAILED = frozenset({"abort", "error", "insufficient_system_resource", "network_error"})
 
-
-def fault_in(answer: object) -> str:
-    """What a server says of an answer that a fault of its own ended; "" where none did.
-
-    An error may stand in the choice, or beside it: what was written so far is no answer.
-    """
-    choice = _choice_of(answer)
-    error, reason = _error_beside(answer), _word(choice.get("finish_reason"))
-    if not choice or (not error and reason.lower() not in _FAILED):
-        return ""
-    said = error.get("message") if isinstance(error, Mapping) else error
-    return said if isinstance(said, str) and said else reason or "no reason given"
-
-
-def has_begun(answer: object) -> bool:
-    """Whether a model has written, so that its answer is probably paid for however it ended."""
-    choice = _choice_of(answer)
-    message = choice.get("message")
-    parts = message if isinstance(message, Mapping) else {}
-    return bool(choice.get("text")) or any(map(parts.get, ("content", *_REASONING)))
-
-
-def _choice_of(answer: object) -> Mapping[str, Any]:
-    """The first choice of an answer; an empty one where there is none."""
-    choices = answer.get("choices") if isinstance(answer, Mapping) else None
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    return choice if isinstance(choice, Mapping) else {}
-
-
-def _error_beside(answer: object) -> object:
-    """The error in a document's first choice or beside its choices; None where there is none."""
-    beside = answer.get("error") if isinstance(answer, Mapping) else None
-    return _choice_of(answer).get("error") or beside or None
-
-
-_CODE = re.compile("[45][0-9]{2}")
-
-
-def error_in(answer: object) -> tuple[int, Mapping[str, Any]] | None:
-    """Status and body of an error that came in a document with status 200; None where it is none.
-
-    Gateways that began to answer before the model failed send it so.  The status is the one that
-    is told, or that its words mean; 0 where they mean none.
-    """
-    if not isinstance(answer, Mapping):
-        return None
-    if answer.get("choices"):
-        error = _error_beside(answer)
-        if has_begun(answer) or not error:
-            return None  # see `fault_in`
-        answer = {"error": error}
-    base = answer.get("base_resp")  # of MiniMax
-    if isinstance(base, Mapping) and base.get("status_code"):
-        body: Mapping[str, Any] = {"error": {"message": base.get("status_msg")}}
-    elif answer.get("error") or answer.get("object") == "error" or _says_alone(answer):
-        body = answer
-    else:
-        return None
-    inner = body.get("error") or body
-    codes = [inner.get(name) for name in ("code", "status")] if isinstance(inner, Mapping) else []
-    numbers = [str(one) for one in codes if isinstance(one, int | str)]
-    told = next((int(one) for one in numbers if _CODE.fullmatch(one)), 0)
-    refusal = read_refusal(told, body, "")
-    if told:
-        return told, body
-    if refusal.no_credit:
-        return 402, body
-    kinds = [refusal.code, *map(_word, codes), refusal.kind]
-    return words.status_in(kinds, refusal.message), body
-
-
-def _says_alone(answer: Mapping[str, Any]) -> bool:
-    """Whether a document has words of its own where an answer should be."""
-    if answer.get("candidates"):
-        return False
-    return any(isinstance(answer.get(name), str) for name in ("message", "msg", "detail"))
-
-
-_REASONING = ("reasoning_content", "reasoning", "reasoning_details", "thinking")
+REASONING = ("reasoning_content", "reasoning", "reasoning_details", "thinking")
 """Where servers put what a model thought; never read as an answer."""
 
 
@@ -316,38 +254,9 @@ def text_of(content: object) -> str:
     texts = [
         part.get("text")
         for part in parts
-        if isinstance(part, dict) and part.get("type", "text") in ("text", "output_text")
+        if isinstance(part, dict) and (part.get("type") or "text") in ("text", "output_text")
     ]
     return valid_text("".join(text for text in texts or parts if isinstance(text, str)))
-
-
-def _counts(usage: object) -> Reply:
-    """Tokens of a reply; reasoning is a part of the completion's tokens in this protocol.
-
-    Some servers count it beside them, or in the total alone: what the total has more is reasoning.
-    """
-    if not isinstance(usage, Mapping):
-        return Reply("")
-    details = usage.get("completion_tokens_details")
-    thought = _count(details, "reasoning_tokens") or 0
-    # No prompt is empty: who reports none of it does not count.
-    prompt, written = _count(usage, "prompt_tokens") or None, _count(usage, "completion_tokens")
-    if prompt is None or written is None:
-        return Reply(
-            "", prompt_tokens=prompt, output_tokens=written or None, thought_tokens=thought
-        )
-    beside = max(0, (_count(usage, "total_tokens") or 0) - prompt - written)
-    cached = _count(usage.get("prompt_tokens_details"), "cached_tokens") or 0
-    if beside >= cached and (cached > prompt or beside == cached):
-        # Some proxies leave out of the prompt what they had in a cache, but not of the total.
-        prompt, beside = prompt + cached, beside - cached
-    within = 0 if beside and beside >= thought else min(thought, written)
-    return Reply(
-        "",
-        prompt_tokens=prompt,
-        output_tokens=written - within,
-        thought_tokens=within + beside,
-    )
 
 
 def names_in(listing: Any) -> list[str]:
@@ -368,8 +277,3 @@ def among(name: str, listed: Collection[str]) -> bool:
     names = {name, name.rpartition(":")[0]} - {""}
     known = name.startswith("@") or not names.isdisjoint(listed)
     return known or any("*" in one for one in listed)
-
-
-def _count(numbers: object, name: str) -> int | None:
-    value = numbers.get(name) if isinstance(numbers, Mapping) else None
-    return value if type(value) is int and 0 <= value <= MOST_TOKENS else None

@@ -51,6 +51,7 @@ class Attempt:
         self._bytes = self._unpacked = 0
         self._asked = self._connected = self._answered = False
         self._sent: float | None = None
+        self._received: list[bytes] = []
         self.status = 200
 
     @contextmanager
@@ -77,6 +78,20 @@ class Attempt:
         """The same of bytes that came out of a packed answer: a few can hold a thousand each."""
         self._unpacked += count
         return self._unpacked > MOST_BYTES
+
+    def begins(self, status: int) -> None:
+        """Notes that an answer begins; what a redirect said before it is none."""
+        self.status, self._received = status, []
+
+    def keeps(self, piece: bytes) -> None:
+        """Keeps a piece of an answer's body, which may be whole though its connection breaks."""
+        self._received.append(piece)
+
+    @property
+    def received(self) -> str:
+        """What came of an answer of status 200; "" for another, or none."""
+        found = self._received if self.status == 200 else []
+        return b"".join(found).decode(errors="replace")
 
     def connects(self) -> None:
         """Notes that this attempt has a connection of its own."""
@@ -158,7 +173,7 @@ def _answered(response: Any) -> None:
     attempt = _ATTEMPT.get()
     if attempt is None:
         return
-    attempt.status = response.status_code
+    attempt.begins(response.status_code)
     decoder = getattr(response, "_get_content_decoder", None)
     if decoder is not None:
         errors = sys.modules[type(response).__module__.partition(".")[0]]
@@ -189,6 +204,7 @@ class _Decoder:
     def _count(self, piece: bytes) -> bytes:
         if self._attempt.unpacked(len(piece)):
             raise self._errors.ReadError(_TOO_LONG)
+        self._attempt.keeps(piece)
         return piece
 
 

@@ -27,7 +27,7 @@ class ErrorAnswer:
       said: the server's words, keys struck out.
       delay: seconds that it asks to wait; None where it does not.
       address: that was asked, "" where it does not matter.
-      redirected: whether the question was lost on the way there.
+      redirected: whether the question, or its key, was lost on the way there.
     """
 
     refusal: Refusal
@@ -55,7 +55,7 @@ class ErrorAnswer:
           keys: environment variables whose values are struck out.
           delay: that it asks to wait.
           address: that was asked.
-          redirected: whether a redirect to it lost the question.
+          redirected: whether a redirect to it lost the question, or its key.
         """
         if isinstance(body, str):
             body = _plain(body)

@@ -48,7 +48,15 @@ class BadTranscript(UsageFault):
 
 
 class BudgetSpent(ArenaError):
-    """A limit is reached.  What was done is kept; with a higher limit the run can go on."""
+    """A limit is reached.  What was done is kept; with a higher limit the run can go on.
+
+    Attributes:
+      lost: for each attempt that is probably paid for, a `Reply` with its counts and no text.
+    """
+
+    def __init__(self, reason: str = "", lost: tuple[Reply, ...] = ()) -> None:
+        super().__init__(reason)
+        self.lost = lost
 
 
 class JournalUnusable(ArenaError):

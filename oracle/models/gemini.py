@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import os
 import sys
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -13,21 +13,35 @@ from oracle.models.catalogue import context_of, default_model, price_of
 from oracle.models.chat_completions import (
     REFUSES,
     SYSTEM_REFUSED,
-    error_in,
     read_refusal,
 )
 from oracle.models.deadline import Attempt, bound
 from oracle.models.error_answer import ErrorAnswer
-from oracle.models.errors import CallRefused, MissingKey, ModelUnavailable, PromptRefused
-from oracle.models.gemini_answer import Part, counted, read_answer
+from oracle.models.errors import (
+    BudgetSpent,
+    CallRefused,
+    MissingKey,
+    ModelUnavailable,
+    PromptRefused,
+)
+from oracle.models.faults import error_in
+from oracle.models.gemini_answer import Part, counted, document_in, read_answer
 from oracle.models.gemini_question import SYSTEM, config_of, fields_of, named_in, without
 from oracle.models.options import LOOK_UP_SECONDS, ServerOptions
 from oracle.models.prices import Price
 from oracle.models.protocol import Reply, Request
-from oracle.models.reaching import Connected, key_in, reaching, unreadable
+from oracle.models.reaching import Connected, address_of, key_in, reaching, unreadable
 from oracle.models.reasoning import answer_in
 from oracle.models.redaction import without_secrets
-from oracle.models.retry import RETRYABLE, Caller, Transient, passing, retry_after, retry_info
+from oracle.models.retry import (
+    RETRYABLE,
+    Caller,
+    Lost,
+    Transient,
+    passing,
+    retry_after,
+    retry_info,
+)
 from oracle.models.told import Told
 from oracle.models.window import PromptTooLong, Window, ask_in_forms
 
@@ -37,6 +51,8 @@ if TYPE_CHECKING:
 
 KEYS = ("GOOGLE_API_KEY", "GEMINI_API_KEY")
 """Where the key is looked for, in the SDK's order."""
+URL = "GOOGLE_GEMINI_BASE_URL"
+"""Where another server's address is looked for, by the SDK, too."""
 MAX_PARTS = 8
 """The most parts of one reply: a server that always offers more is not followed for ever."""
 
@@ -50,6 +66,10 @@ class _FieldRefused(Exception):
     def __init__(self, fields: tuple[str, ...], reason: str) -> None:
         super().__init__(reason)
         self.fields = fields
+
+
+_NO_FURTHER = (ModelUnavailable, BudgetSpent, CallRefused, PromptTooLong, _FieldRefused)
+"""Why there is no other part of a reply."""
 
 
 class GeminiModel(Connected["genai.Client"]):
@@ -119,9 +139,9 @@ class GeminiModel(Connected["genai.Client"]):
                 break
             try:
                 part = self._part(request, form, part.token)
-            except (ModelUnavailable, CallRefused, PromptTooLong, _FieldRefused) as error:
+            except _NO_FURTHER as error:
                 # The first parts are paid for: they are worth having, as a cut-off reply.
-                lost = error.lost if isinstance(error, ModelUnavailable) else ()
+                lost = error.lost if isinstance(error, ModelUnavailable | BudgetSpent) else ()
                 return reply.with_lost(self._priced(lost))
             reply = _joined(reply, part.reply)
         return reply
@@ -155,7 +175,10 @@ class GeminiModel(Connected["genai.Client"]):
         except errors.APIError as error:
             raise _sorted_out(error, asked) from None
         except _transport_errors() as error:
-            raise _lost(error, attempt) from None
+            try:  # it may be whole, and nothing but the end of the connection be amiss
+                return _read(attempt.received, asked)
+            except Lost:
+                raise _lost(error, attempt) from None
         except UnicodeEncodeError as error:
             raise PromptRefused(f"the question holds what cannot be sent: {error.reason}") from None
         except (ValueError, RecursionError) as error:  # the SDK reads a part of it, too
@@ -204,13 +227,13 @@ class GeminiModel(Connected["genai.Client"]):
         from google.genai import types
 
         milliseconds = max(1, round(self._options.timeout_seconds * 1000))
-        base_url = (self._options.base_url or "").strip() or None
+        address = address_of(self._options.base_url or os.environ.get(URL, ""), URL)
         with reaching(self.name, KEYS):
             client = genai.Client(
                 vertexai=False,
                 api_key=key,
                 http_options=types.HttpOptions(
-                    base_url=base_url,
+                    base_url=address or None,
                     timeout=milliseconds,
                     # To wherever a redirect leads, the key would be sent along.
                     client_args={"follow_redirects": False},
@@ -228,7 +251,7 @@ def _read(body: str, asked: Collection[str]) -> Part:
     """
     document: Any = None
     try:
-        document = json.loads(body.lstrip("\ufeff"))
+        document = document_in(body)
         failed = error_in(document)
         if failed is None:
             return read_answer(document)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import base64
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from oracle.models.protocol import MOST_TOKENS, Finish, Reply, valid_text
+from oracle.models.answer_text import data_in, document_of, unwrapped
+from oracle.models.faults import says_something
+from oracle.models.protocol import Finish, Reply, valid_text
 from oracle.models.redaction import fit
+from oracle.models.usage import believed, count_in
 
 _BLOCKED = frozenset(
     {
@@ -31,7 +33,6 @@ _COUNTS = (
     "totalTokenCount",
     "toolUsePromptTokenCount",
 )
-_NUMBER = re.compile(r"[0-9]{1,12}(?:\.0{1,9})?")
 _LONGEST_WORD = 200
 _CUT_OFF = frozenset({"MAX_TOKENS", "CONTINUATION"})
 
@@ -42,6 +43,38 @@ class Part:
 
     reply: Reply
     token: bytes | None
+
+
+def document_in(text: str) -> Any:
+    """The JSON document of an answer's text, without a proxy's wrapping, its pieces put together.
+
+    Raises:
+      ValueError: it is none, or ends before its last piece.
+      RecursionError: it is nested too deep.
+    """
+    data = data_in(text)
+    if data is not None:
+        return _joined([document_of(one) for one in data if one.startswith("{")])
+    found = document_of(text)
+    if isinstance(found, list) and len(found) > 1:
+        return _joined([one for one in found if isinstance(one, Mapping)])
+    return unwrapped(found, "candidates", "promptFeedback", "usageMetadata")
+
+
+def _joined(pieces: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """A document of all pieces: each holds more of the text, the last how it ends."""
+    failed = [
+        one for one in pieces if says_something(one.get("error")) or one.get("promptFeedback")
+    ]
+    if failed:
+        return failed[0]
+    listed = [one.get("candidates") for one in pieces]
+    first = [one[0] for one in listed if isinstance(one, list) and one and isinstance(one[0], dict)]
+    if not first or not _text(first[-1], "finishReason"):
+        raise ValueError("it ends in the middle of an answer in pieces")
+    content = [one["content"] for one in first if isinstance(one.get("content"), dict)]
+    parts = [part for one in content for part in one.get("parts") or ()]
+    return {**pieces[-1], "candidates": [{**first[-1], "content": {"parts": parts}}]}
 
 
 def read_answer(answer: Any) -> Part:
@@ -74,6 +107,7 @@ def read_answer(answer: Any) -> Part:
     )
     reason = _text(candidates[0], "finishReason")
     token = _text(candidates[0], "continuationToken") if reason in ("", "CONTINUATION") else ""
+    counts = believed(counts, wrote=bool(text.strip()))
     reply = replace(counts, text=text, finish=_finish(reason, text), detail=_told(reason))
     return Part(reply, _decoded(token) if token else None)
 
@@ -101,7 +135,7 @@ def _counts(usage: object) -> Reply:
     """
     if not isinstance(usage, dict):
         return Reply("")
-    prompt, written, thought, total, tools = (_count(usage, name) for name in _COUNTS)
+    prompt, written, thought, total, tools = (count_in(usage, name) or 0 for name in _COUNTS)
     beside = total - prompt - written - thought - tools if prompt else 0
     return Reply(
         "",
@@ -109,16 +143,6 @@ def _counts(usage: object) -> Reply:
         output_tokens=written,
         thought_tokens=thought + max(0, beside),
     )
-
-
-def _count(usage: dict[str, Any], name: str) -> int:
-    """A number of tokens, in any form that JSON has for a whole number; else 0."""
-    value = usage.get(name)
-    if isinstance(value, str) and _NUMBER.fullmatch(value):
-        value = float(value)
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return value if type(value) is int and 0 <= value <= MOST_TOKENS else 0
 
 
 def _text(holder: object, name: str) -> str:

@@ -9,16 +9,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from typing import Protocol
 
 from oracle.models.budget import Budget, Spent
-from oracle.models.errors import JournalUnusable, ModelError, PromptRefused
+from oracle.models.errors import BudgetSpent, JournalUnusable, ModelError, PromptRefused
 from oracle.models.prices import Price
 from oracle.models.protocol import Model, Reply, Request
 from oracle.models.recorded import RecordedModel
 from oracle.models.refusals import Refusals, turned_down
+from oracle.models.retry import paid_by
 from registry import RegistryUnavailable
 from registry.sqlite_file import LOCK_SECONDS, address, check_private, reading_mode, while_locked
 
@@ -142,7 +144,8 @@ class JournaledModel:
         """Answers from the journal, or asks, stores and answers.
 
         Raises:
-          BudgetSpent: the answer is not stored, and nothing more may be spent.
+          BudgetSpent: the answer is not stored, and nothing more may be spent, be it on another
+            attempt.
           PromptRefused: the server turns the question down, now or when it was asked; stored.
           ModelError: as the model's `generate`; nothing is stored.
           ModelRefuses: too many questions in a row were refused; this reply is stored.
@@ -179,18 +182,19 @@ class JournaledModel:
 
     def _ask(self, request: Request, *, again: bool) -> Reply:
         """Asks and stores; `again` where the server turned the question down in another session."""
-        self._budget.admit(self.price)
+        call = self._budget.admit(self.price)
         reply, said = None, ""
         lost: tuple[Reply, ...] = ()
         try:
-            reply = self._model.generate(request)
+            with paid_by(partial(self._budget.admit_again, call)):
+                reply = self._model.generate(request)
         except PromptRefused as error:
             lost, said = error.lost, str(error)
-        except ModelError as error:
+        except (ModelError, BudgetSpent) as error:
             lost = error.lost
             raise
         finally:
-            self._budget.settle(reply, self.price, lost)
+            self._budget.settle(call, reply, lost)
         if reply is None:
             reply = turned_down(said).with_lost([one.priced(self.price) for one in lost])
         stored = self._journal.store(request, self.name, reply)

@@ -24,15 +24,13 @@ from oracle.models.chat_completions import (
     SYSTEM_REFUSED,
     among,
     counted,
-    error_in,
-    fault_in,
-    has_begun,
     names_in,
     read_answer,
 )
 from oracle.models.deadline import Attempt, bound
 from oracle.models.error_answer import ErrorAnswer
 from oracle.models.errors import CallRefused, MissingKey, MissingPackage, PromptRefused
+from oracle.models.faults import error_in, fault_in, has_begun
 from oracle.models.openai_errors import (
     KEY,
     LONGEST,
@@ -55,7 +53,7 @@ from oracle.models.options import LOOK_UP_SECONDS, ServerOptions
 from oracle.models.pieces import document_in
 from oracle.models.prices import Price
 from oracle.models.protocol import Reply, Request
-from oracle.models.reaching import Connected, key_in, reaching, unreadable
+from oracle.models.reaching import Connected, address_of, key_in, reaching, unreadable
 from oracle.models.redaction import fit
 from oracle.models.retry import Caller, Lost, Transient
 from oracle.models.told import Told
@@ -159,9 +157,20 @@ class OpenAIModel(Connected["openai.OpenAI"]):
         except openai.APIStatusError as error:
             return meaning_of(error_answer(error), asked)
         except openai.APIConnectionError as error:  # timeouts included
-            raise lost_connection(error, attempt) from None
+            try:  # it may be whole, and nothing but the end of the connection be amiss
+                return self._understood(attempt.received, client, asked)
+            except Lost:
+                raise lost_connection(error, attempt) from None
         except UnicodeEncodeError as error:
             raise PromptRefused(f"the question holds what cannot be sent: {error.reason}") from None
+        return self._understood(text, client, asked)
+
+    def _understood(self, text: str, client: openai.OpenAI, asked: dict[str, Any]) -> Reply:
+        """What an answer of status 200 says, which may be an error all the same.
+
+        Raises:
+          Lost: it is none of the protocol.
+        """
         answer: Any = None
         try:
             answer = document_in(text)
@@ -328,9 +337,9 @@ class OpenAIModel(Connected["openai.OpenAI"]):
             raise MissingKey(
                 f"{self.name} needs a key: set {KEY}, or {URL} to reach a server of your own"
             )
+        # The SDK would put its paths behind a query: Azure's ?api-version=... is one.
+        address = urlsplit(address_of(self._url, URL))
         with reaching(self.name, (KEY,)):
-            # The SDK would put its paths behind a query: Azure's ?api-version=... is one.
-            address = urlsplit(self._url)
             client = openai.OpenAI(
                 api_key=key,
                 base_url=urlunsplit(address._replace(query="", fragment="")) or _OPENAI,

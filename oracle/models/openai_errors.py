@@ -64,8 +64,11 @@ def error_answer(error: openai.APIStatusError) -> ErrorAnswer:
     except (ValueError, RecursionError):
         body = error.response.text
     where, earlier = error.request, error.response.history
-    # A redirect of the older kind turns a question into a look at a page.
-    lost = bool(earlier) and earlier[0].request.method != where.method
+    first = earlier[0].request if earlier else where
+    # A redirect of the older kind turns a question into a look at a page, and one to another
+    # server takes no key along.
+    keyless = error.status_code in (401, 403) and first.url.netloc != where.url.netloc
+    lost = first.method != where.method or keyless
     return ErrorAnswer.of(
         error.status_code, body, (KEY,), delay=delay, address=str(where.url), redirected=lost
     )

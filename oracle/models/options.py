@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from arena.errors import UsageFault
 from oracle.models.prices import Price
+from oracle.models.reaching import address_of
 from oracle.models.retry import RetryPolicy
 
 LOOK_UP_SECONDS = 20.0
@@ -97,7 +98,4 @@ class ServerOptions:
     def __post_init__(self) -> None:
         if not (0 < self.timeout_seconds < math.inf):
             raise UsageFault(f"the timeout is {self.timeout_seconds} s; it must be above 0")
-        if self.base_url and not self.base_url.startswith(("http://", "https://")):
-            raise UsageFault(
-                f"{self.base_url!r} is no address: it must begin with http:// or https://"
-            )
+        address_of(self.base_url, "the server's address")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Generic, Protocol, TypeVar
+from urllib.parse import urlsplit
 
 from arena.errors import UsageFault
 from oracle.models.protocol import Reply
@@ -14,6 +16,7 @@ from oracle.models.redaction import without_secrets
 from oracle.models.retry import Lost
 
 _BEGINNING = 80
+_PASSWORD = re.compile("//[^/]*@")
 
 
 class Closable(Protocol):
@@ -83,6 +86,40 @@ def key_in(variables: Iterable[str]) -> str:
             )
         if key:
             return key
+    return ""
+
+
+def address_of(text: str, name: str) -> str:
+    """A server's address, without blanks around it; "" for none.
+
+    Args:
+      text: as a user gave it.
+      name: of where it was given.
+
+    Raises:
+      UsageFault: nobody can be reached there; it says what to write.
+    """
+    address = text.strip()
+    wrong = _wrong_with(address) if address else ""
+    if wrong:
+        shown = _PASSWORD.sub("//***@", address)
+        raise UsageFault(f"{name} is {shown!r}, which is no address of a server: {wrong}")
+    return address
+
+
+def _wrong_with(address: str) -> str:
+    """What is wrong with an address, and what to write; "" for nothing."""
+    if "://" not in address:
+        return f"write the whole of it, such as http://{address}"
+    try:
+        there = urlsplit(address)
+        host, port = there.hostname, there.port
+    except ValueError:
+        return "write host and port as in http://localhost:11434/v1, with a port of 1 to 65535"
+    if there.scheme not in ("http", "https"):
+        return "it must begin with http:// or https://"
+    if not host or port == 0:
+        return "write it with a host, and with a port of 1 to 65535 or none"
     return ""
 
 

@@ -10,7 +10,9 @@ import random
 import re
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -18,7 +20,7 @@ from typing import Generic, TypeVar
 
 from arena.cancellation import is_wanted, pause
 from arena.errors import UsageFault
-from oracle.models.errors import CallRefused, ModelError, ModelUnavailable
+from oracle.models.errors import BudgetSpent, CallRefused, ModelError, ModelUnavailable
 from oracle.models.protocol import Reply
 from oracle.models.redaction import fit
 
@@ -34,6 +36,23 @@ _LOG = logging.getLogger(__name__)
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)s")
 
 T = TypeVar("T")
+Payer = Callable[[Reply], None]
+"""Is told the counts of an attempt that came to nothing; raises `BudgetSpent` against another."""
+_PAYER: ContextVar[Payer | None] = ContextVar("payer", default=None)
+
+
+@contextmanager
+def paid_by(payer: Payer) -> Iterator[None]:
+    """What this thread asks in here is asked again, after it was paid for, if the payer agrees.
+
+    Between who pays for a call and who makes its attempts are models that know nothing of money: so
+    it is a scope of their thread, as `arena.cancellation` is.
+    """
+    token = _PAYER.set(payer)
+    try:
+        yield
+    finally:
+        _PAYER.reset(token)
 
 
 class Transient(Exception):
@@ -194,6 +213,7 @@ class Caller:
 
         Raises:
           ModelUnavailable: no attempt succeeded, or the next would come too late or is not wanted.
+          BudgetSpent: an attempt came to nothing, and another may not be paid for (`paid_by`).
         """
         start, waited, attempt = self._clock(), 0.0, 0
         lost: tuple[Reply, ...] = ()
@@ -209,6 +229,8 @@ class Caller:
                     _LOG.warning("%s, attempt %d: %s; giving up", key, attempt, error)
                     raise ModelUnavailable(f"{error} ({reason}); {error.advice}", lost) from error
                 _LOG.warning("%s, attempt %d: %s; next in %.1f s", key, attempt, error, wait)
+                if isinstance(error, Lost):
+                    _ask_payer(lost)
             except ModelError as error:
                 error.lost = error.lost or lost
                 if isinstance(error, CallRefused):
@@ -248,6 +270,18 @@ class Caller:
             f"waited {waited:.0f} s, the next attempt would be after {wait:.0f} s more, "
             f"and {self._policy.total_wait:.0f} s is the limit"
         )
+
+
+def _ask_payer(lost: tuple[Reply, ...]) -> None:
+    """Asks whoever pays for another attempt, once the last one of these came to nothing."""
+    payer = _PAYER.get()
+    if payer is None:
+        return
+    try:
+        payer(lost[-1])
+    except BudgetSpent as spent:
+        spent.lost = lost
+        raise
 
 
 def retry_after(header: str | None, now: datetime | None = None) -> float | None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from oracle.models.chat_completions import counted, finish_of
 from oracle.models.openai_compatible import OpenAIModel
 from oracle.models.protocol import Reply, Request
+from oracle.models.usage import believed
 
 if TYPE_CHECKING:
     import openai
@@ -59,4 +60,5 @@ def read_continuation(answer: Any) -> Reply:
     if not isinstance(text, str):
         raise ValueError("its first choice has no text")
     finish, detail = finish_of(choice)
+    reply = believed(reply, wrote=bool(text.strip()))
     return replace(reply, text=text, finish=finish, detail=detail)

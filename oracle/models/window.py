@@ -6,7 +6,8 @@ the model never sees who it is to be.  Only the number of tokens that such a ser
 
 That number may mean something else: some proxies leave out what they had in a cache
 (github.com/crewAIInc/crewAI, pull request 1596), some always send the same.  A server that cuts
-prompts reads as much of each; one whose numbers differ, or are too few, is not believed any more.
+prompts reads as much of each; one whose numbers differ, are too few, or are the same of a prompt
+that has fewer for certain, is not believed any more.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ _MUCH_PER_TOKEN = 4.0
 """The same, where the number of tokens is one that a server's habit explains."""
 USUAL_PER_TOKEN = 2.5
 """Characters, to be expected before a server has reported any: few, to be on the safe side."""
-_MUCH_MORE = 1.9
-"""How much more than ever before is too much."""
+_MUCH_MORE, _MORE = 1.9, 1.5
+"""How much more than ever before is too much; and how much it is at least where half is read."""
 _ANOTHER_SIZE, _FAR_SIZE = 0.03, 0.6
 """Of prompts whose sizes differ by more than the first share, two may have equally many tokens by
 chance, three hardly; where they differ by more than the second, two have not."""
@@ -84,6 +85,7 @@ class Window:
         self._too_long: int | None = None
         self._least: float | None = None
         self._seen: dict[int, list[int]] = {}
+        self._of_few: set[int] = set()
         self._lock = threading.Lock()
 
     def first_fit(self, sizes: Sequence[int], start: int, answer: int | None) -> int:
@@ -133,13 +135,18 @@ class Window:
           size: characters of the prompt.
           reported: tokens that it says it read; None or 0 where it does not say.
         """
-        if not self._silent or not reported or size < SURE_CHARS:
+        if not self._silent or not reported:
             return False
+        telling = size >= SURE_CHARS
         with self._lock:
-            if not self._is_cut(size, reported):
-                ratio = size / reported
-                self._least = min(ratio, self._least or ratio)
-                self._seen.setdefault(reported, []).append(size)
+            few = size / (self._least or USUAL_PER_TOKEN) <= _SHARE * reported
+            if few:
+                self._of_few.add(reported)
+            strange = few and reported == self._read
+            if not strange and not (telling and self._is_cut(size, reported)):
+                if telling:
+                    self._least = min(size / reported, self._least or size / reported)
+                    self._seen.setdefault(reported, []).append(size)
                 return False
             cut = self._fits_a_context(reported)
         if cut:
@@ -150,9 +157,13 @@ class Window:
         return cut
 
     def _fits_a_context(self, reported: int) -> bool:
-        """Takes so many tokens of a cut prompt for what the server reads, if it may be."""
+        """Takes so many tokens of a cut prompt for what the server reads, if it may be.
+
+        It is not, where so many were reported of a prompt that has fewer for certain.
+        """
         before = self._read or reported
-        if reported < _LEAST_READ or _differ(before, reported, _AS_MANY):
+        few = reported in self._of_few
+        if few or reported < _LEAST_READ or _differ(before, reported, _AS_MANY):
             self._silent, self._read = False, None
         else:
             self._read = min(before, reported)
@@ -161,7 +172,10 @@ class Window:
     def _is_cut(self, size: int, reported: int) -> bool:
         ratio = size / reported
         telling = _context_of(reported) > reported
-        if ratio > (_MUCH_PER_TOKEN if telling else MOST_PER_TOKEN):
+        if ratio > MOST_PER_TOKEN:
+            return True
+        before = self._least or ratio / _MORE
+        if telling and ratio > _MUCH_PER_TOKEN and ratio >= _MORE * before:
             return True
         if self._least is not None and ratio > _MUCH_MORE * self._least:
             return True
@@ -198,25 +212,29 @@ def ask_in_forms(window: Window, request: Request, ask: Callable[[str], Reply]) 
 
     Returns:
       The reply, with what the attempts before it cost; `unread` where even the shortest form was
-      too long.
+      refused.  An answer to that is kept however many tokens were reported: there is nothing left
+      to ask instead, and the number may mean something else.
     """
     forms = (request.prompt, *request.shorter)
     sizes = [len(request.system) + len(form) for form in forms]
     place = window.first_fit(sizes, 0, request.max_output_tokens)
     earlier: Reply | None = None
     while True:
-        reply = _tried(window, sizes[place], forms[place], ask)
+        last = place == len(forms) - 1
+        reply = _tried(window, sizes[place], forms[place], ask, last=last)
         if earlier is not None:
             reply = reply.paid_with(earlier)
         if place:
             reply = replace(reply, sent=forms[place])
-        if not reply.unread or place == len(forms) - 1:
+        if not reply.unread or last:
             return reply
         earlier = reply
         place = window.first_fit(sizes, place + 1, request.max_output_tokens)
 
 
-def _tried(window: Window, size: int, form: str, ask: Callable[[str], Reply]) -> Reply:
+def _tried(
+    window: Window, size: int, form: str, ask: Callable[[str], Reply], *, last: bool
+) -> Reply:
     try:
         reply = ask(form)
     except PromptTooLong as refusal:
@@ -224,7 +242,7 @@ def _tried(window: Window, size: int, form: str, ask: Callable[[str], Reply]) ->
         return Reply(
             "", prompt_tokens=0, output_tokens=0, cost=0.0, detail=str(refusal), unread=True
         )
-    if window.cut(size, reply.prompt_tokens):
+    if window.cut(size, reply.prompt_tokens) and not last:
         read = f"it read {reply.prompt_tokens:,} tokens of {size:,} characters"
         return replace(reply, detail=read, unread=True)
     return reply

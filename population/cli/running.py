@@ -132,10 +132,17 @@ def spending_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Adds --max-cost, --max-calls and --max-tokens as one `spending` argument."""
 
     @click.option(
-        "--max-cost", type=click.FloatRange(0), metavar="USD", help="Stop before costing more."
+        "--max-cost",
+        type=click.FloatRange(0),
+        metavar="USD",
+        help="Stop before costing more, unless a call is dearer than all before it.",
     )
     @click.option("--max-calls", type=click.IntRange(0), help="Stop after so many model calls.")
-    @click.option("--max-tokens", type=click.IntRange(0), help="Stop after so many tokens.")
+    @click.option(
+        "--max-tokens",
+        type=click.IntRange(0),
+        help="Stop before taking more, unless a call is longer than all before it.",
+    )
     @click.option(
         "--price",
         metavar="PROMPT/OUTPUT",

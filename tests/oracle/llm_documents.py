@@ -46,6 +46,7 @@ class Step:
       raw: the body to send, as it stands.
       content_type: of the body.
       packed: whether the body is sent packed, as gzip does it.
+      missing: bytes that are announced beside the body and never come.
       text: the reply; None for what the server's function says.
       empty: whether the reply has no content at all.
       finish: why it ends, in Gemini's words.
@@ -68,6 +69,7 @@ class Step:
     raw: bytes | None = None
     content_type: str = "application/json"
     packed: bool = False
+    missing: int = 0
     text: str | None = None
     empty: bool = False
     finish: str = "STOP"

@@ -271,7 +271,7 @@ class _Handler(BaseHTTPRequestHandler):
         if step.packed:
             self.send_header("content-encoding", "gzip")
         blanks = step.blanks if isinstance(step, Trickle) and step.part == "body" else 0
-        self.send_header("content-length", str(len(body) + blanks))
+        self.send_header("content-length", str(len(body) + blanks + step.missing))
         if step.retry_after:
             self.send_header("retry-after", step.retry_after)
         if step.location:
@@ -285,6 +285,8 @@ class _Handler(BaseHTTPRequestHandler):
         if isinstance(step, Trickle) and step.part == "body":
             self._trickle(step)
         self.wfile.write(body)
+        if step.missing:
+            self._drop(reset=False)
 
     def _trickle(self, step: Trickle) -> None:
         try:

@@ -289,8 +289,43 @@ def test_blanks_around_key_and_address_are_none_of_them(server, monkeypatch):
     with connected(OpenAIModel("m", ServerOptions(f"{server.url}/v1\n"))) as model:
         assert model.generate(ASKED).text == "pong"
     assert server.asked[0].headers["authorization"] == f"Bearer {KEY}"
-    with pytest.raises(UsageFault, match="look at its address"):
-        OpenAIModel("m", ServerOptions("http://localhost:11434:/v1")).connect()
+
+
+@pytest.mark.parametrize("kind", [OpenAIModel, GeminiModel])
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("localhost:11434/v1", "such as http://localhost:11434/v1"),
+        ("ftp://me:secret@host/v1", r"is 'ftp://\*\*\*@host/v1'.*http:// or https://"),
+        ("http://localhost:99999/v1", "a port of 1 to 65535"),
+        ("http://localhost:11434:/v1", "a port of 1 to 65535"),
+        ("http://:11434/v1", "with a host"),
+        ("http://[::1/v1", "write host and port"),
+    ],
+)
+def test_an_address_that_is_none_is_refused_before_anybody_is_asked(
+    monkeypatch, kind, address, told
+):
+    variable = "OPENAI_BASE_URL" if kind is OpenAIModel else "GOOGLE_GEMINI_BASE_URL"
+    monkeypatch.setenv(variable, address)
+    with pytest.raises(
+        UsageFault, match=f"^{variable} is '.*no address of a server.*{told}|{told}"
+    ):
+        check_access(kind("m"))
+    with pytest.raises(UsageFault, match=told):
+        ServerOptions(address)
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_redirect_that_loses_the_key_is_told(server, status):
+    elsewhere = server.url.replace("127.0.0.1", "localhost") + "/v1/chat/completions"
+    refused = Step(status=status, message="Missing Authentication header")
+    with pytest.raises(CallRefused, match=rf"{status}.*only redirects, to {elsewhere}"):
+        answered(server, "openai", Step(status=307, location=elsewhere), refused)
+    assert "authorization" not in server.asked[-1].headers
+    here = Step(status=307, location=server.url + "/v1/chat/completions")
+    with pytest.raises(CallRefused, match="check the key"):
+        answered(server, "openai", here, refused)
 
 
 def test_a_variant_of_a_listed_model_may_be_asked(server):

@@ -20,8 +20,7 @@ def reply(tokens=None, cost=None):
 
 def spend(budget, *replies):
     for one in replies:
-        budget.admit()
-        budget.settle(one)
+        budget.settle(budget.admit(), one)
 
 
 def test_calls_are_limited():
@@ -39,8 +38,7 @@ def test_attempts_that_are_probably_paid_for_count_as_calls():
     assert Spent.on([answered]).calls == 3
     budget = Budget(max_calls=5, max_tokens=1000)
     spend(budget, answered)
-    budget.admit()
-    budget.settle(None, Price(1, 1), [late, counted])  # no answer came at all
+    budget.settle(budget.admit(Price(1, 1)), None, [late, counted])  # no answer came at all
     assert (budget.spent.calls, budget.spent.tokens, budget.spent.unmeasured) == (5, 65, 0)
     with pytest.raises(BudgetSpent, match="limit of 5 calls"):
         budget.admit()
@@ -49,10 +47,10 @@ def test_attempts_that_are_probably_paid_for_count_as_calls():
 def test_calls_under_way_count():
     budget = Budget(max_calls=2)
     budget.admit()
-    budget.admit()
+    failing = budget.admit()
     with pytest.raises(BudgetSpent):
         budget.admit()
-    budget.settle(None)  # it failed, so another may be made
+    budget.settle(failing)  # it failed, so another may be made
     budget.admit()
 
 
@@ -60,66 +58,116 @@ def test_cost_is_limited():
     budget = Budget(max_cost=1.0)
     spend(budget, reply(5, 0.4), reply(5, 0.4))
     assert budget.spent.cost == pytest.approx(0.8)
-    spend(budget, reply(5, 0.4))  # passes the limit, by no more than one call
-    with pytest.raises(BudgetSpent, match=r"limit of \$1 .*3 calls, 15 tokens, \$1\.2000"):
+    with pytest.raises(
+        BudgetSpent, match=r"may pass the limit of \$1: the dearest cost \$0\.4000 "
+    ):
+        budget.admit()
+    with pytest.raises(BudgetSpent, match=r"2 calls, 10 tokens, \$0\.8000\)"):
+        budget.admit()
+    spend(Budget(max_cost=1.0), reply(5, 0.5), reply(5, 0.5))  # what just fits is made
+    budget = Budget(max_cost=1.0)
+    spend(budget, reply(5, 1.2))
+    with pytest.raises(BudgetSpent, match=r"limit of \$1 is reached"):
         budget.admit()
 
 
 def test_cost_under_way_is_foreseen_from_the_dearest_call():
-    budget = Budget(max_cost=1.0)
+    budget = Budget(max_cost=1.5)
     spend(budget, reply(5, 0.4), reply(5, 0.1))
     budget.admit()
-    budget.admit()  # 0.5 spent, 0.4 expected
+    budget.admit()  # 0.5 spent, 0.8 expected
     with pytest.raises(BudgetSpent):
-        budget.admit()  # 0.5 spent, 0.8 expected
+        budget.admit()  # 0.5 spent, 1.2 expected
+
+
+def test_calls_under_way_are_told_where_the_others_stop():
+    budget = Budget(max_calls=3)
+    spend(budget, reply(5, 0.4))
+    budget.admit()
+    budget.admit()
+    with pytest.raises(BudgetSpent, match=r"1 calls, 5 tokens, \$0\.4000, and 2 calls under way\)"):
+        budget.admit()
+
+
+@pytest.mark.parametrize(
+    ("limits", "allowed"),
+    [({"max_calls": 3}, 2), ({"max_tokens": 100}, 3), ({"max_cost": 2.5}, 1), ({}, 9)],
+)
+def test_another_attempt_is_admitted_like_a_call(limits, allowed):
+    budget = Budget(**limits)
+    late, free = Reply("", prompt_tokens=20, output_tokens=5), Budget(max_cost=0)
+    call = budget.admit(Price(40_000, 40_000))  # a dollar for 25 tokens
+    for _ in range(allowed):
+        budget.admit_again(call, late)
+    if limits:
+        with pytest.raises(BudgetSpent, match=f"limit of .*{allowed + 1} calls"):
+            budget.admit_again(call, late)
+    assert budget.spent == Spent()  # it is counted when it is settled
+    budget.settle(call, None, [late] * allowed)
+    assert budget.spent.calls == allowed
+    assert not free.admit_again(free.admit(FREE), late)
+
+
+def test_attempts_of_calls_under_way_count_for_all_of_them():
+    budget = Budget(max_calls=4)
+    first, second = budget.admit(), budget.admit()
+    budget.admit_again(first, Reply(""))
+    budget.admit_again(second, Reply(""))
+    for call in (first, second):
+        with pytest.raises(BudgetSpent, match="1 calls under way"):
+            budget.admit_again(call, Reply(""))
 
 
 def test_nobody_else_is_admitted_before_the_first_says_what_a_call_costs():
     for limits in ({"max_cost": 1.0}, {"max_tokens": 100}):
         budget = Budget(**limits)
-        budget.admit()
+        first = budget.admit()
         with ThreadPoolExecutor() as pool:
             waiting = [pool.submit(budget.admit) for _ in range(3)]
-            budget.settle(reply(100, 1.0))
+            budget.settle(first, reply(100, 1.0))
         assert all(isinstance(one.exception(), BudgetSpent) for one in waiting)
     budget = Budget(max_cost=1.0)
     for _ in range(3):
         budget.admit(FREE)
     with ThreadPoolExecutor() as pool:
         budget = Budget(max_cost=1.0)
-        budget.admit()
+        first = budget.admit()
         waiting = pool.submit(budget.admit)
-        budget.settle(None)  # it failed, so another may be made
-        assert waiting.result(timeout=60) is None
+        budget.settle(first)  # it failed, so another may be made
+        assert waiting.result(timeout=60) is not first
 
 
 @pytest.mark.parametrize("limits", [{"max_cost": 1.0}, {"max_tokens": 100}])
 def test_a_withheld_reply_does_not_say_what_a_call_comes_to(limits):
     budget = Budget(**limits)
     spend(budget, reply(0, 0.0))
-    budget.admit()
+    first = budget.admit()
     with ThreadPoolExecutor() as pool:
         waiting = [pool.submit(budget.admit) for _ in range(3)]
-        budget.settle(reply(100, 1.0))
+        budget.settle(first, reply(100, 1.0))
     assert all(isinstance(one.exception(), BudgetSpent) for one in waiting)
 
 
 def test_a_free_model_does_not_say_what_a_call_costs():
     budget = Budget(max_cost=1.0)
-    budget.admit(FREE)
-    budget.settle(reply(100, 0.0), FREE)
+    budget.settle(budget.admit(FREE), reply(100, 0.0))
     budget.admit(FREE)  # and while one works, nobody waits for what it would say
-    budget.admit(Price(1, 1))
+    first = budget.admit(Price(1, 1))
     with ThreadPoolExecutor() as pool:
         waiting = pool.submit(budget.admit, Price(1, 1))
-        budget.settle(reply(100, 1.0), Price(1, 1))
+        budget.settle(first, reply(100, 1.0))
     assert isinstance(waiting.exception(), BudgetSpent)
 
 
 def test_tokens_are_limited():
     budget = Budget(max_tokens=100)
-    spend(budget, reply(99), reply(50))
-    with pytest.raises(BudgetSpent, match="limit of 100 tokens"):
+    spend(budget, reply(40), reply(20))
+    spend(budget, reply(40))  # what just fits is made
+    with pytest.raises(BudgetSpent, match="limit of 100 tokens is reached"):
+        budget.admit()
+    budget = Budget(max_tokens=100)
+    spend(budget, reply(61))
+    with pytest.raises(BudgetSpent, match="may pass the limit of 100 tokens: the longest had 61"):
         budget.admit()
 
 
@@ -173,10 +221,10 @@ def test_threads_do_not_pass_the_limit_together():
 
     def one(_):
         try:
-            budget.admit()
+            call = budget.admit()
         except BudgetSpent:
             return False
-        budget.settle(reply(1, 0.01))
+        budget.settle(call, reply(1, 0.01))
         return True
 
     with ThreadPoolExecutor(8) as pool:
@@ -188,15 +236,16 @@ calls = st.lists(st.tuples(st.integers(0, 10**6), st.floats(0, 10)), max_size=30
 
 
 @given(calls, st.floats(0.01, 20))
-def test_a_limit_on_cost_is_passed_by_one_call_at_most(costs, limit):
-    budget = Budget(max_cost=limit)
+def test_a_limit_on_cost_is_passed_by_no_more_than_a_call_is_dearer_than_those_before(costs, limit):
+    budget, dearest, most = Budget(max_cost=limit), 0.0, limit
     try:
         for tokens, cost in costs:
-            budget.admit()
-            budget.settle(reply(tokens, cost))
+            call = budget.admit()
+            most, dearest = max(most, limit + cost - dearest), max(dearest, cost)
+            budget.settle(call, reply(tokens, cost))
     except BudgetSpent:
-        assert budget.spent.known_cost >= limit
-    assert budget.spent.known_cost < limit + budget.spent.dearest
+        assert budget.spent.known_cost + budget.spent.dearest >= limit
+    assert budget.spent.known_cost <= most + 1e-9
 
 
 def test_long_prompts_cost_more():

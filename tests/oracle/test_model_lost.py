@@ -1,14 +1,19 @@
 """Answers that were probably paid for and lost on their way; real SDKs, a server of our own."""
 
+import json
 import socket
+from dataclasses import replace
 
 import pytest
 
 from oracle.models import deadline
-from oracle.models.errors import ModelUnavailable
+from oracle.models.budget import Budget, Spent
+from oracle.models.errors import BudgetSpent, ModelUnavailable
 from oracle.models.gemini import GeminiModel
+from oracle.models.journal import JournaledModel, SqliteJournal
 from oracle.models.openai_compatible import OpenAIModel
 from oracle.models.options import ServerOptions
+from oracle.models.prices import Price
 from oracle.models.protocol import Request
 from oracle.models.retry import Caller, RetryPolicy
 from oracle.models.text_completions import TextModel
@@ -20,9 +25,9 @@ KINDS = {"gemini": GeminiModel, "openai": OpenAIModel, "text": TextModel}
 pytestmark = [pytest.mark.usefixtures("keys"), pytest.mark.parametrize("kind", KINDS)]
 
 
-def asking(kind, url, sleep=lambda seconds: None):
+def asking(kind, url, sleep=lambda seconds: None, price=None):
     """A model of this kind, which does not wait between its attempts."""
-    options = ServerOptions(url if kind == "gemini" else url + "/v1")
+    options = ServerOptions(url if kind == "gemini" else url + "/v1", price=price)
     return connected(KINDS[kind]("m", options, Caller(RetryPolicy(), sleep=sleep)))
 
 
@@ -67,6 +72,45 @@ def test_a_connection_that_is_lost_after_the_question_is_probably_paid_for(serve
     ):
         model.generate(ASKED)
     assert (len(server.asked), len(up.value.lost)) == (8, 4)
+
+
+UNREADABLE = {
+    "choices": 7,
+    "usage": {"prompt_tokens": 3, "completion_tokens": 5},
+    "candidates": 7,
+    "usageMetadata": {"promptTokenCount": 3, "candidatesTokenCount": 5},
+}
+
+
+@pytest.mark.parametrize(
+    ("limits", "made"),
+    [
+        ({"max_calls": 1}, 1),
+        ({"max_calls": 2}, 2),
+        ({"max_cost": 20e-6}, 2),
+        ({"max_tokens": 8}, 1),
+    ],
+)
+def test_no_other_attempt_is_made_behind_a_limit(server, kind, tmp_path, limits, made):
+    server.then(*[Step(raw=json.dumps(UNREADABLE).encode())] * 3, Step(text="pong"))
+    journal, budget = SqliteJournal(tmp_path / "calls.sqlite"), Budget(**limits)
+    with asking(kind, server.url, price=Price(1, 1)) as model:
+        asked = JournaledModel(model, journal, budget)
+        with pytest.raises(BudgetSpent, match=f"limit of .*spent so far: {made} calls,"):
+            asked.generate(ASKED)
+    assert (len(server.asked), budget.spent.calls) == (made, made)
+    assert budget.spent.cost == pytest.approx(made * 8e-6)
+
+
+def test_what_came_before_a_limit_is_kept(server, kind, tmp_path):
+    server.then(*[Step(raw=b"garbage")] * 3, Step(text="pong"))
+    journal, budget = SqliteJournal(tmp_path / "calls.sqlite"), Budget(max_calls=4)
+    with asking(kind, server.url, price=Price(1, 1)) as model:
+        asked = JournaledModel(model, journal, budget)
+        assert asked.generate(ASKED).lost == 3
+        with pytest.raises(BudgetSpent, match="limit of 4 calls"):
+            asked.generate(replace(ASKED, key="another"))
+    assert Spent.on(call.reply for call in journal.calls()) == budget.spent
 
 
 def test_an_answer_that_breaks_off_is_probably_paid_for(server, kind):

@@ -148,7 +148,7 @@ def test_withheld_cut_off_and_empty_replies(model, server):
         None,
         3,
         {"prompt_tokens": -1},
-        {"prompt_tokens": True, "completion_tokens": "4"},
+        {"prompt_tokens": True, "completion_tokens": "four"},
         {"prompt_tokens": 0, "completion_tokens": 0},
         {"prompt_tokens": 10**400, "completion_tokens": 10**400},
     ],

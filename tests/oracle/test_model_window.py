@@ -99,16 +99,20 @@ def test_what_was_read_in_part_is_paid_all_the_same(model, server):
     assert reply.cost == pytest.approx(paid / 1e6)
 
 
-def test_a_prompt_without_a_shorter_form_is_a_failure(model, server):
+def test_a_prompt_without_a_shorter_form_is_a_failure_where_it_is_refused(model, server, caplog):
     server.context, server.overflow = 1_000, "vllm"
     refused = model.generate(question(1_000))
     assert refused.failure.kind is Rejected.TOO_LONG
     assert "maximum context length is 1000" in refused.failure.reason
     assert (refused.tokens, refused.cost) == (0, 0.0)
-    server.overflow = "cut"
-    cut = model.generate(question(1_000))
-    assert cut.unread
-    assert "it read 502 tokens" in cut.failure.reason
+    assert len(warnings(caplog)) == 1
+
+
+def test_an_answer_to_the_shortest_form_is_kept_and_what_it_lacks_is_told(model, server, caplog):
+    server.context = 1_000
+    kept = model.generate(question(1_000))
+    assert (kept.text, kept.unread, kept.failure) == ("end of 1000", False, None)
+    assert "read 502 tokens of a prompt of" in warnings(caplog)[0]
 
 
 def test_a_known_context_is_kept_to_from_the_start(server, at):
@@ -278,7 +282,8 @@ sizes = st.lists(st.integers(10, 400_000), min_size=1, max_size=6)
 def test_no_answer_to_half_a_question_passes_for_one(sizes, context, ratio, manner):
     """Any server with a context, any tokenizer, any prompts: what counts was read whole.
 
-    Only small prompts and mild cuts may pass, where the number of tokens says nothing.
+    Only small prompts and mild cuts may pass, where the number of tokens says nothing, and the
+    shortest form of a question, instead of which nothing can be asked.
     """
 
     def ask(form):
@@ -294,7 +299,8 @@ def test_no_answer_to_half_a_question_passes_for_one(sizes, context, ratio, mann
     reply = ask_in_forms(window, Request("k", texts[0], shorter=tuple(texts[1:])), ask)
     sent = reply.sent or texts[0]
     if reply.text == "cut" and not reply.unread:
-        assert len(sent) < 6_000 or len(sent) / (context // 2 + 2) <= 5.5
+        mild = len(sent) < 6_000 or len(sent) / (context // 2 + 2) <= 5.5
+        assert mild or sent == texts[-1]
     if reply.text == "whole":
         assert len(sent) / ratio <= context + 1
     assert reply.unread or reply.text in ("whole", "cut")
@@ -316,6 +322,11 @@ def test_half_of_a_round_number_of_tokens_gives_it_away():
         assert Window("m", Told()).cut(round(2.1 * 2.5 * reported), reported)
         assert not Window("m", Told()).cut(round(3.9 * reported), reported)
         assert not Window("m", Told()).cut(round(2.1 * 2.5 * reported), reported + 1)
+
+
+def test_a_round_number_by_chance_gives_nothing_away():
+    window = Window("m", Told())
+    assert not any(window.cut(size, size // 4) for size in (9_513, 9_547, 9_227))
 
 
 def test_far_more_characters_a_token_than_ever_before_give_it_away():
