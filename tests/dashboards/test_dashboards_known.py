@@ -246,6 +246,13 @@ def test_an_exploit_says_where_it_gains_and_claims_no_more_than_is_known(
     app = page(home, "policy", "leduc", **asked)
     assert not errors(app) and "so it can be exploited by 156.0 at least" in said(app)
     assert len(app.dataframe) == 1
+    assert "forfeited" not in said(app)
+    frail = replace(before, forfeits=2, by_forfeits=156.5)
+    keep_exploit(Runs(home), Exploit(target, program, luck, 40, frail, 7, None), "zero-shot")
+    app = page(home, "policy", "leduc", **asked)
+    last = app.dataframe[0].value.iloc[-1]
+    assert list(last) == ["left of the 2 matches that it forfeited", 156.5]
+    assert "each time with what it forfeited" in said(app)
 
 
 def test_who_hands_in_the_same_program_is_seen_by_the_own_name(page: Page, home: Path) -> None:
