@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 
 from arena import GAMES
 from arena.analysis.estimates import Estimate
@@ -100,9 +101,19 @@ def test_the_ladder_has_every_attempt_and_rejected_ones_at_its_foot() -> None:
     assert (one[2], two[2], three[2]) == ("●", "○", "✕")
     assert one[0] < two[0] < three[0] < 50.0  # within the first of two columns
     assert one[1] < two[1] == three[1]
-    assert picture.told[0].splitlines()[1] == "attempt 0: +3.0, 95 % [2, 4], kept"  # by 11 deals
+    # By 11 deals, which differ by less than those of the game are taken to.
+    assert picture.told[0].splitlines()[1] == "attempt 0: +3.0, 95 % [-5, 11], kept"
     assert picture.told[1] == "Iteration 2\nnothing was tried"
     assert HOSTILE not in picture.html
+
+
+def test_who_was_given_up_is_told_apart() -> None:
+    one = attempt(1, 5.0)
+    assert one.score is not None
+    tried = [attempt(0, 3.0, kept=True), replace(one, score=replace(one.score, stopped=True))]
+    picture = ladder([iteration(1, *tried)], GAMES["leduc"])
+    assert [glyph for *_, glyph in glyphs(picture.html)] == ["●", "◌"]
+    assert picture.told[0].splitlines()[1].endswith(", given up")
 
 
 def test_a_long_list_of_attempts_is_cut() -> None:
