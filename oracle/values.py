@@ -75,17 +75,17 @@ class Against:
       mean: return of a match.
       stderr: of that.
       matches: that it comes from.
-      forfeited: of these, the ones that the opponent forfeited; what that was worth is in the mean.
       deals: mean return of the matches of each deal, where the candidates of a task meet this
         opponent on the same cards; else empty.  Not kept with a run.
+      forfeited: matches that the opponent forfeited; what that was worth is in the mean.
     """
 
     digest: str
     mean: float
     stderr: float
     matches: int
-    forfeited: int = 0
     deals: Mapping[Deal, float] = field(default_factory=dict, compare=False, repr=False)
+    forfeited: int = 0
 
     def kept(self) -> dict[str, Any]:
         """What is kept with a run: the matches are stored, so each deal can be looked up."""

@@ -297,7 +297,7 @@ class Evaluator:
             at = table.index()[digest], table.index()[opponent]
             mean, error, count = float(table.mean[at]), float(table.stderr[at]), table.count[at]
             given = _forfeits(table, opponent, digest)
-            return Against(opponent, mean, error, int(count), given, deals.get(opponent, {}))
+            return Against(opponent, mean, error, int(count), deals.get(opponent, {}), given)
 
         met = tuple(map(against, support))
         weights = np.array(list(support.values()))
