@@ -174,8 +174,8 @@ class Window:
         telling = _context_of(reported) > reported
         if ratio > MOST_PER_TOKEN:
             return True
-        before = self._least or ratio / _MORE
-        if telling and ratio > _MUCH_PER_TOKEN and ratio >= _MORE * before:
+        much_more = self._least is None or ratio >= _MORE * self._least
+        if telling and ratio > _MUCH_PER_TOKEN and much_more:
             return True
         if self._least is not None and ratio > _MUCH_MORE * self._least:
             return True
