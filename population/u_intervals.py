@@ -36,6 +36,17 @@ def of_score(score: Score, game: Game) -> Estimate:
     return _around(score.u, score.stderr, sum(one.matches for one in score.against), game)
 
 
+def meaning(config: RunConfig) -> str:
+    """What attempts of such a run are compared by, for people."""
+    if not config.hidden_share:
+        return "u: expected return against the meta-strategy of the iteration's beginning."
+    return (
+        "u of an attempt: expected return by which it was chosen, against the meta-strategy of the "
+        f"iteration's beginning, and with a share of {config.hidden_share:g} against hidden "
+        "opponents. The u of an iteration is against the meta-strategy alone, by other matches."
+    )
+
+
 def told(estimate: Estimate) -> str:
     """An estimate and its interval in a line."""
     return f"{signed(estimate.value)}, {labelled(estimate)}"

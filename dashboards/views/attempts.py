@@ -39,7 +39,8 @@ def show(facts: RunFacts) -> None:
         st.session_state.run_k = label_of(iterations[column].k)
 
     pointed(ladder(iterations, facts.game), key="run_ladder", on_pick=choose)
-    st.caption(f"{_meaning(facts)} Click an iteration to see its attempts below.")
+    meaning = u_intervals.meaning(facts.record.config)
+    st.caption(f"{meaning} Click an iteration to see its attempts below.")
     with st.expander("Iterations in numbers"):
         _table(facts, iterations)
     options = [ALL, *(label_of(one.k) for one in iterations)]
@@ -51,18 +52,6 @@ def show(facts: RunFacts) -> None:
         st.info("Nothing was tried here.")
         return
     _tree(facts, chosen)
-
-
-def _meaning(facts: RunFacts) -> str:
-    """What attempts are compared by."""
-    share = facts.record.config.hidden_share
-    if not share:
-        return "u: expected return against the meta-strategy of the iteration's beginning."
-    return (
-        "u of an attempt: expected return by which it was chosen, against the meta-strategy of the "
-        f"iteration's beginning, and with a share of {share:g} against hidden opponents. The u of "
-        "an iteration is against the meta-strategy alone, by other matches."
-    )
 
 
 def _table(facts: RunFacts, iterations: Sequence[Iteration]) -> None:

@@ -45,6 +45,7 @@ def page(facts: RunFacts) -> str:
         over_iterations=_over_iterations(facts),
         iterations=[_iteration(step, facts) for step in facts.steps],
         attempts=_attempts(facts),
+        meaning=u_intervals.meaning(facts.record.config),
         rejected=_rejected(facts),
         payoffs=_payoffs(facts),
         sigma=_sigma(facts),

@@ -342,7 +342,9 @@ def test_a_report_says_why_a_search_ended_and_what_could_be_had(
     first, *others = facts.steps
     first = replace(first, iteration=replace(first.iteration, end=end))
     facts = replace(facts, steps=(first, *others))
-    assert "the most was reached; at most +146.2 (exact)" in parsed(page(facts)).text
+    text = parsed(page(facts)).text
+    assert "the most was reached; at most +146.2 (exact)" in text
+    assert "against the meta-strategy of the iteration's beginning" in text
     write_tables(facts, tmp_path)
     with open(tmp_path / "iterations.csv", newline="") as file:
         _, *rows = csv.DictReader(file)  # after that of the initial policy

@@ -8,7 +8,8 @@ import pytest
 
 from arena import game
 from oracle.values import Against, Score
-from population.u_intervals import of_score, told
+from population.config import RunConfig
+from population.u_intervals import meaning, of_score, told
 
 
 def score(u: float, stderr: float, matches: int) -> Score:
@@ -30,6 +31,11 @@ def test_where_matches_differ_their_own_error_counts() -> None:
 
 def test_who_is_the_only_opponent_is_even_for_sure() -> None:
     assert told(of_score(score(0.0, 0.0, 0), game("rrps"))) == "0.0, 95 % [0, 0]"
+
+
+def test_what_u_means_follows_the_share() -> None:
+    assert "hidden" not in meaning(RunConfig("rrps"))
+    assert "a share of 0.9 against hidden opponents" in meaning(RunConfig("rrps", hidden_share=0.9))
 
 
 def test_what_is_not_known_stays_so() -> None:
