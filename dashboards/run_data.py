@@ -116,7 +116,7 @@ def course(record: RunRecord) -> Course:
 
 @st.cache_resource(max_entries=256, show_spinner=False)
 def _spent(path: str, name: str, moment: int) -> Spent:
-    return usage_of(journal_of(Runs(data.home().path), name).calls()).total
+    return usage_of(journal_of(Runs(data.home().path), name)).total
 
 
 def spent(record: RunRecord) -> Spent:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
-from oracle.models.budget import Spent
-from oracle.models.journal import Call
+from oracle.models.budget import NOTHING, Spent
+from oracle.models.journal import SqliteJournal
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +21,16 @@ class Usage:
     total: Spent
 
 
-def usage_of(calls: Iterable[Call]) -> Usage:
-    """Adds up calls.  A cost that is unknown stays unknown (`Spent.cost` is None)."""
-    replies: dict[str, list[Call]] = {}
-    for call in calls:
-        replies.setdefault(call.request.key.partition("/")[0], []).append(call)
-    return Usage(
-        {task: Spent.on(one.reply for one in group) for task, group in replies.items()},
-        Spent.on(one.reply for group in replies.values() for one in group),
-    )
+def usage_of(journal: SqliteJournal) -> Usage:
+    """Adds up a run's calls.  A cost that is unknown stays unknown (`Spent.cost` is None)."""
+    by_task: dict[str, Spent] = {}
+    for call in journal.calls():
+        task = _task(call.request.key)
+        by_task[task] = by_task.get(task, NOTHING).after(call.reply)
+    for key, counts in journal.lost():
+        by_task[_task(key)] = by_task.get(_task(key), NOTHING).after_lost(counts)
+    return Usage(by_task, sum(by_task.values(), NOTHING))
+
+
+def _task(key: str) -> str:
+    return key.partition("/")[0]

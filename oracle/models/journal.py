@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -35,6 +35,16 @@ create table if not exists model_call (
     reply text not null,
     created text not null,
     unique (scope, key, digest, model)
+)
+"""
+_LOST = """
+create table if not exists lost_attempt (
+    place integer primary key autoincrement,
+    scope text not null,
+    key text not null,
+    model text not null,
+    counts text not null,
+    created text not null
 )
 """
 
@@ -73,6 +83,10 @@ class Journal(Protocol):
 
         The first one stored wins, but for one that was turned down: any later one wins over that.
         """
+        ...
+
+    def lose(self, request: Request, model: str, attempts: Sequence[Reply]) -> None:
+        """Keeps the counts of attempts that are probably paid for, where no reply came of them."""
         ...
 
     def in_doubt(self, model: str) -> frozenset[tuple[str, str]]:
@@ -147,7 +161,7 @@ class JournaledModel:
           BudgetSpent: the answer is not stored, and nothing more may be spent, be it on another
             attempt.
           PromptRefused: the server turns the question down, now or when it was asked; stored.
-          ModelError: as the model's `generate`; nothing is stored.
+          ModelError: as the model's `generate`; no reply is stored, only what was lost.
           ModelRefuses: too many questions in a row were refused; this reply is stored.
           JournalUnusable: the journal cannot be read or written.
         """
@@ -192,6 +206,7 @@ class JournaledModel:
             lost, said = error.lost, str(error)
         except (ModelError, BudgetSpent) as error:
             lost = error.lost
+            self._journal.lose(request, self.name, [one.priced(self.price) for one in lost])
             raise
         finally:
             self._budget.settle(call, reply, lost)
@@ -233,6 +248,7 @@ class SqliteJournal:
             if mode != "wal":
                 while_locked(lambda: connection.execute("pragma journal_mode = wal"))
             connection.execute(_TABLE)
+            connection.execute(_LOST)
 
     def find(self, request: Request, model: str) -> Reply | None:
         """The stored reply to a request, None where it was never answered."""
@@ -266,6 +282,36 @@ class SqliteJournal:
             raise JournalUnusable(f"{self.path} did not keep the call {request.key!r}")
         return kept
 
+    def lose(self, request: Request, model: str, attempts: Sequence[Reply]) -> None:
+        """Keeps the counts of attempts that are probably paid for, where no reply came of them."""
+        if not attempts:
+            return
+        now = datetime.now(UTC).isoformat()
+        rows = [
+            (self._scope, request.key, model, json.dumps(one.to_document()), now)
+            for one in attempts
+        ]
+        with self._connected() as connection, connection:
+            connection.execute("begin")
+            connection.executemany(
+                "insert into lost_attempt (scope, key, model, counts, created) "
+                "values (?, ?, ?, ?, ?)",
+                rows,
+            )
+
+    def lost(self) -> tuple[tuple[str, Reply], ...]:
+        """Key and counts of each attempt that was paid for in vain and that no reply counts."""
+        with self._connected() as connection:
+            if not connection.execute(
+                "select 1 from sqlite_master where type = 'table' and name = 'lost_attempt'"
+            ).fetchone():
+                return ()  # a file of before that may only be read
+            rows = connection.execute(
+                "select key, counts from lost_attempt where scope = ? order by place",
+                (self._scope,),
+            ).fetchall()
+        return tuple((key, Reply.from_document(json.loads(counts))) for key, counts in rows)
+
     def calls(self, prefix: str = "") -> tuple[Call, ...]:
         """Calls whose key begins like that, in the order in which they were stored."""
         with self._connected() as connection:
@@ -296,12 +342,15 @@ class SqliteJournal:
             return frozenset((key, digest) for key, digest, _ in refused)
 
     def spent(self) -> Spent:
-        """What all calls came to; reads them one by one, however many there are."""
+        """What all calls came to, and all that was lost; reads calls one by one, as many as are."""
         with self._connected() as connection:
             rows = connection.execute(
                 "select reply from model_call where scope = ?", (self._scope,)
             )
-            return Spent.on(Reply.from_document(json.loads(reply)) for (reply,) in rows)
+            spent = Spent.on(Reply.from_document(json.loads(reply)) for (reply,) in rows)
+        for _, counts in self.lost():
+            spent = spent.after_lost(counts)
+        return spent
 
     def authors(self) -> dict[str, str]:
         """The name of the model that answered each call, by the call's key."""
@@ -312,9 +361,10 @@ class SqliteJournal:
         return dict(rows)
 
     def forget(self) -> None:
-        """Deletes all calls of this scope."""
+        """Deletes all calls of this scope, and what was lost."""
         with self._connected() as connection:
-            connection.execute("delete from model_call where scope = ?", (self._scope,))
+            for table in ("model_call", "lost_attempt"):
+                connection.execute(f"delete from {table} where scope = ?", (self._scope,))
 
     def _found(self, connection: sqlite3.Connection, request: Request, model: str) -> Reply | None:
         row = connection.execute(

@@ -140,7 +140,7 @@ def gather(
     iterations = runs.iterations(name)
     joined = members_of(record, iterations)
     known = measured(arena, game, list(joined), population or default_population(game.name))
-    usage = usage_of(journal_of(runs, name).calls())
+    usage = usage_of(journal_of(runs, name))
     sigmas = sigmas_of(record, iterations)
     scored = known.all_of([sigma.weights for sigma in sigmas])
     after = (*scored[1:], None)  # the sigma after the last iteration of a run that goes on

@@ -1,6 +1,7 @@
 """A reply that arrived is kept before anyone sees it, and never paid for again."""
 
 import os
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -197,6 +198,36 @@ def test_what_came_to_nothing_counts_though_no_reply_is_stored(journal):
     assert not journal.calls()
     with pytest.raises(BudgetSpent, match="limit of 2 calls"):
         asked.generate(ASKED)
+    assert [key for key, _ in journal.lost()] == [ASKED.key] * 2
+    assert SqliteJournal(journal.path, "another run").lost() == ()
+
+
+@pytest.mark.parametrize("error", [ModelUnavailable, BudgetSpent])
+def test_who_goes_on_knows_what_came_to_nothing_before(journal, error):
+    price, lost = Price(1, 2), (Reply("", prompt_tokens=900, output_tokens=100), Reply(""))
+    budget = Budget(max_cost=1.0)
+    scripted = ScriptedModel([error("no answer", lost)], price=price)
+    asked = JournaledModel(scripted, journal, budget)
+    with pytest.raises(error):
+        asked.generate(ASKED)
+    assert journal.spent() == budget.spent
+    assert journal.spent().cost == pytest.approx(1_100e-6)
+    model = ScriptedModel(["late"])
+    resumed = JournaledModel(model, journal, Budget(max_calls=2, spent=journal.spent()))
+    with pytest.raises(BudgetSpent, match="limit of 2 calls"):
+        resumed.generate(ASKED)
+    assert JournaledModel(model, journal).generate(ASKED).text == "late"
+    assert journal.spent().calls == 3  # two for nothing, and one
+    journal.forget()
+    assert (journal.spent(), journal.lost()) == (Spent(), ())
+
+
+def test_a_file_of_before_says_that_nothing_was_lost(journal):
+    journal.store(ASKED, "m", REPLY)
+    with sqlite3.connect(journal.path) as connection:
+        connection.execute("drop table lost_attempt")
+    assert journal.lost() == ()
+    assert journal.spent() == Spent.on([REPLY])
 
 
 def test_processes_share_a_file(tmp_path):

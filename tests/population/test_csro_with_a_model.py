@@ -81,7 +81,7 @@ def test_faults_costs_and_a_budget_that_stops_the_run(
     runs = Runs(arena.home.path)
     iterations = runs.iterations("llm")
     assert [one.k for one in iterations] == [1, 2, 3]
-    usage = usage_of(journal_of(runs, "llm").calls())
+    usage = usage_of(journal_of(runs, "llm"))
     assert usage.total.calls == len(paid)
     assert usage.total.tokens == sum(one.prompt + one.output for one in paid)
     cost = sum(PRICE.cost(one.prompt, one.output) or 0.0 for one in paid)
