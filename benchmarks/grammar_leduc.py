@@ -5,8 +5,10 @@ where the player has no memory), then PopReturn, PopExpl and AggScore over the f
 intervals over deals, as the arena computes them, PopExpl cross-fitted as well, and what the policy
 gives away to balanced play: the sum, over its moves, of how much the move was worse than the best
 one, which needs far fewer matches than the return.  FILE is a policy's source, or a word for a
-sentence of the grammar (see `SENTENCES`); without it the full sentence plays.  `--half held-out`
-is for measuring what is finished.  The arena's evaluation population takes no part.
+sentence of the grammar (see `SENTENCES`); without it the full sentence plays.  The word `knows` is
+for a player that was told which players without memory the half has, and need only find out which
+of them it meets: what a policy that knows nobody falls short of.  `--half held-out` is for
+measuring what is finished.  The arena's evaluation population takes no part.
 """
 
 from __future__ import annotations
@@ -141,6 +143,12 @@ def match(make_bot, maker, seed):
 
 def ceiling(weights):
     """What the best response wins per match against a player without memory, exactly."""
+    policy = chances(weights)
+    return HANDS / 2 * sum(balance.best_response_value(policy, seat) for seat in (0, 1))
+
+
+def chances(weights):
+    """What a player without memory does: (move, own rank, public card) after each line."""
     policy = {}
     for line in balance.spots():
         table = np.zeros((3, 3, 3))
@@ -150,7 +158,7 @@ def ceiling(weights):
             found = legal_weights(Plain(weights), seen)
             table[:, rank, public] = np.array(found) / sum(found)
         policy[line] = table
-    return HANDS / 2 * sum(balance.best_response_value(policy, seat) for seat in (0, 1))
+    return policy
 
 
 def auditor(namespace):
@@ -189,6 +197,30 @@ def load(text):
     source = write_source(SENTENCES[text]()) if text in SENTENCES else Path(text).read_text()
     namespace = {"__name__": "policy"}
     exec(compile(source, text, "exec"), namespace)
+    return namespace
+
+
+def knowing(field):
+    """The same of the full sentence, whose strangers are the field's players without memory."""
+    namespace = load("full")
+    lines, legal = namespace["LINES"], namespace["LEGAL"]
+    plans = np.array(
+        [
+            [np.moveaxis(chances(CHANCES[name])[line], 0, -1) for line in lines]
+            for name, _ in field
+            if name in CHANCES
+        ]
+    )
+    slips = legal / legal.sum(axis=3, keepdims=True)  # whoever has a memory is none of them
+    group = object.__new__(namespace["Strangers"])
+    group.alike = np.full(len(plans), 1.0 / len(plans))
+    group.paths = [group.walk(seat, plans + 1e-6 * slips) for seat in namespace["SEATS"]]
+    styles = namespace["STYLES"]
+    (number,) = (n for n, (kind, *_) in enumerate(styles) if kind == "strangers")
+    styles[:] = [(*style[:3], float(n == number)) for n, style in enumerate(styles)]
+    namespace["STRANGERS"][number] = group
+    namespace["CROWDS"].clear()
+    namespace.update(CAUTION=0.0, CHANGE=0.0)
     return namespace
 
 
@@ -239,13 +271,15 @@ def main():
     field = HALVES[options.half]
     columns = []
     for text in options.policies:
-        namespace = load(text)
+        namespace = knowing(field) if text == "knows" else load(text)
         returns, seconds = measure(namespace, field, options.deals)
         columns.append((text, namespace, returns, seconds))
+    tops = {name: ceiling(CHANCES[name]) for name, _ in field if name in CHANCES}
     for place, (name, _) in enumerate(field):
-        top = f"{ceiling(CHANCES[name]):8.1f}" if name in CHANCES else 8 * " "
-        means = "".join(f"{returns[place].mean():10.1f}" for _, _, returns, _ in columns)
-        print(f"{name:26s} ceiling {top} {means}")
+        print(row(name, tops.get(name), [returns[place] for _, _, returns, _ in columns]))
+    plain = [place for place, (name, _) in enumerate(field) if name in tops]
+    best = float(np.mean(list(tops.values())))
+    print(row("all without memory", best, [returns[plain] for _, _, returns, _ in columns]))
     for text, namespace, returns, seconds in columns:
         told = (
             f"{title} {found.value[0]:.1f} [{found.low[0]:.1f}, {found.high[0]:.1f}]"
@@ -256,6 +290,12 @@ def main():
         print(
             f"  gives away {given:.2f} chips a match to balanced play; {1000 * seconds:.0f} ms each"
         )
+
+
+def row(name, top, returns):
+    """A line of the table: the ceiling, None where it is not known, and each policy's mean."""
+    means = "".join(f"{one.mean():10.1f}" for one in returns)
+    return f"{name:26s} ceiling {'' if top is None else format(top, '.1f'):>8s} {means}"
 
 
 def given_away(namespace, matches):

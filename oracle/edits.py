@@ -19,11 +19,11 @@ from oracle.values import Failure, Rejected
 
 _BEHIND = r"\b[ \t]*+:?+[ \t]*+\S*+[ \t]*+$"
 """A colon, and one word: a file's name or a code fence.  Nothing in it is tried twice."""
-_HEAD = re.compile(rf"^[ \t\ufeff]*+<{{5,9}}+[ \t]*+SEARCH{_BEHIND}")
+_HEAD = re.compile(rf"^[ \t\ufeff]*+<{{5,9}}+[ \t]*+(?i:SEARCH){_BEHIND}")
 _MIDDLE = re.compile(r"^[ \t]*={5,9}[ \t]*$")
 _DIVIDER = "======="
 """As the prompt asks for it; `_MIDDLE` is what is taken for one where there is no such line."""
-_TAIL = re.compile(rf"^[ \t]*+>{{5,9}}+[ \t]*+REPLACE{_BEHIND}")
+_TAIL = re.compile(rf"^[ \t]*+>{{5,9}}+[ \t]*+(?i:REPLACE){_BEHIND}")
 _FENCE = re.compile(r"[ \t]*+(`{3,}+|~{3,}+)[ \t]*+[\w+.#-]*+[ \t]*+")
 _TAB = 4
 """Columns of a tab, where either the program or the search is indented by tabs."""

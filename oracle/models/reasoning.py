@@ -33,7 +33,7 @@ _ENDS = {"opens": "closes", "unfolds": "folds"}
 _CHANNEL = re.compile(r"<\|channel\|>\s*+(\w++)[^<]*+(?:<\|constrain\|>[^<]*+)?<\|message\|>")
 _CHANNEL_ENDS = re.compile(r"<\|(?:end|return|call|start|channel)\|>")
 _BARE_CHANNELS = re.compile(r"\s*analysis(?=\S).*?assistantfinal", re.DOTALL)
-_PROGRAM = r"(?:class \w+[(:]|<{5,9} ?SEARCH\b)"
+_PROGRAM = r"(?:class \w+[(:]|<{5,9} ?(?i:SEARCH)\b)"
 _PROGRAMS = re.compile(rf"^ {{0,3}}{_PROGRAM}", re.MULTILINE)
 _ANSWERS = re.compile(rf"(?:^|(?<=[>\]▷]))[ \t]*+(?:`{{3}}|~{{3}}|\{{|{_PROGRAM})", re.MULTILINE)
 """What begins like an answer: a code block, a JSON object, a program or an edit of one."""

@@ -166,6 +166,8 @@ def test_the_limit_counts_bytes_and_is_met_exactly():
         ("<<<<<<< SEARCH", "<<<<<<< SEARCH bot.py"),
         ("<<<<<<< SEARCH", "<<<<<<< SEARCH: bot.py  "),
         ("<<<<<<< SEARCH", "<<<<<<<  SEARCH"),
+        ("<<<<<<< SEARCH", "<<<<<<< search"),
+        (">>>>>>> REPLACE", ">>>>>>> Replace"),
         (">>>>>>> REPLACE", ">>>>>>> REPLACE```"),
         (">>>>>>> REPLACE", ">>>>>>> REPLACE ```"),
         (">>>>>>> REPLACE", ">>>>>>>  REPLACE"),
