@@ -80,6 +80,10 @@ class Account:
         self._results.update(zip(sources, results, strict=True))
         return results
 
+    def met(self, source: str) -> bool:
+        """Whether a program was handed over before."""
+        return source in self._results
+
     def end(self, told: End | None) -> End | None:
         """Why an oracle tried no more: as it says, unless it was not let."""
         if self.ration is None or not self.ration.exceeded:
@@ -105,7 +109,8 @@ class Account:
 def ask(oracle: AnyOracle, task: Task, evaluate: Evaluate) -> Answer:
     """Asks an oracle for a best response.
 
-    A program that it offers without having had it scored, or only in part, is scored now.
+    A program that it offers without having had it scored is scored now; a source alone also where
+    it was scored in part.
 
     Raises:
       TypeError: it answers with something else than a source or a `Response`.
@@ -119,8 +124,13 @@ def ask(oracle: AnyOracle, task: Task, evaluate: Evaluate) -> Answer:
         tried = empty_handed.attempts or account.attempts("")
         return Answer("", None, tried, account.end(empty_handed.end))
     if isinstance(found, Response):
-        end = account.end(found.end)
-        return Answer(found.best.source, found.best.score, found.attempts, end)
+        best = found.best
+        if best.source and not account.met(best.source):
+            (result,) = account([best.source])
+            if not isinstance(result, Score):
+                return Answer("", None, account.attempts(""), account.end(found.end))
+            best = dataclasses.replace(best, score=result)
+        return Answer(best.source, best.score, found.attempts, account.end(found.end))
     if not isinstance(found, str):
         raise TypeError(
             f"{identity(oracle)} answered with {type(found).__name__}; an oracle returns the "

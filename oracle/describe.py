@@ -8,7 +8,6 @@ quotes the program's code is asked for once more, and what is still quoted then 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -130,9 +129,9 @@ def parse_description(reply: Reply) -> Description | Failure:
     """Reads the structured reply; also one that a server without schemas put into a fence."""
     if reply.failure is not None:
         return reply.failure
-    body = re.search(r"\{.*\}", reply.text, re.DOTALL)
+    first, last = reply.text.find("{"), reply.text.rfind("}")
     try:
-        document = json.loads(body[0]) if body else None
+        document = json.loads(reply.text[first : last + 1]) if 0 <= first < last else None
     except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict):

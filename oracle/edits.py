@@ -69,7 +69,8 @@ def parse_edits(reply: str) -> tuple[Edit, ...] | Failure:
         return _doubled(block, begun) or _bad(unended)
     if not found:
         return _bad("there is no SEARCH/REPLACE block in the reply")
-    return tuple(found)
+    # A block that is said once in the plan and once behind it is meant once.
+    return tuple(dict.fromkeys(found))
 
 
 def without_edits(reply: str) -> str:

@@ -26,6 +26,12 @@ _FENCE = re.compile(r"^( {0,3})(`{3,}+|~{3,}+)[ \t]*+([\w+.#-]*+)[^\n`]*+$")
 _MARK = re.compile(r"`{3,}+|~{3,}+")
 _SAID = re.compile(r'"""(?:\\.|[^\\])*?"""|' r"|'''(?:\\.|[^\\])*?'''|#[^\n]*", re.DOTALL)
 _LEFT_OUT = re.compile(r"(?:^|:)[ \t]*+\.\.\.[ \t]*+$", re.MULTILINE)
+_SAYS_LEFT_OUT = re.compile(
+    r"^[^#\n]*+#(?:[ \t]*+(?:\.\.\.|\u2026)[ \t]*+\w"
+    r"|[^\n]*?\b(?:existing code|as (?:above|before))\b)",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""In a comment: a program that says so may parse and lack half of its methods."""
 _MOST_JUDGED = 8
 """Programs of one reply among which one is chosen, the last ones: each is read by itself."""
 _BLANKS = dict.fromkeys([0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000], " ")
@@ -160,8 +166,9 @@ def _chosen(texts: Sequence[str], class_name: str, is_sound: Callable[[str], boo
 
 
 def is_sketch(program: str) -> bool:
-    """Whether it leaves something out by "..." in the place of a body."""
-    return _LEFT_OUT.search(_SAID.sub("", program)) is not None
+    """Whether it leaves something out by "..." in the place of a body, or says so in a comment."""
+    by_dots = _LEFT_OUT.search(_SAID.sub("", program))
+    return by_dots is not None or _SAYS_LEFT_OUT.search(program) is not None
 
 
 def _candidates(

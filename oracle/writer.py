@@ -94,7 +94,8 @@ class ModelWriter:
                 return Draft(draft.key, failure=found, call=key, repairs=number)
             number += 1
             if reply.refused:
-                prompt = reworded(self.prompt(task, draft, number), found)
+                # A repair begins with what was answered, not with what was refused.
+                first = prompt = reworded(self.prompt(task, draft, number), found)
             else:
                 prompt = repair(first, reply.text, found)
 

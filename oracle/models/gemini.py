@@ -29,15 +29,17 @@ from oracle.models.gemini_answer import Part, counted, document_in, read_answer
 from oracle.models.gemini_question import SYSTEM, config_of, fields_of, named_in, without
 from oracle.models.options import LOOK_UP_SECONDS, ServerOptions
 from oracle.models.prices import Price
-from oracle.models.protocol import Reply, Request
+from oracle.models.protocol import Finish, Reply, Request
 from oracle.models.reaching import Connected, address_of, key_in, reaching, unreadable
 from oracle.models.reasoning import answer_in
 from oracle.models.redaction import without_secrets
 from oracle.models.retry import (
     RETRYABLE,
+    AskOtherwise,
     Caller,
     Lost,
     Transient,
+    also_lost,
     passing,
     retry_after,
     retry_info,
@@ -60,7 +62,7 @@ _HOPELESS = frozenset({"UnsupportedProtocol", "InvalidURL", "TooManyRedirects"})
 """Errors of an address that no other attempt mends."""
 
 
-class _FieldRefused(Exception):
+class _FieldRefused(AskOtherwise):
     """The model names fields of the request that it does not take, and that one can do without."""
 
     def __init__(self, fields: tuple[str, ...], reason: str) -> None:
@@ -108,20 +110,25 @@ class GeminiModel(Connected["genai.Client"]):
           CallRefused: the server will not answer this.
         """
         self.connect()
-        reply = ask_in_forms(self._window, request, lambda form: self._answer(request, form))
+        reply = ask_in_forms(
+            self._window, request, lambda form: self._answer(request, form), self.price
+        )
         return replace(reply, model=reply.model or self._model, text=answer_in(reply.text))
 
     def _answer(self, request: Request, form: str) -> Reply:
         """The reply to one form of a question, without the fields that the model refuses."""
         earlier = 0
+        lost: tuple[Reply, ...] = ()
         while True:
             try:
-                reply = self._whole(*without(request, form, self._refused))
+                with also_lost(lost):
+                    reply = self._whole(*without(request, form, self._refused))
             except _FieldRefused as refusal:
-                earlier += 1
+                earlier, lost = earlier + 1, refusal.lost
                 self._leave_out(refusal)
             else:
-                return replace(reply, attempts=reply.attempts + earlier)
+                reply = replace(reply, attempts=reply.attempts + earlier)
+                return reply.with_lost(self._priced(lost))
 
     def _leave_out(self, refusal: _FieldRefused) -> None:
         with self._lock:
@@ -140,11 +147,12 @@ class GeminiModel(Connected["genai.Client"]):
             try:
                 part = self._part(request, form, part.token)
             except _NO_FURTHER as error:
-                # The first parts are paid for: they are worth having, as a cut-off reply.
-                lost = error.lost if isinstance(error, ModelUnavailable | BudgetSpent) else ()
-                return reply.with_lost(self._priced(lost))
+                # The first parts are paid for: they are worth having.
+                reply = reply.with_lost(self._priced(error.lost))
+                break
             reply = _joined(reply, part.reply)
-        return reply
+        unfinished = part.token is not None and reply.finish is Finish.STOPPED
+        return replace(reply, finish=Finish.CUT_OFF) if unfinished else reply
 
     def _part(self, request: Request, form: str, token: bytes | None) -> Part:
         """One part of a reply; the first, or the one behind a token."""

@@ -55,7 +55,7 @@ from oracle.models.prices import Price
 from oracle.models.protocol import Reply, Request
 from oracle.models.reaching import Connected, address_of, key_in, reaching, unreadable
 from oracle.models.redaction import fit
-from oracle.models.retry import Caller, Lost, Transient
+from oracle.models.retry import Caller, Lost, Transient, also_lost
 from oracle.models.told import Told
 from oracle.models.window import PromptTooLong, Window, ask_in_forms
 
@@ -64,6 +64,8 @@ if TYPE_CHECKING:
 
 URL = "OPENAI_BASE_URL"
 _OPENAI = "https://api.openai.com/v1"
+_LEAST_ANSWER = 2048
+"""Tokens of an answer; most programs are shorter."""
 _NO_KEY = "none"
 """Sent to a server of one's own that wants no key: the SDK insists on one."""
 _INSTEAD = {
@@ -119,26 +121,29 @@ class OpenAIModel(Connected["openai.OpenAI"]):
         """
         client = self.connect()
         reply = ask_in_forms(
-            self._window, request, lambda form: self._answer(client, request, form)
+            self._window, request, lambda form: self._answer(client, request, form), self.price
         )
         return replace(reply, model=reply.model or self._model)
 
     def _answer(self, client: openai.OpenAI, request: Request, form: str) -> Reply:
         """The reply to one form of a question, without the fields that the server refuses."""
         earlier, limit = 0, request.max_output_tokens
+        lost: tuple[Reply, ...] = ()
         while True:
             asked = self._asked(replace(request, max_output_tokens=limit), form)
             attempt = partial(self._attempt, client, asked)
             try:
-                answered = self._caller.call(request.key, attempt)
+                with also_lost(lost):
+                    answered = self._caller.call(request.key, attempt)
             except FieldRefused as refusal:
-                earlier += 1
-                limit = self._leave_out(refusal, limit)
+                earlier, lost = earlier + 1, refusal.lost
+                shorter = form != (request.prompt, *request.shorter)[-1]
+                limit = self._leave_out(refusal, limit, shorter=shorter)
                 continue
             reply = replace(
                 answered.value, attempts=answered.attempts + earlier, seconds=answered.seconds
             )
-            return self._paid(reply, answered.lost)
+            return self._paid(reply, (*lost, *answered.lost))
 
     def _paid(self, reply: Reply, lost: Sequence[Reply]) -> Reply:
         """A reply with its cost, and with what attempts before it have probably cost."""
@@ -239,15 +244,23 @@ class OpenAIModel(Connected["openai.OpenAI"]):
         }
         return {"model": self._model, **self._told_model(request, form), **wanted}
 
-    def _leave_out(self, refusal: FieldRefused, limit: int | None) -> int | None:
+    def _leave_out(self, refusal: FieldRefused, limit: int | None, *, shorter: bool) -> int | None:
         """Learns from a refusal; returns the limit on this one answer from now on.
 
+        Args:
+          refusal: by the server.
+          limit: on this answer so far.
+          shorter: whether the question has a shorter form.
+
         Raises:
-          PromptTooLong: even without a limit there is no room for an answer.
+          PromptTooLong: even without a limit there is no room for an answer, or for so short a one
+            that a shorter prompt is better.
         """
         if not refusal.fields:
-            if limit is None:
-                raise PromptTooLong(str(refusal))
+            if limit is None or (shorter and refusal.room < min(limit / 2, _LEAST_ANSWER)):
+                too_long = PromptTooLong(str(refusal), refusal.context)
+                too_long.lost = refusal.lost
+                raise too_long
             said = "has no room for so long an answer, asked for a shorter one where that is so"
             self._told.once("room", f"{self.name} {said}: {refusal}")
             return refusal.room if refusal.room < limit else None

@@ -11,7 +11,7 @@ from oracle.models.errors import CallRefused, PromptRefused
 from oracle.models.openai_question import NEWER, STREAM, SYSTEM, size_of
 from oracle.models.protocol import Finish, Reply
 from oracle.models.redaction import fit, without_secrets
-from oracle.models.retry import RETRYABLE, Transient, passing, retry_after
+from oracle.models.retry import RETRYABLE, AskOtherwise, Transient, passing, retry_after
 from oracle.models.window import USUAL_PER_TOKEN, PromptTooLong
 
 if TYPE_CHECKING:
@@ -22,18 +22,22 @@ LONGEST = 200
 """Characters of a server's words that are told or kept."""
 
 
-class FieldRefused(Exception):
+class FieldRefused(AskOtherwise):
     """The server names fields that it does not take, and that the question can do without.
 
     Attributes:
       fields: that it never takes; none where only the answer's limit is too high this time.
       room: tokens of an answer that there is room for.
+      context: tokens of prompt and answer together, where that is told.
     """
 
-    def __init__(self, fields: tuple[str, ...], reason: str, room: int = 0) -> None:
+    def __init__(
+        self, fields: tuple[str, ...], reason: str, room: int = 0, context: int | None = None
+    ) -> None:
         super().__init__(reason)
         self.fields = fields
         self.room = room
+        self.context = context
 
 
 def meaning_of(answered: ErrorAnswer, asked: dict[str, Any]) -> Reply:
@@ -42,7 +46,7 @@ def meaning_of(answered: ErrorAnswer, asked: dict[str, Any]) -> Reply:
     if refusal.too_long:
         room = refusal.room(round(size_of(asked) / USUAL_PER_TOKEN))
         if room is not None and not NEWER.keys().isdisjoint(asked):
-            raise FieldRefused((), said, room) from None
+            raise FieldRefused((), said, room, refusal.limit) from None
         raise PromptTooLong(said, refusal.limit) from None
     if refusal.of_whole and STREAM not in asked:
         raise FieldRefused((STREAM,), said) from None

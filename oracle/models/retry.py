@@ -10,7 +10,7 @@ import random
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -27,8 +27,9 @@ from oracle.models.redaction import fit
 RETRYABLE = frozenset({408, 409, 425, 429, 499, *range(500, 600)} - {501, 505})
 """HTTP statuses after which the same call may succeed; from 520 on they are gateways'.  With 499
 Gemini says that it cancelled a call, as it does under load."""
-TIMED_OUT = frozenset({504, 522, 524})
-"""Those of a gateway that waited in vain for whoever answers: the model may well have written."""
+TIMED_OUT = frozenset({408, 504, 522, 524})
+"""Those of a gateway that waited in vain for whoever answers: the model may well have written.
+With 408 LiteLLM, OpenRouter and Bedrock say the same, whatever HTTP means by it."""
 MOST_LATE = 2
 """Attempts of one call that may be late: who had no answer in time will have none the next time."""
 
@@ -53,6 +54,27 @@ def paid_by(payer: Payer) -> Iterator[None]:
         yield
     finally:
         _PAYER.reset(token)
+
+
+class AskOtherwise(Exception):
+    """The server does not take the question as it stands, and may take it when put another way.
+
+    Attributes:
+      lost: for each attempt before that is probably paid for, a `Reply` with its counts and no
+        text.
+    """
+
+    lost: tuple[Reply, ...] = ()
+
+
+@contextmanager
+def also_lost(before: Sequence[Reply]) -> Iterator[None]:
+    """Whatever ends a question in here also tells what was paid for in vain before."""
+    try:
+        yield
+    except (ModelError, BudgetSpent, AskOtherwise) as error:
+        error.lost = (*before, *error.lost)
+        raise
 
 
 class Transient(Exception):
@@ -230,7 +252,10 @@ class Caller:
                     raise ModelUnavailable(f"{error} ({reason}); {error.advice}", lost) from error
                 _LOG.warning("%s, attempt %d: %s; next in %.1f s", key, attempt, error, wait)
                 if isinstance(error, Lost):
-                    _ask_payer(lost)
+                    ask_payer(lost)
+            except AskOtherwise as error:
+                error.lost = lost
+                raise
             except ModelError as error:
                 error.lost = error.lost or lost
                 if isinstance(error, CallRefused):
@@ -272,8 +297,12 @@ class Caller:
         )
 
 
-def _ask_payer(lost: tuple[Reply, ...]) -> None:
-    """Asks whoever pays for another attempt, once the last one of these came to nothing."""
+def ask_payer(lost: tuple[Reply, ...]) -> None:
+    """Asks whoever pays for another attempt, once the last one of these came to nothing.
+
+    Raises:
+      BudgetSpent: another may not be paid for.
+    """
     payer = _PAYER.get()
     if payer is None:
         return

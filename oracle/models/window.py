@@ -16,7 +16,9 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from oracle.models.prices import Price
 from oracle.models.protocol import Reply, Request
+from oracle.models.retry import AskOtherwise, also_lost, ask_payer
 from oracle.models.told import Told
 
 SURE_CHARS = 6_000
@@ -51,7 +53,7 @@ _NO_SENSE = (
 )
 
 
-class PromptTooLong(Exception):
+class PromptTooLong(AskOtherwise):
     """The server refuses a prompt because of its length.
 
     Attributes:
@@ -202,18 +204,24 @@ def _context_of(reported: int) -> int:
     return twice if twice and twice % _ROUND == 0 else reported
 
 
-def ask_in_forms(window: Window, request: Request, ask: Callable[[str], Reply]) -> Reply:
+def ask_in_forms(
+    window: Window, request: Request, ask: Callable[[str], Reply], price: Price | None = None
+) -> Reply:
     """Asks with the longest form of a question that the server can read.
 
     Args:
       window: what is known of it, and learns.
       request: has the question and its shorter forms.
       ask: sends one of them; raises `PromptTooLong`.
+      price: of the model.
 
     Returns:
       The reply, with what the attempts before it cost; `unread` where even the shortest form was
       refused.  An answer to that is kept however many tokens were reported: there is nothing left
       to ask instead, and the number may mean something else.
+
+    Raises:
+      BudgetSpent: the server read a part of a form, and no other may be paid for.
     """
     forms = (request.prompt, *request.shorter)
     sizes = [len(request.system) + len(form) for form in forms]
@@ -221,7 +229,8 @@ def ask_in_forms(window: Window, request: Request, ask: Callable[[str], Reply]) 
     earlier: Reply | None = None
     while True:
         last = place == len(forms) - 1
-        reply = _tried(window, sizes[place], forms[place], ask, last=last)
+        with also_lost(_paid_in(earlier)):
+            reply = _tried(window, sizes[place], forms[place], ask, price, last=last)
         if earlier is not None:
             reply = reply.paid_with(earlier)
         if place:
@@ -232,17 +241,32 @@ def ask_in_forms(window: Window, request: Request, ask: Callable[[str], Reply]) 
         place = window.first_fit(sizes, place + 1, request.max_output_tokens)
 
 
+def _paid_in(earlier: Reply | None) -> tuple[Reply, ...]:
+    """The counts of what was paid for in vain, as one attempt that lost all others."""
+    if earlier is None or not earlier.lost:
+        return ()
+    return (replace(earlier, text="", lost=earlier.lost - 1),)
+
+
 def _tried(
-    window: Window, size: int, form: str, ask: Callable[[str], Reply], *, last: bool
+    window: Window,
+    size: int,
+    form: str,
+    ask: Callable[[str], Reply],
+    price: Price | None,
+    *,
+    last: bool,
 ) -> Reply:
     try:
         reply = ask(form)
     except PromptTooLong as refusal:
         window.refused(size, refusal.limit)
-        return Reply(
-            "", prompt_tokens=0, output_tokens=0, cost=0.0, detail=str(refusal), unread=True
-        )
+        said = str(refusal)
+        refused = Reply("", prompt_tokens=0, output_tokens=0, cost=0.0, detail=said, unread=True)
+        return refused.with_lost([one.priced(price) for one in refusal.lost])
     if window.cut(size, reply.prompt_tokens) and not last:
         read = f"it read {reply.prompt_tokens:,} tokens of {size:,} characters"
-        return replace(reply, detail=read, unread=True)
+        in_vain = replace(reply, detail=read, unread=True, lost=reply.lost + 1)
+        ask_payer(_paid_in(in_vain))
+        return in_vain
     return reply

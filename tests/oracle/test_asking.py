@@ -8,7 +8,7 @@ import pytest
 from oracle.asking import ask, best_program, identity
 from oracle.attempts import digest_in
 from oracle.linear_refinement import LinearRefinement
-from oracle.values import Failure, OracleExhausted, Rejected, Score
+from oracle.values import Candidate, Failure, OracleExhausted, Rejected, Response, Score
 from tests.oracle.stated_returns import Evaluation, ScriptedWriter, a_task, program
 
 GOOD, BETTER, FAULTY = program(1.0, "a"), program(2.0, "b"), program(9.0, "c", faulty=True)
@@ -44,6 +44,19 @@ def test_a_program_that_was_never_scored_is_scored_when_it_is_offered():
     answer = answer_of(lambda task, evaluate: GOOD)
     assert (answer.source, answer.score.u) == (GOOD, 1.0)
     assert [(one.score.u, one.kept) for one in answer.attempts] == [(1.0, True)]
+
+
+def test_a_program_in_a_response_is_scored_as_well():
+    unscored = Score(99.0, 0.0, ())
+
+    def offering(source):
+        return lambda task, evaluate: Response(Candidate(source, "", unscored, "", ""), ())
+
+    answer = answer_of(offering(GOOD))
+    assert (answer.source, answer.score.u) == (GOOD, 1.0)
+    answer = answer_of(offering(FAULTY))
+    assert (answer.source, answer.score) == ("", None)
+    assert [one.failure.kind for one in answer.attempts] == [Rejected.FAULTY]
 
 
 def test_what_was_scored_in_part_counts_in_full_and_once():

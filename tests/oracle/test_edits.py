@@ -127,6 +127,14 @@ def test_another_divider_is_taken_where_there_is_none_as_it_was_asked_for(divide
     assert "two dividers" in refused(reply.replace(divider, f"{divider.rstrip()}  \n{divider}"))
 
 
+def test_a_block_that_is_said_twice_is_meant_once():
+    """A model shows it in its plan, and once more at the end."""
+    grown = block("    y = 2", "    y = 2\n    z = 3")
+    assert edited(grown + "So, finally:\n" + grown) == SOURCE.replace("y = 2", "y = 2\n    z = 3")
+    changed = block("    y = 2", "    y = 3")
+    assert edited(changed + grown.replace("y = 2", "y = 3") + changed).count("z = 3") == 1
+
+
 def test_each_block_has_a_divider_of_its_own():
     """A title in one, and in another a divider that is not as it was asked for."""
     lenient = block("    x = 1", "    x = 2").replace("=======", "=====")
@@ -136,9 +144,10 @@ def test_each_block_has_a_divider_of_its_own():
 
 
 def test_blocks_that_repeat_what_they_replace_end_at_the_limit_of_a_source():
-    doubling = block("        return x", "        return x\n        return x")
-    assert len(edited(doubling * 5)) == len(SOURCE) + 31 * len("        return x\n")
-    reason = refused(doubling * 60)  # all of them would make 2 ** 60 lines
+    line = "        return x"
+    doubling = [block(line, f"{line}\n{line}\n{number}") for number in range(60)]
+    assert edited("".join(doubling[:5])).count(f"{line}\n") == 2**5
+    reason = refused("".join(doubling))  # all of them would make 2 ** 60 lines
     assert f"the limit is {MAX_BYTES:,}" in reason
     assert "block 12:" in reason  # 2 ** 12 lines of 17 bytes: the first that are too many
 

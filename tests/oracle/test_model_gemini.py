@@ -79,7 +79,7 @@ def test_what_a_request_leaves_open_is_not_sent(model, server):
     assert not server.asked[0].body.get("generationConfig")
 
 
-@pytest.mark.parametrize("status", [408, 429, 499, 500, 502, 503])
+@pytest.mark.parametrize("status", [409, 429, 499, 500, 502, 503])
 def test_what_may_pass_is_tried_again(model, server, waits, status):
     server.then(Step(status=status), Step(status=status))
     reply = model.generate(ASKED)
@@ -259,6 +259,11 @@ def test_parts_without_end_are_not_followed(model, server):
     reply = model.generate(ASKED)
     assert reply.cut_off
     assert len(server.asked) == MAX_PARTS
+
+
+def test_parts_that_say_nothing_of_their_end_are_cut_off_where_the_next_fails(model, server):
+    server.then(Step(text="one ", finish="", token="dG9rZW4="), Step(status=400))
+    assert model.generate(ASKED).cut_off
 
 
 def test_parts_stop_at_the_limit_on_output(model, server):

@@ -31,7 +31,7 @@ def asking(kind, url, sleep=lambda seconds: None, price=None):
     return connected(KINDS[kind]("m", options, Caller(RetryPolicy(), sleep=sleep)))
 
 
-@pytest.mark.parametrize("status", [504, 522, 524])
+@pytest.mark.parametrize("status", [408, 504, 522, 524])
 def test_a_gateway_that_waited_in_vain_is_late(server, kind, status):
     page = b"<html><head><title>524</title></head><body>A timeout occurred</body></html>"
     late = Step(status=status, raw=page, content_type="text/html")

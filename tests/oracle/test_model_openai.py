@@ -69,7 +69,7 @@ def test_what_a_request_leaves_open_is_not_sent(model, server):
     assert set(server.asked[0].body) == {"model", "messages"}
 
 
-@pytest.mark.parametrize("status", [408, 429, 500, 502, 503])
+@pytest.mark.parametrize("status", [409, 429, 500, 502, 503])
 def test_what_may_pass_is_tried_again(model, server, waits, status):
     server.then(Step(status=status), Step(status=status, retry_after="31"))
     assert model.generate(ASKED).attempts == 3

@@ -43,6 +43,13 @@ def test_a_refused_question_is_asked_in_other_words_and_then_with_less(refusal):
     assert len({first.digest, second.digest, third.digest}) == 3
 
 
+def test_a_repair_goes_on_from_what_was_answered_and_not_from_what_was_refused():
+    written, (first, second, third) = write(BLOCKED, "no program", fenced())
+    assert written.source == program(1.0)
+    assert third.prompt.startswith(second.prompt.rstrip())
+    assert not third.prompt.startswith(first.prompt.rstrip())
+
+
 def test_a_draft_that_stays_refused_is_a_failure_with_the_reason():
     written, requests = write(BLOCKED, BLOCKED, PromptRefused("the server answered 400: never"))
     assert written.failure.kind is Rejected.BLOCKED

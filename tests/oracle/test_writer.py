@@ -124,7 +124,11 @@ def test_what_follows_a_whole_program_costs_no_repair():
     """A part of the class, or a sketch of it, that shows what was changed."""
     part = "class Agent:\n    def helper(self):\n        return 1\n"
     sketch = "class Agent:\n    def act(self, observation):\n        ...\n"
-    for shown in (part, sketch):
+    body = (
+        "    # ... __init__ as above ...\n    def act(self, observation):\n        return 'ROCK'\n"
+    )
+    said = f"class Agent:\n{body}"
+    for shown in (part, sketch, said, said.replace("... __init__ as above ...", "existing code")):
         written, _ = write([fenced(program(1.0)) + fenced(shown)])
         assert (written.source, written.repairs) == (program(1.0), 0)
     written, model = write([fenced(part) + fenced("import os\n" + part), fenced(program(1.0))])
@@ -158,8 +162,9 @@ def test_a_reply_that_is_too_long_is_not_searched_for_blocks(monkeypatch):
 
 
 def test_blocks_that_double_the_program_are_sent_back():
-    doubling = edit("        return 'ROCK'", "        return 'ROCK'\n        return 'ROCK'")
-    answers = [doubling * 40, edit("        return 'ROCK'", "        return 'PAPER'")]
+    line = "        return 'ROCK'"
+    doubling = "".join(edit(line, f"{line}  # {number}\n{line}\n{line}") for number in range(40))
+    answers = [doubling, edit(line, "        return 'PAPER'")]
     written, model = write(answers, sound())
     assert "'PAPER'" in written.source
     assert "the limit is" in model.requests[1].prompt
