@@ -19,6 +19,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from arena.analysis.aivat import luck
+from arena.analysis.stakes import stakes_of
 from arena.errors import UsageFault
 from arena.games.hand_game import HandGame
 from arena.games.hand_tree import HandTree, hand_tree
@@ -85,7 +86,7 @@ def without_luck(
         known = (tables.get(one), tables.get(other))
         rows += _sums(one, other, corrected(tree, matches, known, prior), matches)
     table = PayoffTable.from_pair_stats(pa.Table.from_pylist(rows, _COLUMNS), everybody)
-    return with_mixtures(table, mixtures).restrict(chosen)
+    return with_mixtures(table, mixtures, stakes_of(game)).restrict(chosen)
 
 
 _NOTHING = 1e-6

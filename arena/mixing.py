@@ -9,14 +9,16 @@ N matches of it are N w_i matches of member i, as in a stratified sample.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from arena.analysis.estimates import Floats, freedom_of, weighted_sum_of
+from arena.analysis.stakes import UNKNOWN, Stakes, doubted
 from arena.nesting import Weights, mixtures_of
 from arena.payoffs import PayoffTable
 from arena.tally import Pair
@@ -99,19 +101,23 @@ def precision_of_members(
     return found
 
 
-def with_mixtures(table: PayoffTable, mixtures: Mapping[str, Weights]) -> PayoffTable:
+def with_mixtures(
+    table: PayoffTable, mixtures: Mapping[str, Weights], stakes: Stakes = UNKNOWN
+) -> PayoffTable:
     """A payoff table with the rows and columns of some mixtures put together from their members.
 
-    Means are mixed, errors are those of independent means.  Counts are of the same worth: so many
-    matches (or deals) of one policy would have as large an error: 1 / sum of w_i^2 / n_i matches,
-    though never more than the members played, and deals by the degrees of freedom of Welch and
-    Satterthwaite.  Wins, draws and forfeits are shares of these matches; a forfeit is never
-    rounded away.  A cell is unknown where one of the members has not met the opponent, whatever
-    the mixture played under its own name.
+    Means are mixed, errors are those of independent means, each of them no smaller than few deals
+    can tell (`arena.analysis.stakes`).  Counts are of the same worth: so many matches (or deals) of
+    one policy would have as large an error: 1 / sum of w_i^2 / n_i matches, though never more than
+    the members played, and deals by the degrees of freedom of Welch and Satterthwaite.  Wins, draws
+    and forfeits are shares of these matches; a forfeit is never rounded away.  A cell is unknown
+    where one of the members has not met the opponent, whatever the mixture played under its own
+    name.
 
     Args:
       table: has all members, and may have the mixtures.
       mixtures: digest to the weights of the members that really play.
+      stakes: of the game; unknown where the errors of the table are doubted already.
 
     Raises:
       KeyError: a member is not in the table.
@@ -125,14 +131,19 @@ def with_mixtures(table: PayoffTable, mixtures: Mapping[str, Weights]) -> Payoff
     arrays: dict[str, Any] = {
         name: _with_room_for(getattr(table, name), len(digests)) for name in _ARRAYS
     }
+    doubts = partial(doubted, scatter=table.scatter, stakes=stakes)
     # What two mixtures get from each other is there with the second of them.
     for digest in sorted(mixtures):
-        _mix_in(arrays, index, digest, mixtures[digest])
+        _mix_in(arrays, index, digest, mixtures[digest], doubts)
     return replace(table, digests=digests, **arrays)
 
 
 def _mix_in(
-    arrays: Mapping[str, NDArray[Any]], index: Mapping[str, int], digest: str, weights: Weights
+    arrays: Mapping[str, NDArray[Any]],
+    index: Mapping[str, int],
+    digest: str,
+    weights: Weights,
+    doubts: Callable[[Floats, _Counts], Floats],
 ) -> None:
     """Writes the row and the column of a mixture into the arrays of a table, by name."""
     own = index[digest]
@@ -140,11 +151,12 @@ def _mix_in(
     mix = np.array([weights[one] for one in sorted(weights)])
     itself = members[:, None] == np.arange(len(index))
 
-    row = _row(mix, itself, *(arrays[name][members] for name in _SURE))
-    halves = [
-        _row(mix, itself, *(arrays[f"half_{name}"][half][members] for name in _SURE))
-        for half in (0, 1)
-    ]
+    def mixed(name: str, at: Any) -> _Row:
+        mean, error, count, deals = (arrays[f"{name}{one}"][at] for one in _SURE)
+        return _row(mix, itself, mean, doubts(error, deals), count, deals)
+
+    row = mixed("", members)
+    halves = [mixed("half_", (half, members)) for half in (0, 1)]
     outcomes = _outcomes(arrays, members, mix, row[2])
     for place, name in enumerate(_SURE):
         for matrix, found in (

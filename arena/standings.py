@@ -63,7 +63,7 @@ def payoff_table(home: Home, game: Game, digests: Sequence[str]) -> PayoffTable:
     scores = home.store.pair_scores(game.name, game.version)
     table = PayoffTable.from_pair_scores(scores, everybody)
     table = replace(table, around=Scatter.of_pairs(scores))
-    return with_mixtures(table, mixtures).restrict(chosen)
+    return with_mixtures(table, mixtures, stakes_of(game)).restrict(chosen)
 
 
 def exact_payoffs(

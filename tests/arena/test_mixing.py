@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena import Arena
+from arena.analysis.stakes import Stakes, doubted
 from arena.kinds.mixture import payload_of
 from arena.mixing import precision_of_members, through_members, with_mixtures
 from arena.pair_sums import PairSums
@@ -155,3 +156,20 @@ def test_what_a_mixture_played_by_itself_rates_nobody(arena: Arena) -> None:
     assert after.pop(mixture.digest) is None
     assert after == before
     assert before[house[2].digest] is not None
+
+
+def test_few_equal_deals_of_a_member_leave_a_mixture_in_doubt() -> None:
+    """As much as they leave that member: nothing is known for certain from four of them."""
+    rng = np.random.default_rng(5)
+    equal = [Played(A, C, deal, 1.0) for deal in range(4)]
+    many = [Played(B, C, deal, float(rng.normal(0.0, 10.0))) for deal in range(100)]
+    table = table_of([*equal, *many], (A, B, C))
+    stakes = Stakes(most=100.0, spread=10.0)
+    mixed = with_mixtures(table, {MIX: {A: 0.9, B: 0.1}}, stakes)
+    index = mixed.index()
+    own = doubted(table.stderr[0, 2:3], table.deals[0, 2:3], table.scatter, stakes)[0]
+    assert table.stderr[0, 2] == 0.0 and own > 1.0
+    expected = np.hypot(0.9 * own, 0.1 * table.stderr[1, 2])
+    assert mixed.stderr[index[MIX], 2] == pytest.approx(expected)
+    assert mixed.deals[index[MIX], 2] <= 5  # it rests on those four
+    assert np.array_equal(mixed.stderr[:3, :3], table.stderr, equal_nan=True)
