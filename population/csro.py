@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from arena.analysis.meta_strategy import SOLVERS
@@ -11,7 +11,7 @@ from arena.analysis.nash import nash
 from arena.payoffs import PayoffTable
 from oracle.asking import AnyOracle, ask
 from oracle.values import Task
-from population.config import RunConfig
+from population.config import CUSTOM, RunConfig
 from population.confirmation import confirmed
 from population.evaluator import Evaluator, LineageOf
 from population.hidden import with_hidden
@@ -88,11 +88,17 @@ class Csro:
         task = with_hidden(task, self.matches, self.config, self.name, self.log.before(k))
         evaluate = self.evaluate_policy(task, k, members)
         with self.log.thinking():
-            answer = ask(self.oracle, task, evaluate)  # pi', and the loop up to M
+            answer = ask(self.oracle, self._told(task), evaluate)  # pi', and the loop up to M
         digest = evaluate.digest(answer.source)
         if self.config.afresh:  # u <- evaluate_policy(pi', sigma, P), by matches that chose nobody
             digest, answer = confirmed(answer, digest, evaluate.afresh)
         return Found(sigma, digest, answer.score, answer.attempts, answer.end)
+
+    def _told(self, task: Task) -> Task:
+        """The task as its oracle gets it: one of somebody's own, without the hidden programs."""
+        if self.config.oracle.model != CUSTOM:
+            return task
+        return replace(task, hidden=tuple(replace(one, source="") for one in task.hidden))
 
     def initial(self) -> Member:
         """pi_initial, registered; in a run that goes on, the one that it began with."""

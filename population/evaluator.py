@@ -271,7 +271,18 @@ class Evaluator:
         tables = {
             begin: self._matches.payoffs(everyone, wanted, begin) for begin, wanted in begun.items()
         }
-        return {digest: self._scored(tables, digest, support, number, first) for digest in digests}
+        return {
+            digest: self._distrusted(digest) or self._scored(tables, digest, support, number, first)
+            for digest in digests
+        }
+
+    def _distrusted(self, digest: str) -> Failure | None:
+        """Why a program may not join though it was registered: it was caught not to repeat."""
+        evidence = self._matches.quarantined.get(digest)
+        if evidence is None:
+            return None
+        reason = f"{RejectionKind.QUARANTINED}: it does not repeat its moves: {evidence}"
+        return Failure(Rejected.FAULTY, reason[:LONGEST_REASON])
 
     def _scored(
         self,

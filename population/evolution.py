@@ -52,14 +52,18 @@ def variants(records: Iterable[RunRecord]) -> dict[str, tuple[RunRecord, ...]]:
 def over_seeds(runs: Sequence[Scored], metric: str) -> Points:
     """Mean of a metric over runs, with 95 % intervals; of one run, those of its matches.
 
-    Only where all of the runs were measured: a mean over others at each place would jump.
+    Only where all of the runs were measured: a mean over others at each place would jump.  Runs
+    with the very same scores at a place count once there, as in `population.scores.over_seeds`.
     """
-    values = [dict(points_of(one, metric)) for one in runs]
-    shared = set.intersection(*(set(one) for one in values)) if values else set()
-    errs = ERRS[METRICS[metric]]
-    return [
-        (place, over_programs([one[place] for one in values], errs)) for place in sorted(shared)
-    ]
+    known = [dict(one) for one in runs]
+    shared = set.intersection(*(set(one) for one in known)) if known else set()
+    name = METRICS[metric]
+    found = []
+    for place in sorted(shared):
+        distinct = dict.fromkeys(one[place] for one in known)
+        pooled = over_programs([getattr(one, name) for one in distinct], ERRS[name])
+        found.append((place, pooled))
+    return found
 
 
 def lines_over_seeds(

@@ -27,7 +27,7 @@ from oracle.context import OpponentInput, parse_filter, parse_input
 from oracle.grammar.genome import GRAMMARS, write_source
 from oracle.values import Opponent, Task
 from population.archive import CUTS, THIRDS, Behaviour, behaviour, elites
-from population.config import RunConfig
+from population.config import CUSTOM, RunConfig
 from population.matches import Matches
 from population.members import AUTHOR
 from population.mutants import mutant
@@ -85,8 +85,13 @@ def with_hidden(
 
 
 def _older(task: Task, config: RunConfig, rng: random.Random) -> list[Opponent]:
-    """Members without weight that no prompt shows; any of them where there is no prompt."""
+    """Members without weight that no prompt shows; any of them where there is no prompt.
+
+    An oracle of somebody's own is given all members.
+    """
     oracle = config.oracle
+    if oracle.model == CUSTOM:
+        return []
     shown = parse_filter(oracle.shown).apply(task.opponents, task.others)
     none = parse_input(oracle.opponents) is OpponentInput.NONE  # prompts show nobody then
     prompted = oracle.writes_with_a_model and not none

@@ -23,6 +23,8 @@ from population.logbook import Logbook, Silent, Watcher, at_work
 from population.matches import Matches
 from population.measuring import measuring_for
 from population.members import settled
+from population.records import RunState
+from population.report.facts import result_of
 from population.runs import Runs
 
 
@@ -119,7 +121,8 @@ def run_csro(
     runs, lineage = _runs_of(arena), Lineage({"run": name, "oracle": choice.name})
     with suppress(UnknownRun):
         config = _by_rules_of(runs.get(name).config, config)
-    runs.start(name, config)
+    if runs.start(name, config).state is RunState.FINISHED:
+        return result_of(arena, runs, name)
     with at_work(runs, name):
         matches = Matches(arena, played, shared)
         return carry_out(runs, name, config, oracle, lambda source: lineage, matches, watcher)

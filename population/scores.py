@@ -82,7 +82,7 @@ class Measured:
         known = {
             name: one for name, one in trimmed.items() if set(one) <= set(self.digests) and one
         }
-        table = with_mixtures(self.table, known)
+        table = with_mixtures(self.table, known, self.stakes)
         met = meetings(table, tuple(known), self.against, self.stakes)
         metrics = population_metrics(met)
         found = {
@@ -191,16 +191,21 @@ class Ours:
 def over_seeds(scores: Sequence[Scores], game: Game) -> Ours:
     """The figures of one method from those of its programs.
 
+    Programs with the very same figures are one that was measured once, whatever runs came to it, so
+    it counts once: its luck would be taken for several programs' else.
+
     Raises:
       ValueError: there are none.
     """
     if not scores:
         raise ValueError("no figures without a measured program")
 
-    def pooled(name: str) -> Estimate:
-        return over_programs([getattr(one, name) for one in scores], ERRS[name])
+    distinct = tuple(dict.fromkeys(scores))
 
-    most, against = game.most, zip(*(one.against for one in scores), strict=True)
+    def pooled(name: str) -> Estimate:
+        return over_programs([getattr(one, name) for one in distinct], ERRS[name])
+
+    most, against = game.most, zip(*(one.against for one in distinct), strict=True)
     return Ours(
         pooled("pop_return").within(most),
         pooled("pop_expl").within(most),

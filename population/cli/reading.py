@@ -90,12 +90,16 @@ def evaluate_runs(
             measure(matches, to_measure(sigmas[-1:], count), population)
             if steps:
                 measure(matches, to_measure(sigmas[:-1], steps), population)
-            seen = list(to_measure(sigmas if steps else sigmas[-1:], 0))
-            best = best_single(measured(arena, game, seen, population))
-            first = first_newcomer(members_of(record, iterations), record)
-            alone = {one: count for one in (first, best[0] if best else None) if one}
-            if alone:
-                measure(matches, alone, population)
+            members = members_of(record, iterations)
+            first = first_newcomer(members, record)
+            if first:
+                measure(matches, {first: count}, population)
+            told: set[str] = set()  # more matches may make another one the best
+            while (best := best_single(measured(arena, game, list(members), population))) and (
+                best[0] not in told
+            ):
+                told.add(best[0])
+                measure(matches, {best[0]: count}, population)
 
 
 @click.command()

@@ -10,7 +10,7 @@ import click
 
 from arena.analysis.meta_strategy import DEFAULT_SOLVER, SOLVERS
 from arena.cli.references import REF
-from arena.cli.session import Session, game_option, notice, optional_game, session_options
+from arena.cli.session import Session, game_option, optional_game, session_options
 from arena.cli.walls import sandbox_options
 from arena.cli.workers import workers_options
 from arena.errors import UsageFault
@@ -220,10 +220,20 @@ def run(
     The same options give the same run.  Interrupt it, or kill it: `csro resume RUN` goes on.
     """
     from population.cli.prompts import show_first
-    from population.cli.working import at_pace, name_for, ready, say_unguarded, work
+    from population.cli.telling import answer
+    from population.cli.working import (
+        at_pace,
+        name_for,
+        ready,
+        say_unguarded,
+        say_what_holds,
+        say_what_wrote,
+        work,
+    )
     from population.members import settled
     from population.oracles import check_writer
     from population.records import RunState
+    from population.report.facts import result_of
 
     refuse_idle(oracle)
     matches = measuring_for(game.name, payoff_matches, evaluation_matches, hidden_share)
@@ -253,10 +263,13 @@ def run(
             record = runs.start(name, config)
         except RunExists as error:
             raise RunExists(f"{error}: {session.typed(f'csro resume {name}')}") from None
-        pace = given_pace(oracle.asking)
-        if record.state is not RunState.FINISHED:  # it may have been left at another pace
-            record = at_pace(record, pace)
-        work(session, runs, record, arena, spending, pace)
+        if record.state is RunState.FINISHED:
+            say_what_wrote(record)
+            answer(session, record, result_of(arena, runs, name), {})
+        else:  # it may have been left at another pace, and with limits
+            pace = given_pace(oracle.asking)
+            holding = say_what_holds(runs, name, spending)
+            work(session, runs, at_pace(record, pace), arena, holding, pace)
 
 
 @click.command()
@@ -278,10 +291,10 @@ def resume(
 
     The limits, the price and the pace of before hold, where no others are given.
     """
-    from population.cli.telling import answer, told_again
-    from population.cli.working import at_pace, ready, work
-    from population.limits import kept
+    from population.cli.telling import answer
+    from population.cli.working import at_pace, ready, say_what_holds, work
     from population.records import RunState
+    from population.report.facts import result_of
 
     with session.arena(wall, workers) as arena:
         runs = runs_of(session)
@@ -289,11 +302,9 @@ def resume(
         refuse_idle(record.config.oracle, chosen=False)
         record = at_pace(record, pace)
         if record.state is RunState.FINISHED:
-            answer(session, record, told_again(arena, runs, run_name), {})
+            answer(session, record, result_of(arena, runs, run_name), {})
         else:
-            holding = kept(runs, run_name, spending)
-            if holding != spending:
-                notice(f"limits and price that hold: {holding}")
+            holding = say_what_holds(runs, run_name, spending)
             ready(arena, record.config.oracle, holding)
             work(session, runs, record, arena, holding, pace)
 

@@ -5,30 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from rich.markup import escape
+
 from arena.cli.session import Session
-from arena.local import Arena
 from population.cli.advice import advise
 from population.csro import Result
-from population.members import Member
 from population.records import RunRecord
-from population.report.facts import members_of
-from population.runs import Runs
+from registry.values import Status
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-
-def told_again(arena: Arena, runs: Runs, run_name: str) -> Result:
-    """What a finished run came to; asks no oracle and plays nothing."""
-    record = runs.get(run_name)
-    labels = members_of(record, runs.iterations(run_name))
-    versions = arena.versions([*labels, record.mixture])
-    members = tuple(
-        Member(one, label, versions[one].payload, versions[one].kind)
-        for one, label in labels.items()
-    )
-    assert record.final is not None  # a finished run has one
-    return Result(members, record.final, versions[record.mixture])
 
 
 def answer(session: Session, record: RunRecord, result: Result, walls: Mapping[str, int]) -> None:
@@ -59,6 +45,8 @@ def say(out: Console, session: Session, record: RunRecord, result: Result) -> No
     else:
         out.print(f"[bold green]finished[/]  {record.name}: {len(result.members)} members")
     out.print(f"meta-strategy  [bold]{result.mixture.ref}[/]")
+    if result.mixture.status is Status.QUARANTINED:
+        out.print(f"[bold yellow]in quarantine[/]: {escape(result.mixture.status_reason)}")
     for digest, weight in result.sigma.support.items():
         out.print(f"  {weight:6.1%}  {labels[digest]}  {digest[:12]}")
     commands = (

@@ -18,7 +18,7 @@ from population.config import OracleChoice, RunConfig
 from population.csro import Result
 from population.edition import told_apart
 from population.launch import carry_out
-from population.limits import keep, keep_pace
+from population.limits import keep, keep_pace, kept
 from population.logbook import at_work
 from population.matches import Matches
 from population.oracles import Spending, check_model, workshop
@@ -79,7 +79,15 @@ def work(
     answer(session, record, result, walls)
 
 
-def _say_what_wrote(record: RunRecord) -> None:
+def say_what_holds(runs: Runs, name: str, given: Spending) -> Spending:
+    """The limits and the price that a run goes on with, told where they were given before."""
+    holding = kept(runs, name, given)
+    if holding != given:
+        notice(f"limits and price that hold: {holding}")
+    return holding
+
+
+def say_what_wrote(record: RunRecord) -> None:
     """Says where a run goes on with another grammar or other prompts than it began with."""
     words = told_apart(record.config)
     if words and record.state is RunState.FINISHED:
@@ -106,7 +114,7 @@ def go_on(
       elsewhere: what others spent, which counts against the same limits.
       pace: is kept with the run, as the limits are; None keeps neither.
     """
-    _say_what_wrote(record)
+    say_what_wrote(record)
     with at_work(runs, record.name), bars(record) as watcher:
         if pace is not None and record.state is not RunState.FINISHED:
             # Not before nobody else is at work on it: who is refused changes no limit of theirs.

@@ -16,7 +16,9 @@ from arena.seam import AnyArena
 from arena.submission import KIND
 from oracle.models.budget import Spent
 from population.comparison import BEST_BY, best_single
-from population.members import label_of
+from population.config import CUSTOM, OracleChoice
+from population.csro import Result
+from population.members import Member, label_of
 from population.newcomers import first_newcomer
 from population.oracles import journal_of
 from population.records import Iteration, RunRecord, Sigma
@@ -148,7 +150,7 @@ def gather(
     return RunFacts(
         record=record,
         game=game,
-        members=_members(arena, joined, iterations),
+        members=_members(arena, joined, iterations, record.config.oracle),
         begun=scored[0] if scored else None,
         steps=tuple(
             _step(iteration, scores, usage)
@@ -171,6 +173,19 @@ def _first(joined: Iterable[str], record: RunRecord, known: Measured) -> tuple[s
     return (digest, scores) if digest and scores else None
 
 
+def result_of(arena: AnyArena, runs: Runs, name: str) -> Result:
+    """What a finished run came to; asks no oracle and plays nothing."""
+    record = runs.get(name)
+    labels = members_of(record, runs.iterations(name))
+    versions = arena.versions([*labels, record.mixture])
+    members = tuple(
+        Member(one, label, versions[one].payload, versions[one].kind)
+        for one, label in labels.items()
+    )
+    assert record.final is not None  # a finished run has one
+    return Result(members, record.final, versions[record.mixture])
+
+
 def members_of(record: RunRecord, iterations: tuple[Iteration, ...]) -> dict[str, str]:
     """Digest of each member to its label, in the order of joining."""
     joined = {record.initial: "initial"} if record.initial else {}
@@ -181,9 +196,15 @@ def members_of(record: RunRecord, iterations: tuple[Iteration, ...]) -> dict[str
 
 
 def _members(
-    arena: AnyArena, joined: dict[str, str], iterations: tuple[Iteration, ...]
+    arena: AnyArena,
+    joined: dict[str, str],
+    iterations: tuple[Iteration, ...],
+    choice: OracleChoice,
 ) -> tuple[MemberFacts, ...]:
-    parents = {one.accepted: _parent(one) for one in iterations if one.accepted}
+    parents: dict[str, str] = {}
+    for one in iterations:  # whoever is accepted again came about the first time
+        if one.accepted:
+            parents.setdefault(one.accepted, _parent(one, choice))
     wanted = {*joined, *filter(None, parents.values())}
     versions = arena.versions(wanted)
     return tuple(
@@ -206,11 +227,16 @@ def _program(version: PolicyVersion) -> str:
     return version.payload if version.kind == KIND else ""
 
 
-def _parent(iteration: Iteration) -> str:
-    """What the accepted program was made from: an earlier draft, else the heaviest opponent."""
+def _parent(iteration: Iteration, choice: OracleChoice) -> str:
+    """What the accepted program was made from; "" for nothing, or where the oracle does not say.
+
+    That is an earlier draft, else the heaviest opponent, where the oracle begins with that one.
+    """
     for attempt in iteration.attempts:
         if attempt.digest == iteration.accepted and attempt.parent:
             return attempt.parent
+    if choice.model == CUSTOM or choice.name == "zero-shot" or choice.training is not None:
+        return ""
     return next(iter(iteration.sigma.support))
 
 

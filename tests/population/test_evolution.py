@@ -29,6 +29,7 @@ from population.evolution import (
 from population.records import RunRecord, RunState, Sigma
 from population.report import reproduction as drawn
 from population.scores import Measured, Scores
+from population.scores import over_seeds as pooled
 from tests.arena.simulated_returns import Played, pair_stats
 from tests.population.test_reproduction import FIELD, RRPS
 
@@ -68,6 +69,16 @@ def test_means_over_seeds_have_an_error_and_skip_what_is_not_shared() -> None:
     ((_, single), _) = over_seeds(runs[:1], "PopExpl")
     assert single == scores(1.0).pop_expl
     assert over_seeds([], "AggScore") == []
+
+
+def test_runs_that_came_to_the_very_same_count_once() -> None:
+    """Its luck in the matches that it played is one, however many seeds have it."""
+    runs = [climbing(1.0, 5.0), climbing(1.0, 7.0), climbing(1.0, 5.0)]
+    (_, first), (_, second) = over_seeds(runs, "AggScore")
+    assert first == scores(1.0).agg_score
+    assert second == over_seeds([climbing(0.0, 5.0), climbing(0.0, 7.0)], "AggScore")[1][1]
+    alone, thrice = (pooled([scores(1.0)] * seeds, game("rrps")) for seeds in (1, 3))
+    assert (thrice.pop_return, thrice.agg_score) == (alone.pop_return, alone.agg_score)
 
 
 def test_runs_that_differ_in_their_seed_are_one_variant() -> None:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from arena import Arena, game
-from oracle.values import Failure, Opponent, Rejected, Task
+from arena.audit import Suspicion
+from arena.tally import PlayReport
+from oracle.values import Failure, Opponent, Rejected, Score, Task
 from population.evaluator import Evaluator, Lineage
 from population.matches import Matches
 
@@ -62,3 +67,34 @@ def test_where_a_shown_opponent_saw_a_crash_that_one_is_told(arena: Arena) -> No
         assert 1 <= int(count) <= 4
         assert rest.startswith("against house/rockbot@1: ")
         assert rest.endswith("RuntimeError: I saw " + "R" * 900)
+
+
+class Auditor:
+    """An arena whose audits catch one policy, once it was registered."""
+
+    def __init__(self, arena: Arena, caught: str) -> None:
+        self._arena, self._caught = arena, caught
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._arena, name)
+
+    def play_pairs(self, *words: Any, **options: Any) -> PlayReport:
+        report = self._arena.play_pairs(*words, **options)
+        found = Suspicion(self._caught, "3", "another throw in repetition 3")
+        return replace(report, suspicions=(found,), quarantined=(self._caught,))
+
+
+def test_who_is_caught_not_to_repeat_does_not_join(arena: Arena) -> None:
+    """It was registered before, as its trial repeated; a run that goes on would be refused it."""
+    played = game("rrps")
+    rock = arena.policy("house/rockbot", played)
+    task = Task(played, (Opponent(rock.digest, rock.ref, "", 1.0),), "", 1, "k01")
+    sources = [AT_HIDDEN + "# one\n", AT_HIDDEN + "# other\n"]
+    evaluate = Evaluator(Matches(arena, played), task, "test/spy", 4, lambda source: Lineage())
+    assert all(isinstance(one, Score) for one in evaluate(sources))
+    auditing: Any = Auditor(arena, evaluate.digest(sources[0]))
+    evaluate = Evaluator(Matches(auditing, played), task, "test/spy", 4, lambda source: Lineage())
+    caught, other = evaluate(sources)
+    assert isinstance(caught, Failure) and isinstance(other, Score)
+    assert caught.kind is Rejected.FAULTY
+    assert "does not repeat its moves: another throw in repetition 3" in caught.reason

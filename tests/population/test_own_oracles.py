@@ -57,6 +57,8 @@ def test_a_run_is_kept_resumed_and_told_and_stays_finished(arena: Arena) -> None
     with runs.working_on("own"), pytest.raises(RunBusy):
         run_csro(arena, "rrps", oracle, **SMALL)
     result = run_csro(arena, "rrps", oracle, **SMALL)
+    with runs.working_on("own"):  # which is nobody's concern who only tells what it came to
+        assert run_csro(arena, "rrps", oracle, **SMALL) == result
     assert oracle.asked == ["k01", "k02", "k02"]  # what was done is not asked for again
     assert [member.label for member in result.members] == ["initial", "k01", "k02"]
     assert result.mixture.ref == "csro/own@1"
@@ -85,6 +87,24 @@ def test_a_run_is_kept_resumed_and_told_and_stays_finished(arena: Arena) -> None
     shown = csro(arena, "prompt", "--run", "own", "--call", "k01")
     assert shown.exit_code == 2
     assert "nobody else knows what it asks" in shown.stderr
+
+
+def test_hidden_opponents_are_hidden_from_it(arena: Arena) -> None:
+    """They have their share in the score, and in nothing that the oracle is given."""
+    given: list[Task] = []
+
+    def curious(task: Task, evaluate: Evaluate) -> str:
+        given.append(task)
+        return program(random.Random(task.seed))
+
+    run_csro(arena, "rrps", curious, hidden_share=0.5, **{**SMALL, "iterations": 1})
+    (task,) = given
+    assert task.hidden
+    assert not any(one.source for one in task.hidden)
+    assert not {one.digest for one in task.hidden} & {one.digest for one in task.others}
+    ((attempt,),) = (one.attempts for one in Runs(arena.home.path).iterations("own"))
+    assert attempt.score is not None
+    assert len(attempt.score.against) > len(task.opponents)
 
 
 def test_another_oracle_cannot_go_on_with_it(arena: Arena) -> None:
