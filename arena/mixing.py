@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -131,7 +130,12 @@ def with_mixtures(
     arrays: dict[str, Any] = {
         name: _with_room_for(getattr(table, name), len(digests)) for name in _ARRAYS
     }
-    doubts = partial(doubted, scatter=table.scatter, stakes=stakes)
+
+    def doubts(stderr: Floats, deals: _Counts) -> Floats:
+        if stakes == UNKNOWN:  # errors may be infinite there, and tell no spread
+            return stderr
+        return doubted(stderr, deals, table.scatter, stakes)
+
     # What two mixtures get from each other is there with the second of them.
     for digest in sorted(mixtures):
         _mix_in(arrays, index, digest, mixtures[digest], doubts)
