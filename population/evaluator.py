@@ -272,17 +272,11 @@ class Evaluator:
             begin: self._matches.payoffs(everyone, wanted, begin) for begin, wanted in begun.items()
         }
         return {
-            digest: self._distrusted(digest) or self._scored(tables, digest, support, number, first)
+            digest: _UNREPEATED
+            if digest in self._matches.quarantined
+            else self._scored(tables, digest, support, number, first)
             for digest in digests
         }
-
-    def _distrusted(self, digest: str) -> Failure | None:
-        """Why a program may not join though it was registered: it was caught not to repeat."""
-        evidence = self._matches.quarantined.get(digest)
-        if evidence is None:
-            return None
-        reason = f"{RejectionKind.QUARANTINED}: it does not repeat its moves: {evidence}"
-        return Failure(Rejected.FAULTY, reason[:LONGEST_REASON])
 
     def _scored(
         self,
@@ -340,8 +334,19 @@ def _digest(submission: Submission) -> str:
     return digest_of(submission.game, submission.kind, submission.payload)
 
 
+_UNREPEATED = Failure(
+    Rejected.FAULTY,
+    f"{RejectionKind.QUARANTINED}: a match did not come out the same when it was played again with "
+    "the same seeds; moves must follow from seeded random choices and what is observed",
+)
+"""What an author is told of quarantine.  Not the evidence: it may be of a hidden opponent's match,
+and in the program's own words."""
+
+
 def _failure(rejection: Rejection) -> Failure:
     """Why a program was not taken in: it is no policy, or it failed its trial."""
+    if rejection.kind is RejectionKind.QUARANTINED:
+        return _UNREPEATED
     static = rejection.kind in _STATIC
     kind = Rejected.NOT_A_POLICY if static else Rejected.FAULTY
     return Failure(kind, f"{rejection.kind}: {rejection.message[:LONGEST_REASON]}")

@@ -48,7 +48,7 @@ class Matches:
       behaved: how a program behaved against another, from one repetition to before another.  Stored
         matches never change, and each iteration looks at the programs of all iterations before.
       yardsticks: digests of the run's, once they are drawn (`population.yardsticks`).
-      quarantined: digests that audits of these matches put into quarantine, with what they saw.
+      quarantined: digests that audits of these matches put into quarantine.
     """
 
     arena: AnyArena
@@ -57,7 +57,7 @@ class Matches:
     progress: Progress = silent
     spent: Spent = field(default_factory=Spent)
     behaved: dict[tuple[str, str, int, int], Behaviour] = field(default_factory=dict)
-    quarantined: dict[str, str] = field(default_factory=dict)
+    quarantined: set[str] = field(default_factory=set)
     yardsticks: list[str] = field(default_factory=list)
 
     def payoffs(
@@ -84,9 +84,7 @@ class Matches:
         self.spent.matches += report.played
         self.spent.seconds += report.seconds
         self.spent.walls.update(report.walls)
-        for one in report.suspicions:
-            if one.digest in report.quarantined:
-                self.quarantined.setdefault(one.digest, one.evidence)
+        self.quarantined.update(report.quarantined)
 
     def deals(
         self, digest: str, wanted: Mapping[str, tuple[int, int]]

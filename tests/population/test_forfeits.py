@@ -80,7 +80,7 @@ class Auditor:
 
     def play_pairs(self, *words: Any, **options: Any) -> PlayReport:
         report = self._arena.play_pairs(*words, **options)
-        found = Suspicion(self._caught, "3", "another throw in repetition 3")
+        found = Suspicion(self._caught, "3", "at first it said what it had seen")
         return replace(report, suspicions=(found,), quarantined=(self._caught,))
 
 
@@ -97,4 +97,5 @@ def test_who_is_caught_not_to_repeat_does_not_join(arena: Arena) -> None:
     caught, other = evaluate(sources)
     assert isinstance(caught, Failure) and isinstance(other, Score)
     assert caught.kind is Rejected.FAULTY
-    assert "does not repeat its moves: another throw in repetition 3" in caught.reason
+    assert "did not come out the same when it was played again" in caught.reason
+    assert "what it had seen" not in caught.reason
