@@ -254,9 +254,11 @@ def run(
     with session.arena(wall, workers, new=True) as arena:
         runs = runs_of(session)
         name = run_name or name_for(config)
-        finished = {one.name for one in runs.all() if one.state is RunState.FINISHED}
+        known = {one.name: one.state for one in runs.all()}
         config = settled(arena, game, config)  # before anything is stored
-        if name not in finished:
+        if known.get(name) is not RunState.FINISHED:
+            if name in known:  # it may have been left with limits
+                spending = say_what_holds(runs, name, spending)
             ready(arena, oracle, spending)
             say_unguarded(config)
         try:
@@ -266,10 +268,9 @@ def run(
         if record.state is RunState.FINISHED:
             say_what_wrote(record)
             answer(session, record, result_of(arena, runs, name), {})
-        else:  # it may have been left at another pace, and with limits
+        else:  # it may have been left at another pace
             pace = given_pace(oracle.asking)
-            holding = say_what_holds(runs, name, spending)
-            work(session, runs, at_pace(record, pace), arena, holding, pace)
+            work(session, runs, at_pace(record, pace), arena, spending, pace)
 
 
 @click.command()
