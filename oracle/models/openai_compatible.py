@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 URL = "OPENAI_BASE_URL"
 _OPENAI = "https://api.openai.com/v1"
 _LEAST_ANSWER = 2048
-"""Tokens of an answer; most programs are shorter."""
+"""Tokens of an answer; a prompt that leaves fewer is shortened, where it can be."""
 _NO_KEY = "none"
 """Sent to a server of one's own that wants no key: the SDK insists on one."""
 _INSTEAD = {
