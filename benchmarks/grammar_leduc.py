@@ -201,16 +201,11 @@ def load(text):
 
 
 def knowing(field):
-    """The same of the full sentence, whose strangers are the field's players without memory."""
+    """Namespace of the full sentence with the field's players without memory as its strangers."""
     namespace = load("full")
     lines, legal = namespace["LINES"], namespace["LEGAL"]
-    plans = np.array(
-        [
-            [np.moveaxis(chances(CHANCES[name])[line], 0, -1) for line in lines]
-            for name, _ in field
-            if name in CHANCES
-        ]
-    )
+    whole = [chances(CHANCES[name]) for name, _ in field if name in CHANCES]
+    plans = np.array([[np.moveaxis(one[line], 0, -1) for line in lines] for one in whole])
     slips = legal / legal.sum(axis=3, keepdims=True)  # whoever has a memory is none of them
     group = object.__new__(namespace["Strangers"])
     group.alike = np.full(len(plans), 1.0 / len(plans))
