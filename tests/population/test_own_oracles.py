@@ -16,6 +16,7 @@ from population import run_csro
 from population.cli import main
 from population.errors import RunBusy, RunExists
 from population.records import RunState
+from population.report.facts import gather
 from population.runs import Runs
 from tests.population.scripted_oracles import BROKEN, program
 
@@ -72,6 +73,8 @@ def test_a_run_is_kept_resumed_and_told_and_stays_finished(arena: Arena) -> None
         registered = arena.versions([one.accepted])[one.accepted]
         assert registered.provenance["oracle"] == "Random(family='shifts')"
 
+    # What its programs were made from is not known, and not made up.
+    assert {one.parent for one in gather(arena, runs, "own").members} == {""}
     told = json.loads(csro(arena, "report", "own", "--json").stdout)
     assert told["variant"] == "Random(family='shifts'), custom"
     assert [one["attempts"] for one in told["iterations_told"]] == [2, 2]
