@@ -78,6 +78,7 @@ class Against:
       deals: mean return of the matches of each deal, where the candidates of a task meet this
         opponent on the same cards; else empty.  Not kept with a run.
       forfeited: matches that the opponent forfeited; what that was worth is in the mean.
+      weight: its part in u, of 1 in all; None where that was not kept.
     """
 
     digest: str
@@ -86,11 +87,16 @@ class Against:
     matches: int
     deals: Mapping[Deal, float] = field(default_factory=dict, compare=False, repr=False)
     forfeited: int = 0
+    weight: float | None = None
 
     def kept(self) -> dict[str, Any]:
         """What is kept with a run: the matches are stored, so each deal can be looked up."""
-        names = ("digest", "mean", "stderr", "matches", *(("forfeited",) if self.forfeited else ()))
-        return {name: getattr(self, name) for name in names}
+        kept = {name: getattr(self, name) for name in ("digest", "mean", "stderr", "matches")}
+        if self.forfeited:
+            kept["forfeited"] = self.forfeited
+        if self.weight is not None:
+            kept["weight"] = self.weight
+        return kept
 
 
 @dataclass(frozen=True, slots=True)

@@ -295,18 +295,22 @@ class Evaluator:
         dealt = {one: span for one, span in spans.items() if begun[one] >= COMMON}
         deals = self._matches.deals(digest, dealt) if dealt else {}
 
+        whole = sum(support.values())
+
         def against(opponent: str) -> Against:
+            weight = support[opponent] / whole
             if opponent == digest:
-                return Against(digest, 0.0, 0.0, 0)  # by symmetry
+                return Against(digest, 0.0, 0.0, 0, weight=weight)  # by symmetry
             table = tables[begun[opponent]]
             at = table.index()[digest], table.index()[opponent]
             mean, error, count = float(table.mean[at]), float(table.stderr[at]), table.count[at]
             given = _forfeits(table, opponent, digest)
-            return Against(opponent, mean, error, int(count), deals.get(opponent, {}), given)
+            return Against(
+                opponent, mean, error, int(count), deals.get(opponent, {}), given, weight
+            )
 
         met = tuple(map(against, support))
-        weights = np.array(list(support.values()))
-        weights /= weights.sum()
+        weights = np.array([one.weight for one in met])
         errors = weights * [one.stderr for one in met]
         u = float(weights @ [one.mean for one in met])
         return Score(u, float(np.sqrt(np.square(errors).sum())), met)

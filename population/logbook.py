@@ -139,7 +139,11 @@ class Logbook:
             trials=spent.trials - trials,
         )
         u, stderr = (found.score.u, found.score.stderr) if found.score else (None, None)
-        return Iteration(k, found.sigma, found.digest, u, stderr, found.attempts, effort, found.end)
+        against = found.score.against if found.score else ()
+        end = found.end
+        return Iteration(
+            k, found.sigma, found.digest, u, stderr, found.attempts, effort, end, against
+        )
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from oracle.end import End
-from oracle.values import Attempt
+from oracle.values import Against, Attempt
 from population.config import RunConfig
 
 
@@ -78,6 +78,8 @@ class Iteration:
       attempts: everything that the oracle tried, in order.
       effort: see `Effort`; a resumed iteration counts only what was done in the end.
       end: why the oracle tried no more; None where it did not say, or an earlier program ran it.
+      against: what u is made of, member by member of sigma; () where none joined, or an earlier
+        program ran it.
     """
 
     k: int
@@ -88,6 +90,7 @@ class Iteration:
     attempts: tuple[Attempt, ...]
     effort: Effort
     end: End | None = None
+    against: tuple[Against, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -56,6 +56,7 @@ def iteration_row(run: str, iteration: Iteration) -> IterationRow:
         stderr=iteration.stderr,
         effort=asdict(iteration.effort),
         ended=iteration.end.document() if iteration.end else None,
+        against=[one.kept() for one in iteration.against],
     )
 
 
@@ -70,6 +71,7 @@ def iteration_of(row: IterationRow, attempts: tuple[Attempt, ...]) -> Iteration:
         attempts=attempts,
         effort=Effort(**row.effort),
         end=end_of(row),
+        against=_against(vars(row).get("against")),
     )
 
 
@@ -105,9 +107,12 @@ def attempt_of(row: AttemptRow) -> Attempt:
     """An attempt."""
     score = None
     if row.u is not None and row.stderr is not None:
-        against = tuple(Against(**one) for one in row.against)
-        score = Score(row.u, row.stderr, against, bool(row.stopped))
+        score = Score(row.u, row.stderr, _against(row.against), bool(row.stopped))
     failure = Failure(Rejected(row.rejected), row.reason) if row.rejected else None
     return Attempt(
         row.number, row.parent, row.call, row.digest, score, failure, row.kept, row.repairs
     )
+
+
+def _against(kept: Sequence[Mapping[str, Any]] | None) -> tuple[Against, ...]:
+    return tuple(Against(**one) for one in kept or ())

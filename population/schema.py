@@ -16,7 +16,7 @@ VERSION = 2
 _LATER = {
     "attempt": {"repairs": "integer not null default 0", "stopped": "boolean"},
     "run": {"limits": "json"},
-    "iteration": {"ended": "json"},
+    "iteration": {"ended": "json", "against": "json"},
     "exploit": {"ended": "json"},
 }
 """Columns that the first files lack.  Older programs do not mind them."""
@@ -55,6 +55,7 @@ class IterationRow(Table, table=True):
     u: float | None
     stderr: float | None
     effort: dict[str, Any] = Field(sa_column=Column(JSON(), nullable=False))
+    against: list[Any] | None = Field(default=None, sa_column=Column(JSON(), nullable=True))
     ended: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON(), nullable=True))
 
 

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from arena.analysis.estimates import Estimate, around, freedom_of
+from arena.analysis.estimates import Estimate, around, freedom_of, weighted_sum_of
 from arena.analysis.stakes import doubted, stakes_of
 from arena.figures.text import labelled, signed
 from arena.games.protocol import Game
@@ -21,19 +21,50 @@ from population.records import Iteration
 
 
 def of_iteration(one: Iteration, config: RunConfig, game: Game) -> Estimate | None:
-    """The newcomer's u; None where none joined.  It rests on as many matches as a candidate plays.
+    """The newcomer's u; None where none joined.
+
+    Of an earlier program's run it is only known how many matches a candidate plays in all.
 
     Args:
       one: the iteration.
       config: of its run.
       game: that is played.
     """
+    if one.u is not None and one.stderr is not None and one.against:
+        return of_score(Score(one.u, one.stderr, one.against), game)
     return None if one.u is None else _around(one.u, one.stderr, config.matches.evaluation, game)
 
 
+def forfeits_in(one: Iteration) -> str:
+    """How many of the matches behind u a member of sigma forfeited, "" for none."""
+    given = sum(against.forfeited for against in one.against)
+    played = sum(against.matches for against in one.against)
+    return f"members forfeited {given} of {played} matches" if given else ""
+
+
 def of_score(score: Score, game: Game) -> Estimate:
-    """The u of an attempt, by the matches that it played."""
-    return _around(score.u, score.stderr, sum(one.matches for one in score.against), game)
+    """The u of an attempt, by the matches that it played.
+
+    It is a sum over opponents, each met in few matches, and one of them may bring nearly all of its
+    error: then the error is known as badly as that one's.  A score that was kept without their
+    parts in it counts as one mean over all matches.
+    """
+    weights = [one.weight for one in score.against]
+    if None in weights or not weights:
+        return _around(score.u, score.stderr, sum(one.matches for one in score.against), game)
+    deals = np.array([[deals_of(one.matches, game) for one in score.against]])
+    error = np.array([[one.stderr for one in score.against]])
+    error = doubted(error, deals, Scatter.of(error, deals), stakes_of(game))
+    parts, means = np.array([weights]), np.array([[one.mean for one in score.against]])
+    summed = weighted_sum_of(parts, means, error, np.maximum(freedom_of(deals), 1.0))
+    # The u of a race's loser is another's and a difference, and its error the larger for that.
+    error = np.maximum(summed.stderr, score.stderr)
+    return around(np.array([score.u]), error, summed.freedom)[0].within(game.most)
+
+
+def deals_of(matches: int, game: Game) -> int:
+    """Independent samples in so many matches: the two halves of a duplicate are one."""
+    return -(-matches // 2) if game.has_deals else matches
 
 
 def meaning(config: RunConfig) -> str:
@@ -53,7 +84,7 @@ def told(estimate: Estimate) -> str:
 
 
 def _around(u: float, stderr: float | None, matches: int, game: Game) -> Estimate:
-    deals = np.array([matches // 2 if game.has_deals else matches])
+    deals = np.array([deals_of(matches, game)])
     error = np.array([math.nan if stderr is None else stderr])
     error = doubted(error, deals, Scatter.of(error, deals), stakes_of(game))
     return around(np.array([u]), error, freedom_of(deals))[0].within(game.most)

@@ -55,6 +55,7 @@ def show(facts: RunFacts) -> None:
 
 
 def _table(facts: RunFacts, iterations: Sequence[Iteration]) -> None:
+    given = [u_intervals.forfeits_in(one) or None for one in iterations]
     st.dataframe(
         pa.table(
             {
@@ -64,6 +65,7 @@ def _table(facts: RunFacts, iterations: Sequence[Iteration]) -> None:
                     interval(u_intervals.of_iteration(one, facts.record.config, facts.game))
                     for one in iterations
                 ],
+                **({"In which": given} if any(given) else {}),
                 "Attempts": [len(one.attempts) for one in iterations],
                 "Rejected": [
                     ", ".join(f"{count} {kind}" for kind, count in step.rejected.items())

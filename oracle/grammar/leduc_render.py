@@ -73,15 +73,28 @@ def _balanced_table() -> str:
 
 def _doc(genome: LeducGenome, story: str) -> str:
     known = counted(len(genome.styles), "style")
+    opening, played = _moves(genome.caution)
     return f'''class RepeatedLeducPokerBot:
-    """Guesses the opponent's style and plays the best reply to it, else balanced play.
+    """{opening}
 
     Made by a grammar, not written by a person or a language model.
 
     It knows {known} (see STYLES).  After each hand it weighs them by how well
     they explain what the opponent did; an unseen card counts by its chances.  To act it looks
-    ahead through the rest of the hand against the weighted styles.  If the best letter is worth
-    at least {genome.caution} chips more than balanced play, it is played; else the move is drawn
-    from balanced play, which cannot be exploited.
+    ahead through the rest of the hand against the weighted styles.  {played}
 {story}    """
 '''
+
+
+def _moves(caution: float) -> tuple[str, str]:
+    """The first line of what a program says of itself, and how it chooses a move."""
+    opening = "Guesses the opponent's style and plays the best reply to it"
+    if caution == 0.0:
+        played = """The best letter
+    is played, however little it gains; nothing holds it to balanced play, so whoever
+    sees through it can exploit it."""
+        return f"{opening}.", played
+    played = f"""If the best letter is worth
+    at least {caution} chips more than balanced play, it is played; else the move is drawn
+    from balanced play, which cannot be exploited."""
+    return f"{opening}, else balanced play.", played

@@ -96,7 +96,8 @@ class Catalogue:
     def find(self, model: str) -> Listed | None:
         """A model by its provider's name for it; None where it is not listed.
 
-        A dated snapshot of a listed model (gpt-4o-2024-11-20, gemini-2.5-pro-001) is that model.
+        A dated snapshot of a listed model (gpt-4o-2024-11-20, gemini-2.5-pro-001) is that model,
+        where it is not listed itself.
         """
         name = plain_name(model)
         return self.models.get(name) or self.models.get(_SNAPSHOT.sub("", name))

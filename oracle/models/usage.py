@@ -56,6 +56,8 @@ def counts_in(usage: object) -> Reply:
     if beside >= cached and (cached > prompt or beside == cached):
         # Some proxies leave out of the prompt what they had in a cache, but not of the total.
         prompt, beside = prompt + cached, beside - cached
+    if thought > written:  # then it is no part of that, whatever the total says
+        beside = max(beside, thought)
     within = 0 if beside and beside >= thought else min(thought, written)
     return Reply(
         "",

@@ -229,6 +229,7 @@ def _iterations(facts: RunFacts) -> Sheet:
         row: dict[str, Cell] = {
             "k": str(one.k),
             "u [95 %]": estimated(u_intervals.of_iteration(one, facts.record.config, facts.game)),
+            "in which": u_intervals.forfeits_in(one),
             "tried": str(len(one.attempts)),
             "rejected": ", ".join(f"{n} {kind}" for kind, n in step.rejected.items()),
             "tokens": f"{step.spent.tokens:,}" if step.spent.calls else "",

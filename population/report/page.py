@@ -106,7 +106,7 @@ def _iteration(step: Step, facts: RunFacts) -> tuple[str, ...]:
     return (
         str(one.k),
         number(one.u) if one.accepted else "nothing joined",
-        interval(u),
+        "; ".join(filter(None, (interval(u), u_intervals.forfeits_in(one)))),
         str(len(one.attempts)),
         rejected,
         str(sum(attempt.repairs for attempt in one.attempts)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 import random
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -314,6 +315,17 @@ def test_a_credulous_program_believes_in_one_fixed_style(seed: int) -> None:
     assert balanced.prior < 1e-3 * believed.prior
     assert (genome.caution, genome.change) == (0.0, 0.0)
     assert genome == leduc.credulous_genome(random.Random(seed))
+
+
+def test_who_is_never_cautious_does_not_say_that_it_cannot_be_exploited() -> None:
+    credulous = leduc.credulous_genome(random.Random(3))
+    told = {
+        caution: genomes.write_source(replace(credulous, caution=caution))
+        for caution in (0.0, 0.05)
+    }
+    assert "cannot be exploited" not in told[0.0] and "can exploit it" in told[0.0]
+    assert "at least 0.05 chips more than balanced play" in told[0.05]
+    assert "balanced play, which cannot be exploited" in told[0.05]
 
 
 def test_of_one_style_it_speaks_in_the_singular() -> None:

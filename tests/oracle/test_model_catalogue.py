@@ -85,6 +85,7 @@ def test_prices_that_are_known_to_some_length_only():
         ("models/gemini-2.5-pro", "gemini-2.5-pro"),
         ("gemini-2.5-flash-001", "gemini-2.5-flash"),
         ("gpt-4o-2024-11-20", "gpt-4o"),
+        ("gpt-4o-2024-05-13", "gpt-4o-2024-05-13"),  # dearer than all after it
         ("gemini-2.5-pro-preview", None),
         ("gemini-2.5", None),
         ("gemini-flash-latest", None),

@@ -156,6 +156,13 @@ def test_who_wrote_nothing_took_no_tokens_for_it(server):
     assert counts_in(all_thought).tokens == 8
 
 
+@pytest.mark.parametrize("total", [{}, {"total_tokens": 1520}, {"total_tokens": 3520}])
+def test_reasoning_that_is_longer_than_what_was_written_is_no_part_of_it(total):
+    details = {"completion_tokens_details": {"reasoning_tokens": 2000}}
+    counts = counts_in({"prompt_tokens": 1500, "completion_tokens": 20, **details, **total})
+    assert (counts.prompt_tokens, counts.output_tokens, counts.thought_tokens) == (1500, 20, 2000)
+
+
 def test_gemini_s_text_took_tokens_too(server):
     told = {**OF_GEMINI, "usageMetadata": {"promptTokenCount": 3}}
     assert reply_to(server, raw(told), kind=GeminiModel).tokens is None

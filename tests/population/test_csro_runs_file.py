@@ -25,7 +25,7 @@ from population.schema import VERSION
 from tests.population.small_run import small_config
 from tests.unprivileged import in_child, reachable_folder
 
-SCORE = Score(1.5, 0.25, (Against("a" * 32, 1.5, 0.25, 8),))
+SCORE = Score(1.5, 0.25, (Against("a" * 32, 1.5, 0.25, 8, forfeited=1, weight=1.0),))
 REFUSED = Failure(Rejected.NO_CODE, "no code in the reply")
 ATTEMPTS = (
     Attempt(0, "", "k01/a00/r2", "", None, REFUSED, False, repairs=2),
@@ -39,7 +39,8 @@ END = End((Ended.REACHED, Ended.NOISE), Ceiling(7.5, 0.5, exact=False, decisions
 
 def iteration(k: int, end: End | None = END) -> Iteration:
     sigma = Sigma({"a" * 32: 1.0}, 0.0, "nash", {"slack": 2.0})
-    return Iteration(k, sigma, "b" * 32, SCORE.u, SCORE.stderr, ATTEMPTS, Effort(matches=8), end)
+    parts, effort = SCORE.against, Effort(matches=8)
+    return Iteration(k, sigma, "b" * 32, SCORE.u, SCORE.stderr, ATTEMPTS, effort, end, parts)
 
 
 def test_iterations_come_back_as_they_were_stored(tmp_path: Path) -> None:
@@ -57,13 +58,14 @@ def test_a_file_without_later_columns_is_read_and_written(tmp_path: Path) -> Non
         connection.execute("alter table attempt drop column stopped")
         connection.execute("alter table run drop column limits")
         connection.execute("alter table iteration drop column ended")
+        connection.execute("alter table iteration drop column against")
         connection.execute("alter table exploit drop column ended")
     connection.close()
     again = Runs(tmp_path)
     assert [attempt.repairs for attempt in again.iterations("run")[0].attempts] == [0, 0, 0]
     assert [one.fate for one in again.iterations("run")[0].attempts][2] == "not kept"
     assert [one.fate for one in ATTEMPTS] == ["rejected", "kept", "given up"]
-    assert again.iterations("run")[0].end is None
+    assert (again.iterations("run")[0].end, again.iterations("run")[0].against) == (None, ())
     again.add("run", iteration(2))
     assert Runs(tmp_path).iterations("run")[1] == iteration(2)
     assert (again.done("run"), again.done("nobody")) == (2, 0)
@@ -120,11 +122,12 @@ def test_a_read_only_home_without_the_latest_columns_can_be_read() -> None:
         runs.add("run", iteration(1))
         with sqlite3.connect(folder / FILE) as connection:
             connection.execute("alter table iteration drop column ended")
+            connection.execute("alter table iteration drop column against")
             connection.execute("alter table exploit drop column ended")
         connection.close()
         (folder / FILE).chmod(0o444)
         folder.chmod(0o555)
-        before = (iteration(1, None),)
+        before = (replace(iteration(1, None), against=()),)
         assert in_child(lambda: Runs(folder).iterations("run") == before) == "True"
         assert in_child(lambda: kept_exploits(Runs(folder), "a" * 32)) == "()"
 

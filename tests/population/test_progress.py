@@ -11,7 +11,7 @@ from rich.progress import Progress
 
 from arena.analysis.stationary import Ceiling
 from oracle.end import End, Ended
-from oracle.values import Attempt, Failure, Rejected
+from oracle.values import Against, Attempt, Failure, Rejected
 from population.cli.progress import Bars
 from population.config import RunConfig
 from population.records import Effort, Iteration, RunRecord, RunState, Sigma
@@ -46,8 +46,13 @@ def test_a_line_for_each_iteration_has_its_interval(
         why = Failure(Rejected.BLOCKED, "the provider\nsays \x1b[31mno" + " again" * 99)
         tried = (Attempt(0, "", "k03/a00", "", None, why, False),)
         bars.ends(Iteration(3, sigma, "", None, None, tried, Effort()))
-    first, second, third = capsys.readouterr().err.splitlines()
+        parts = (Against("aa", 9.0, 2.0, 40, forfeited=3, weight=0.5),)
+        parts = (*parts, Against("cc", 5.0, 2.0, 40, weight=0.5))
+        bars.ends(Iteration(4, sigma, "bb", 7.0, 1.5, (), Effort(seconds=1.5), None, parts))
+    first, second, third, fourth = capsys.readouterr().err.splitlines()
     assert first == "k =  1  u = +7.0, 95 % [0, 14]  attempts 0, rejected 0, 1.5 s"  # by 12 deals
+    told = "k =  4  u = +7.0, 95 % [4, 10] (members forfeited 3 of 80 matches)  attempts 0"
+    assert fourth.startswith(told)
     assert second.startswith("k =  2  nothing joins  attempts 0")
     assert "nothing joins (blocked: the provider says [U+001B][31mno again" in third
     assert third.endswith("...)  attempts 1, rejected 1, 0.0 s") and len(third) < 300

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from arena import game
@@ -27,6 +28,42 @@ def test_where_matches_differ_their_own_error_counts() -> None:
     found = of_score(score(5.0, 9.0, 8), game("rrps"))
     assert found.stderr == 9.0
     assert found.high - 5.0 == pytest.approx(9.0 * 2.365, abs=0.01)  # Student's, 7 degrees
+
+
+def test_one_opponent_who_brings_all_of_the_error_is_known_by_its_own_matches() -> None:
+    steady = tuple(Against(f"s{n}", 10.0, 1.0, 40, weight=0.09) for n in range(10))
+    wild = Against("w", 10.0, 400.0, 4, weight=0.1)
+    error = math.hypot(40.0, 0.09 * math.sqrt(10.0))
+    found = of_score(Score(10.0, error, (*steady, wild)), game("rrps"))
+    assert found.stderr == pytest.approx(error, rel=0.01)
+    assert found.high - 10.0 == pytest.approx(found.stderr * 3.18, rel=0.01)  # of 3 degrees
+
+
+def test_the_error_of_a_race_s_loser_is_the_larger_that_was_told() -> None:
+    against = (Against("aa", 0.0, 9.0, 8, weight=1.0),)
+    assert of_score(Score(5.0, 20.0, against, stopped=True), game("rrps")).stderr == 20.0
+
+
+@pytest.mark.parametrize("game_name", ["rrps", "leduc"])
+def test_intervals_of_u_hold_the_truth_where_a_part_is_hidden_opponents(game_name: str) -> None:
+    rng, played, held = np.random.default_rng(5), game(game_name), 0
+    per_deal = 2 if played.has_deals else 1
+    weights = np.array([0.1, *[0.9 / 22.0] * 22])
+    spread = np.array([5.0, *[5.0] * 21, 300.0]) / (1.0 if game_name == "rrps" else 5.0)
+    number = np.array([8, *[4] * 22]) // per_deal
+    for _ in range(400):
+        deals = [rng.normal(0.0, s, n) for s, n in zip(spread, number, strict=True)]
+        against = tuple(
+            Against(
+                str(at), d.mean(), d.std(ddof=1) / math.sqrt(len(d)), per_deal * len(d), weight=w
+            )
+            for at, (d, w) in enumerate(zip(deals, weights, strict=True))
+        )
+        u = math.fsum(one.weight * one.mean for one in against)
+        stderr = math.hypot(*(one.weight * one.stderr for one in against))
+        found = of_score(Score(u, stderr, against), played)
+        held += found.low <= 0.0 <= found.high
+    assert held >= 0.93 * 400
 
 
 def test_who_is_the_only_opponent_is_even_for_sure() -> None:
