@@ -40,11 +40,16 @@ class Reading:
       rejection: the first thing that is wrong with it, or None.
       code_digest: of what the code does; see `normalised_digest`.
       docstring: of the contract's class; see `docstring_of`.
+      loose_end: the first name that it uses and defines nowhere, in words, or ""; it refuses
+        nothing, see `arena/loose_ends.py`.
+      doubled: classes and methods that stand twice in one body; likewise.
     """
 
     rejection: Rejection | None
     code_digest: str
     docstring: str
+    loose_end: str = ""
+    doubled: tuple[str, ...] = ()
 
 
 def read_program(source: str, contract: AuthorContract) -> Reading:
@@ -195,10 +200,14 @@ def _read(
     if isinstance(answer, Excess):
         return Reading(_too_much(answer), "", "")
     match answer:
-        case {"rejection": rejection, "code_digest": str(digest), "docstring": str(docstring)} if (
-            _DIGEST.fullmatch(digest)
-        ):
-            return Reading(_rejection(rejection), digest, docstring)
+        case {
+            "rejection": rejection,
+            "code_digest": str(digest),
+            "docstring": str(docstring),
+            "loose_end": str(loose_end),
+            "doubled": [*doubled],
+        } if _DIGEST.fullmatch(digest) and all(isinstance(one, str) for one in doubled):
+            return Reading(_rejection(rejection), digest, docstring, loose_end, tuple(doubled))
     raise _forged(answer)
 
 

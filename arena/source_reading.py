@@ -19,6 +19,7 @@ from typing import Any, TypeGuard
 from arena.class_check import class_problem
 from arena.contract import AuthorContract
 from arena.fingerprint import fingerprint
+from arena.loose_ends import bound_names, doubled, loose_end
 from arena.rejection import Rejection, RejectionKind
 from sandbox.box.allowed import ALLOWED_MODULES
 
@@ -46,17 +47,22 @@ def read(question: dict[str, Any]) -> dict[str, Any]:
 
     Returns:
       "rejection": None, or its [kind, message, line]; "code_digest" and "docstring" (of the last
-      class of the contract's name), "" where there is none.
+      class of the contract's name), "" where there is none; "loose_end" and "doubled", see
+      `arena/loose_ends.py`.
     """
     contract = AuthorContract(**question["contract"])
     tree = _tree(question["source"], whole=True)
     if isinstance(tree, Rejection):
-        return _answer(tree, "", "")
+        return _answer(tree)
     # Python has compiled it within its own bounds; below, one level takes a few of our frames.
     sys.setrecursionlimit(_MOST_FRAMES)
     problem = _import_problem(tree) or _name_problem(tree) or class_problem(tree, contract)
-    docstring = _docstring(tree, contract.class_name)
-    return _answer(problem, fingerprint(tree, contract), docstring)
+    return _answer(problem) | {
+        "docstring": _docstring(tree, contract.class_name),
+        "loose_end": loose_end(tree, contract.class_name),
+        "doubled": doubled(tree),
+        "code_digest": fingerprint(tree, contract),
+    }
 
 
 def find_program(question: dict[str, Any]) -> dict[str, Any]:
@@ -95,9 +101,10 @@ def difference(question: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _answer(problem: Rejection | None, code_digest: str, docstring: str) -> dict[str, Any]:
+def _answer(problem: Rejection | None) -> dict[str, Any]:
     rejection = None if problem is None else [problem.kind, problem.message, problem.line]
-    return {"rejection": rejection, "code_digest": code_digest, "docstring": docstring}
+    nothing = {"code_digest": "", "docstring": "", "loose_end": "", "doubled": ()}
+    return {"rejection": rejection, **nothing}
 
 
 def _docstring(tree: ast.Module, class_name: str) -> str:
@@ -185,7 +192,7 @@ def _is_allowed(name: str) -> bool:
 
 def _name_problem(tree: ast.Module) -> Rejection | None:
     """A built-in that cannot work, unless the file binds that name itself somewhere."""
-    bound = set(_bound_names(tree))
+    bound = set(bound_names(tree))
     names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
     for node in sorted(names, key=lambda name: (name.lineno, name.col_offset)):
         if node.id in USELESS_BUILTINS and node.id not in bound:
@@ -197,19 +204,3 @@ def _name_problem(tree: ast.Module) -> Rejection | None:
                 node.lineno,
             )
     return None
-
-
-def _bound_names(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield node.id
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield node.name
-        elif isinstance(node, ast.arg):
-            yield node.arg
-        elif isinstance(node, ast.alias):
-            yield (node.asname or node.name).partition(".")[0]
-        elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
-            yield node.name
-        elif isinstance(node, ast.MatchMapping) and node.rest:
-            yield node.rest

@@ -23,6 +23,9 @@ from oracle.values import Failure, Opponent, Rejected
 
 _MOST_PASSAGES = 40
 """Quoted passages that are shown to whoever quoted them."""
+_MOST_OBJECTS = 20
+"""Places of a reply where an object is looked for."""
+_LAX = json.JSONDecoder(strict=False)
 _LONGEST_PASSAGE = 400
 """Characters of one of them."""
 
@@ -129,18 +132,44 @@ def parse_description(reply: Reply) -> Description | Failure:
     """Reads the structured reply; also one that a server without schemas put into a fence."""
     if reply.failure is not None:
         return reply.failure
-    first, last = reply.text.find("{"), reply.text.rfind("}")
-    try:
-        document = json.loads(reply.text[first : last + 1]) if 0 <= first < last else None
-    except (ValueError, RecursionError):
-        document = None
-    if not isinstance(document, dict):
+    documents = _objects(reply.text)
+    if not documents:
         kind = Rejected.TRUNCATED if reply.cut_off else Rejected.NO_CODE
         return Failure(kind, "the reply is not a JSON object")
-    wrong = [name for name in FIELDS if not isinstance(document.get(name), str)]
+    told = [{name: _words(one.get(name)) for name in FIELDS} for one in documents]
+    best = max(reversed(told), key=lambda one: sum(map(bool, one.values())))
+    wrong = [name for name in FIELDS if not best[name]]
     if wrong:
         return Failure(Rejected.NO_CODE, f"these texts are missing: {', '.join(wrong)}")
-    return Description(**{name: document[name].strip() for name in FIELDS})
+    return Description(**best)
+
+
+def _objects(text: str) -> list[dict[str, Any]]:
+    """The JSON objects of a reply in order, each before the one that is all it holds.
+
+    Words may stand around them, and line ends in their texts.  Keys are brought to lower case.
+    """
+    found: list[dict[str, Any]] = []
+    at = text.find("{")
+    for _ in range(_MOST_OBJECTS):
+        if at < 0:
+            break
+        try:
+            document, end = _LAX.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            document, end = {}, at + 1
+        while isinstance(document, dict) and document:
+            found.append({str(name).lower(): value for name, value in document.items()})
+            document = next(iter(document.values())) if len(document) == 1 else None
+        at = text.find("{", end)
+    return found
+
+
+def _words(value: object) -> str:
+    """A text, or several in a list; "" for anything else."""
+    if isinstance(value, list):
+        return "; ".join(filter(None, map(_words, value)))
+    return value.strip() if isinstance(value, str) else ""
 
 
 def without_code(

@@ -2,8 +2,9 @@
 
 As in the paper's prompt (appendix, "Prompt for Repeated Leduc Poker"), a block replaces *all*
 places that match it exactly.  Where nothing matches exactly, trailing blanks are forgiven, code
-fences around the parts, then one uniform shift of the indentation if it is unique.  Otherwise the
-block is refused, with the lines that come closest.
+fences around the parts, then empty lines, blanks within lines and one uniform shift of the
+indentation, if the place is unique.  Otherwise the block is refused, with the lines that come
+closest.
 """
 
 from __future__ import annotations
@@ -11,34 +12,46 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from arena.source_check import MAX_BYTES
+from oracle.sketches import left_out
 from oracle.values import Failure, Rejected
 
-_BEHIND = r"\b[ \t]*+:?+[ \t]*+\S*+[ \t]*+$"
-"""A colon, and one word: a file's name or a code fence.  Nothing in it is tried twice."""
-_HEAD = re.compile(rf"^[ \t\ufeff]*+<{{5,9}}+[ \t]*+(?i:SEARCH){_BEHIND}")
+_BEHIND = r"\b[ \t]*+:?+[ \t]*+(?:\([^()]*+\)|\S*+)[ \t]*+$"
+"""A colon, and one word: a file's name, a place or a code fence.  Nothing is tried twice."""
+_HEAD = re.compile(rf"^[ \t\ufeff]*+(?:\*\*)?(?:<{{3,10}}+|-{{5,10}}+)[ \t]*+(?i:SEARCH){_BEHIND}")
 _MIDDLE = re.compile(r"^[ \t]*={5,9}[ \t]*$")
 _DIVIDER = "======="
 """As the prompt asks for it; `_MIDDLE` is what is taken for one where there is no such line."""
-_TAIL = re.compile(rf"^[ \t]*+>{{5,9}}+[ \t]*+(?i:REPLACE){_BEHIND}")
+_TAIL = re.compile(rf"^[ \t]*+(?:\*\*)?(?:>{{3,10}}+|\+{{5,10}}+)[ \t]*+(?i:REPLACE){_BEHIND}")
+_BARE_TAIL = re.compile(r"^[ \t]*+>{5,9}+[ \t]*+$")
+"""Ends a block that has a divider already."""
 _FENCE = re.compile(r"[ \t]*+(`{3,}+|~{3,}+)[ \t]*+[\w+.#-]*+[ \t]*+")
 _TAB = 4
 """Columns of a tab, where either the program or the search is indented by tabs."""
 _VOTES = 8
 """How many places of one line in a search count: a line such as "pass" may stand anywhere."""
+_MOST_TRIED = 4_000_000
+"""Lines that are compared in looking for a place that fits but for blanks."""
 _COMPARED = 200
 """Characters of a line that are compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Lines to look for, and the lines that take their place."""
+    """Lines to look for, and the lines that take their place.
+
+    Attributes:
+      search: the former.
+      replace: the latter.
+      once: whether one place is meant, and not all.
+    """
 
     search: tuple[str, ...]
     replace: tuple[str, ...]
+    once: bool = False
 
 
 def _bad(reason: str) -> Failure:
@@ -56,7 +69,7 @@ def parse_edits(reply: str) -> tuple[Edit, ...] | Failure:
                 inside = _bad(f"line {number}: a SEARCH begins inside another block")
                 return _doubled(block, begun) or inside
             block, begun = [], number
-        elif _TAIL.match(line):
+        elif _ends(line, block):
             edit = _divided(block or [], begun, number)
             if isinstance(edit, Failure):
                 return edit
@@ -73,15 +86,25 @@ def parse_edits(reply: str) -> tuple[Edit, ...] | Failure:
     return tuple(dict.fromkeys(found))
 
 
+def _ends(line: str, block: list[str] | None) -> bool:
+    if _TAIL.match(line):
+        return True
+    return block is not None and bool(_BARE_TAIL.match(line)) and bool(_dividers(block))
+
+
 def without_edits(reply: str) -> str:
     """What stands outside of the blocks of a reply, all of which `parse_edits` takes."""
     kept: list[str] = []
-    inside = False
+    block: list[str] | None = None
     for line in reply.replace("\r\n", "\n").split("\n"):
-        inside = inside or _HEAD.match(line) is not None
-        if not inside:
+        if block is None and not _HEAD.match(line):
             kept.append(line)
-        inside = inside and not _TAIL.match(line)
+        elif block is None:
+            block = []
+        elif _ends(line, block):
+            block = None
+        else:
+            block.append(line)
     return "\n".join(kept)
 
 
@@ -127,7 +150,8 @@ def apply_edits(source: str, edits: tuple[Edit, ...]) -> str | Failure:
     for number, edit in enumerate(edits, 1):
         changed = _apply(lines, _as_meant(lines, edit), f"block {number}")
         if isinstance(changed, Failure):
-            return changed
+            others = "\nNo block was applied: send all of them again." if len(edits) > 1 else ""
+            return _bad(f"{changed.reason}{others}")
         lines = changed
     after = "\n".join(lines)
     if after == source.replace("\r\n", "\n"):
@@ -138,9 +162,9 @@ def apply_edits(source: str, edits: tuple[Edit, ...]) -> str | Failure:
 def _as_meant(lines: list[str], edit: Edit) -> Edit:
     """The edit without fences around its parts, unless they are the program's, in a docstring."""
     search = _between_fences(edit.search)
-    if search == edit.search or _places(lines, edit.search, _same_but_trailing_blanks):
+    if search == edit.search or _places(lines, edit.search, blanks=False):
         return edit
-    return Edit(search, _between_fences(edit.replace))
+    return replace(edit, search=search, replace=_between_fences(edit.replace))
 
 
 def _between_fences(part: tuple[str, ...]) -> tuple[str, ...]:
@@ -155,44 +179,77 @@ def _between_fences(part: tuple[str, ...]) -> tuple[str, ...]:
 def _apply(lines: list[str], edit: Edit, name: str) -> list[str] | Failure:
     if not any(line.strip() for line in edit.search):
         return _bad(f"{name}: its SEARCH part is empty; quote the lines that it replaces")
-    for same in (str.__eq__, _same_but_trailing_blanks):
-        places = _places(lines, edit.search, same)
+    if (said := left_out("\n".join(edit.replace), lines)) is not None:
+        return _bad(
+            f'{name}: "{said[1]}" stands for lines that are not there; write every line that is to '
+            "take the place of those quoted, and quote no others"
+        )
+    for blanks in (True, False):
+        places = _places(lines, edit.search, blanks=blanks)
+        if len(places) > 1 and edit.once:
+            return _bad(f"{name}: its lines stand in {len(places)} places; quote more around them")
         if places:
             return _replaced(lines, places, edit, name)
-    shifted = [
-        (at, shift)
-        for at in range(len(lines) - len(edit.search) + 1)
-        if (shift := _shift(lines[at : at + len(edit.search)], edit.search)) is not None
-    ]
-    if len(shifted) == 1:
-        at, shift = shifted[0]
-        by_tabs = any(line.startswith("\t") for line in lines[at : at + len(edit.search)])
-        moved = tuple(_moved(line, shift, by_tabs) for line in edit.replace)
-        return _replaced(lines, [at], Edit(edit.search, moved), name)
-    if shifted:
+    near = _nearly(lines, edit)
+    if len(near) == 1:
+        at, end, moved = near[0]
+        return _replaced(lines, [at], Edit(tuple(lines[at:end]), moved), name)
+    if near:
         return _bad(
-            f"{name}: its SEARCH part only matches with another indentation, in {len(shifted)} "
-            "places; quote it exactly, with more lines around it"
+            f"{name}: its SEARCH part only matches with other blanks, in {len(near)} places; quote "
+            "it exactly, with more lines around it"
         )
     return _bad(f"{name}: its SEARCH part is not in the program. {_nearest(lines, edit.search)}")
 
 
-def _same_but_trailing_blanks(one: str, other: str) -> bool:
-    return one.rstrip() == other.rstrip()
+def _nearly(lines: list[str], edit: Edit) -> list[tuple[int, int, tuple[str, ...]]]:
+    """Where the search stands but for empty lines, blanks within lines and a shift of all.
+
+    Returns:
+      Of each place its first line, the line behind its last, and what takes its place there.
+    """
+    said = [at for at, line in enumerate(lines) if line.strip()]
+    search = [line for line in edit.search if line.strip()]
+    found: list[tuple[int, int, tuple[str, ...]]] = []
+    if len(said) * len(search) > _MOST_TRIED:
+        return found
+    for first in range(len(said) - len(search) + 1):
+        spot = said[first : first + len(search)]
+        shift = _shift([lines[at] for at in spot], search)
+        if shift is not None:
+            at, end = spot[0], spot[-1] + 1
+            by_tabs = any(line.startswith("\t") for line in lines[at:end])
+            moved = tuple(_moved(line, shift, by_tabs) for line in _tight(edit.replace))
+            found.append((at, end, moved))
+    return found
 
 
-def _places(
-    lines: list[str], search: tuple[str, ...], same: Callable[[str, str], bool]
-) -> list[int]:
-    """Where the search lines stand; places do not overlap."""
+def _tight(part: tuple[str, ...]) -> tuple[str, ...]:
+    """The lines without empty ones at either end."""
+    said = [at for at, line in enumerate(part) if line.strip()]
+    return part[said[0] : said[-1] + 1] if said else ()
+
+
+def _places(lines: list[str], search: tuple[str, ...], *, blanks: bool) -> list[int]:
+    """Where the search lines stand; places do not overlap.
+
+    Looked for as one text, which takes time in proportion to its length, whatever is repeated.
+
+    Args:
+      lines: of the program.
+      search: looked for.
+      blanks: whether those at the ends of lines count.
+    """
+    program, wanted = (
+        "\n" + "".join(f"{line if blanks else line.rstrip()}\n" for line in part)
+        for part in (lines, search)
+    )
     found: list[int] = []
-    at = 0
-    while at + len(search) <= len(lines):
-        if all(same(lines[at + k], line) for k, line in enumerate(search)):
-            found.append(at)
-            at += len(search)
-        else:
-            at += 1
+    line, begun, at = 0, 0, program.find(wanted)
+    while at >= 0:
+        line, begun = line + program.count("\n", begun, at), at
+        found.append(line)
+        at = program.find(wanted, at + len(wanted) - 1)  # they may share a line's end
     return found
 
 
@@ -225,14 +282,13 @@ def _indent(line: str) -> int:
     return len(line[: len(line) - len(line.lstrip())].expandtabs(_TAB))
 
 
-def _shift(window: list[str], search: tuple[str, ...]) -> int | None:
+def _shift(window: list[str], search: list[str]) -> int | None:
     """By how many columns the window is indented more than the search; None if not uniformly."""
     shifts = set()
     for line, wanted in zip(window, search, strict=True):
-        if line.strip() != wanted.strip():
+        if line.split() != wanted.split():
             return None
-        if wanted.strip():
-            shifts.add(_indent(line) - _indent(wanted))
+        shifts.add(_indent(line) - _indent(wanted))
     return shifts.pop() if len(shifts) == 1 else None
 
 

@@ -8,6 +8,8 @@ question (`arena.source_check.find_program`).
 
 from __future__ import annotations
 
+import html
+import json
 import re
 import textwrap
 from collections.abc import Callable, Sequence
@@ -15,6 +17,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from arena.source_check import find_program
+from oracle.sketches import is_sketch
 from oracle.values import Failure, Rejected
 
 MAX_REPLY_CHARS = 400_000
@@ -24,18 +27,20 @@ _CLOSES = re.compile(r"```[ \t]*")
 _FENCE = re.compile(r"^( {0,3})(`{3,}+|~{3,}+)[ \t]*+([\w+.#-]*+)[^\n`]*+$")
 """Nothing in it is tried twice: a line may be as long as a reply."""
 _MARK = re.compile(r"`{3,}+|~{3,}+")
-_SAID = re.compile(r'"""(?:\\.|[^\\])*?"""|' r"|'''(?:\\.|[^\\])*?'''|#[^\n]*", re.DOTALL)
-_LEFT_OUT = re.compile(r"(?:^|:)[ \t]*+\.\.\.[ \t]*+$", re.MULTILINE)
-_SAYS_LEFT_OUT = re.compile(
-    r"^[^#\n]*+#(?:[ \t]*+(?:\.\.\.|\u2026)[ \t]*+\w"
-    r"|[^\n]*?\b(?:existing code|as (?:above|before))\b)",
+_BOUND = re.compile(
+    r"`{3,}+|~{3,}+|\A|\Z"
+    r"|^[ \t]*+(?:</?[a-z_]++>|<!\[CDATA\[|\]\]>|\[/?PYTHON\])++[ \t]*+$",
     re.MULTILINE | re.IGNORECASE,
 )
-"""In a comment: a program that says so may parse and lack half of its methods."""
+"""What may stand where a fence should: tags on lines of their own, or nothing at all."""
+_TOKENS = re.compile(r"(?:\s*+(?:<\|[\w-]++\|>|</s>|<end_of_turn>|\[/INST\]))++\s*+\Z")
+"""Of a model's template, behind its answer."""
+_IN_JSON = re.compile(r'[:\[,][ \t\n]*+("(?:[^"\\]++|\\.)*+")', re.DOTALL)
 _MOST_JUDGED = 8
 """Programs of one reply among which one is chosen, the last ones: each is read by itself."""
 _BLANKS = dict.fromkeys([0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000], " ")
-_PLAIN = str.maketrans(_BLANKS | dict.fromkeys([0x200B, 0x2060], ""))
+_QUOTES = {0x2018: "'", 0x2019: "'", 0x201C: '"', 0x201D: '"'}
+_PLAIN = str.maketrans(_BLANKS | dict.fromkeys([0xAD, 0x200B, 0x2060], "") | _QUOTES)
 """Python takes neither blanks other than ASCII's between its words nor what has no width."""
 _PLACE = re.compile(r"line (\d+): (?:unterminated [\w -]+ \(detected at line (\d+)\))?")
 _LANGUAGE = re.compile(r"[ \t]*+[\w+.#-]*+[ \t]*+\n")
@@ -95,18 +100,29 @@ def _widest(reply: str) -> str | None:
 
 
 def _between(reply: str) -> list[str]:
-    """What stands between each two fences, the last first, wherever in their lines they stand.
+    """What stands between each two fences or tags, the last first, wherever in a line they stand.
 
     Some models end their last line of code with the fence, write a token of their own behind it, or
     shift the whole block into a list.
     """
     reply = reply.replace("\r\n", "\n")
     found = []
-    for opens, closes in pairwise(_MARK.finditer(reply)):
+    for opens, closes in pairwise(_BOUND.finditer(reply)):
         language = _LANGUAGE.match(reply, opens.end(), closes.start())
         start = language.end() if language else opens.end()
         found.append(textwrap.dedent(reply[start : closes.start()]))
     return found[::-1]
+
+
+def plain(text: str) -> str:
+    """The text as it was probably meant: plain blanks and quotes, nothing escaped for a page."""
+    return html.unescape(text.translate(_PLAIN).replace(r"\_", "_"))
+
+
+def joined(reply: str) -> str:
+    """All closed blocks of a reply, in order, as one program; "" where there is but one."""
+    texts = [block.text.strip("\n") for block in code_blocks(reply) if block.closed]
+    return "\n\n\n".join(texts) + "\n" if len(texts) > 1 else ""
 
 
 def extract_program(
@@ -118,12 +134,12 @@ def extract_program(
 ) -> str | Failure:
     """The policy's source in a reply, or why there is none.
 
-    The last closed block that defines the class wins; then the widest span between fences; then
-    an unclosed last block, or the bare reply, where that is a whole program; then what stands
-    between fences that are not written as they should be.  Where several define it, one that is
-    sound and leaves no body out ("...") goes before the others: behind a whole program a model may
-    show again what it changed.  Only where there is no program at all, uncommon blanks are taken
-    for plain ones.
+    The last block that defines the class wins, which nothing need close; then the widest span
+    between fences; then the bare reply, where that is a whole program; then what stands between
+    fences that are not written as they should be, or tags.  Where several define it, one that is
+    sound and leaves nothing out goes before the others:
+    behind a whole program a model may show again what it changed.  Only where there is no program
+    at all, texts in JSON are looked at, and uncommon blanks and quotes are taken for plain ones.
 
     Args:
       reply: the model's text; None where it gave none.
@@ -136,6 +152,7 @@ def extract_program(
     if len(reply) > MAX_REPLY_CHARS:
         return Failure(Rejected.NO_CODE, f"the reply has {len(reply):,} characters; be brief")
     reply = reply.replace("\ufeff", "")  # a byte order mark: invisible, and no Python
+    reply = _TOKENS.sub("", reply)
     blocks = code_blocks(reply)
     blamed = _blamed(blocks, class_name)
     texts = _candidates(reply, blocks, blamed, class_name, cut_off)
@@ -143,9 +160,12 @@ def extract_program(
     found = find_program(texts, class_name, at)
     if found.number is not None:
         return _tidy(_chosen(texts[found.number :], class_name, is_sound))
-    plain = reply.translate(_PLAIN)
-    if plain != reply:
-        return extract_program(plain, class_name, cut_off=cut_off, is_sound=is_sound)
+    in_json = [] if cut_off else _in_json(reply, class_name)
+    at = find_program(in_json, class_name).number
+    if at is not None:
+        return _tidy(in_json[at])
+    if plain(reply) != reply:
+        return extract_program(plain(reply), class_name, cut_off=cut_off, is_sound=is_sound)
     return _why_not(blamed, class_name, cut_off, found.problem)
 
 
@@ -161,14 +181,21 @@ def _chosen(texts: Sequence[str], class_name: str, is_sound: Callable[[str], boo
         programs.append(texts[0])
     if len(programs) == 1:
         return programs[0]
-    whole = (one for one in programs if not is_sketch(one) and is_sound(_tidy(one)))
-    return next(whole, programs[0])
+    sound = [one for one in programs if is_sound(_tidy(one))]
+    whole = [one for one in sound if not is_sketch(one)]
+    return next((one for one in sound if not is_sketch(one, whole)), programs[0])
 
 
-def is_sketch(program: str) -> bool:
-    """Whether it leaves something out by "..." in the place of a body, or says so in a comment."""
-    by_dots = _LEFT_OUT.search(_SAID.sub("", program))
-    return by_dots is not None or _SAYS_LEFT_OUT.search(program) is not None
+def _in_json(reply: str, class_name: str) -> list[str]:
+    """Texts of a reply in JSON that name the class, the last first."""
+    found = []
+    for text in _IN_JSON.finditer(reply):
+        if class_name in text[1]:
+            try:
+                found.append(str(json.loads(text[1], strict=False)))
+            except ValueError:
+                continue
+    return found[::-1]
 
 
 def _candidates(
@@ -180,12 +207,14 @@ def _candidates(
 ) -> list[str]:
     """The texts that may be the program, the likeliest first, each once."""
     texts = [block.text for block in reversed(blocks) if block.closed]
+    if not cut_off and blocks and not blocks[-1].closed:
+        last = blocks[-1].text
+        mark = _MARK.search(last)
+        texts[:0] = [last, last[: mark.start()]] if mark else [last]
     widest = _widest(reply)
     texts += [widest] if widest is not None else []
     if not cut_off and not blocks:
         texts.append(reply)
-    elif not cut_off and not blocks[-1].closed:
-        texts.append(blocks[-1].text)
     if not cut_off:
         known = {text.strip() for text in texts}
         texts += [text for text in _between(reply) if text.strip() not in known]
@@ -212,10 +241,16 @@ def _tidy(source: str) -> str:
 
 
 def _why_not(blamed: CodeBlock | None, class_name: str, cut_off: bool, problem: str) -> Failure:
-    if cut_off or (blamed and not blamed.closed and _is_at_the_end(problem, blamed.text)):
+    if cut_off:
         return Failure(
             Rejected.TRUNCATED,
             "the reply ended inside the code; write a shorter program and close the code block",
+        )
+    if blamed and not blamed.closed and _is_at_the_end(problem, blamed.text):
+        return Failure(
+            Rejected.TRUNCATED,
+            f"the code block is not closed, and its end cannot be read ({problem}); write the "
+            "whole program between ```python and ```, and no words before the closing fence",
         )
     if blamed is None:
         return Failure(

@@ -5,15 +5,17 @@ from __future__ import annotations
 import zlib
 from dataclasses import dataclass, field
 
-from arena.source_check import check_source
+from arena.source_check import read_program
 from oracle.context import TOP_5, Filter, OpponentInput, View
 from oracle.describe import describe
+from oracle.diffs import parse_diffs
 from oracle.drafts import Draft
-from oracle.edits import apply_edits, parse_edits, without_edits
-from oracle.extract import MAX_REPLY_CHARS, extract_program, is_sketch
+from oracle.edits import Edit, apply_edits, parse_edits, without_edits
+from oracle.extract import MAX_REPLY_CHARS, extract_program, joined, plain
 from oracle.models.errors import PromptRefused
 from oracle.models.protocol import Finish, Model, Reply, Request
 from oracle.prompt import Prompt, compose, repair, reworded, wants_edits
+from oracle.sketches import is_sketch, left_out
 from oracle.values import Failure, Opponent, Rejected, Task
 
 _INCOMPLETE = Failure(
@@ -168,49 +170,103 @@ def read_reply(task: Task, draft: Draft, reply: Reply) -> str | Failure:
     """The program in a reply, checked as far as that goes without running it."""
     if reply.failure is not None:
         return reply.failure
-    source = _edited(task, draft, reply) if wants_edits(draft) else _whole(task, reply, reply.text)
-    if isinstance(source, Failure):
-        return source
-    problem = check_source(source, task.game.contract)
-    if problem is not None:
-        return Failure(Rejected.NOT_A_POLICY, f"{problem.kind}: {problem.message}")
-    return source
+    wanted = _edited if wants_edits(draft) else _whole
+    source = wanted(task, draft, reply)
+    return source if isinstance(source, Failure) else _problem(task, source) or source
 
 
-def _whole(task: Task, reply: Reply, text: str) -> str | Failure:
-    """The program in a reply's text, or in what is left of it."""
-    contract = task.game.contract
-    return extract_program(
-        text,
-        contract.class_name,
-        cut_off=reply.cut_off,
-        is_sound=lambda source: check_source(source, contract) is None,
-    )
+def _problem(task: Task, source: str) -> Failure | None:
+    """What keeps a source from being a program that somebody would write."""
+    reading = read_program(source, task.game.contract)
+    if reading.rejection is not None:
+        said = f"{reading.rejection.kind}: {reading.rejection.message}"
+        return Failure(Rejected.NOT_A_POLICY, said)
+    if reading.loose_end:
+        said = f"{reading.loose_end}; the program has to have all that it uses in itself"
+        return Failure(Rejected.NOT_A_POLICY, said)
+    return None
+
+
+def _whole(task: Task, draft: Draft, reply: Reply, rest: str | None = None) -> str | Failure:
+    """The whole program in a reply's text, or in what is left of it."""
+    text, contract = reply.text if rest is None else rest, task.game.contract
+
+    def is_sound(source: str) -> bool:
+        # The program to start from may be quoted behind the one that was made of it.
+        return source.strip() != draft.source.strip() and _problem(task, source) is None
+
+    found = extract_program(text, contract.class_name, cut_off=reply.cut_off, is_sound=is_sound)
+    if isinstance(found, Failure):
+        return found
+    if (said := left_out(found, draft.source.split("\n"))) is not None:
+        return Failure(
+            Rejected.NOT_A_POLICY,
+            f'line {said[0]}: "{said[1]}" stands for code that is not there; write every line of '
+            "the program",
+        )
+    if read_program(found, contract).loose_end:
+        # Imports and helpers in a block of their own are a part of it, if they fit.
+        parts = joined(text)
+        if parts and is_sound(parts) and not read_program(parts, contract).doubled:
+            return parts
+    return found
 
 
 def _edited(task: Task, draft: Draft, reply: Reply) -> str | Failure:
     """The draft's program after the reply's edits; a whole program is as welcome."""
     if len(reply.text) > MAX_REPLY_CHARS:
-        return _whole(task, reply, reply.text)  # which refuses it: nobody looks for blocks in it
-    edits = parse_edits(reply.text)
-    if not isinstance(edits, Failure):
-        if reply.cut_off:
-            return _INCOMPLETE
-        edited = apply_edits(draft.source, edits)
-        return _beside(task, draft, reply, edited) if isinstance(edited, Failure) else edited
-    whole = _whole(task, reply, reply.text)
-    if isinstance(whole, str):
-        return whole
-    return whole if whole.kind is Rejected.TRUNCATED else edits
+        return _whole(task, draft, reply)  # which refuses it: nobody looks for blocks in it
+    as_written, as_meant = (_edits(text) for text in (reply.text, plain(reply.text)))
+    found = [edits for edits in (as_written, as_meant) if not isinstance(edits, Failure)]
+    if isinstance(as_written, Failure) and not found:
+        whole = _whole(task, draft, reply)
+        if isinstance(whole, Failure):
+            return whole if whole.kind is Rejected.TRUNCATED else as_written
+        return as_written if whole.strip() == draft.source.strip() else whole
+    if reply.cut_off:
+        return _INCOMPLETE
+    results = [_after(task, draft, edits) for edits in dict.fromkeys(found)]
+    programs = [one for one in results if isinstance(one, str)]
+    unfit = [one for one in results if isinstance(one, Failure)]
+    return programs[0] if programs else _beside(task, draft, reply, found[0], unfit[0])
 
 
-def _beside(task: Task, draft: Draft, reply: Reply, unfit: Failure) -> str | Failure:
+def _edits(text: str) -> tuple[Edit, ...] | Failure:
+    edits = parse_edits(text)
+    return (parse_diffs(text) or edits) if isinstance(edits, Failure) else edits
+
+
+def _after(task: Task, draft: Draft, edits: tuple[Edit, ...]) -> str | Failure:
+    """The draft's program after edits that fit and leave a policy."""
+    edited, contract = apply_edits(draft.source, edits), task.game.contract
+    if isinstance(edited, Failure):
+        return edited
+    if (problem := _problem(task, edited)) is not None:
+        return problem
+    before = read_program(draft.source, contract).doubled
+    twice = [one for one in read_program(edited, contract).doubled if one not in before]
+    if twice:
+        return Failure(
+            Rejected.BAD_EDIT,
+            f"after the blocks {twice[0]} stands in the program twice, and the later one wins: "
+            "lines that SEARCH does not quote stay, so quote all that is to go",
+        )
+    return edited
+
+
+def _beside(
+    task: Task, draft: Draft, reply: Reply, edits: tuple[Edit, ...], unfit: Failure
+) -> str | Failure:
     """The whole program beside blocks that do not fit; where there is none, why they do not.
 
     It has to be sound and to leave nothing out, as it may only show again what was changed, and
-    to be another one than the draft's: that one may be quoted.
+    to be another one than the draft's: that one may be quoted.  A single block that looks for
+    nothing holds a new program.
     """
-    whole = _whole(task, reply, without_edits(reply.text))
-    if isinstance(whole, Failure) or whole.strip() == draft.source.strip() or is_sketch(whole):
+    text = without_edits(reply.text)
+    if len(edits) == 1 and not any(line.strip() for line in edits[0].search):
+        text = "\n".join(["```python", *edits[0].replace, "```"])
+    whole = _whole(task, draft, reply, text)
+    if isinstance(whole, Failure) or whole.strip() == draft.source.strip():
         return unfit
-    return unfit if check_source(whole, task.game.contract) else whole
+    return unfit if is_sketch(whole) or _problem(task, whole) else whole

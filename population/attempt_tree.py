@@ -182,5 +182,7 @@ def _told(tried: Tried, game: Game) -> str:
     attempt = tried.attempt
     if attempt.score is not None:
         u = u_intervals.told(u_intervals.of_score(attempt.score, game))
-        return f"{tried.name}\nu {u} {game.unit} a match\n{attempt.fate}"
+        given = u_intervals.forfeits_told(attempt.score.against, "opponents")
+        lines = (tried.name, f"u {u} {game.unit} a match", given, attempt.fate)
+        return "\n".join(filter(None, lines))
     return f"{tried.name}\n{attempt.failure.kind.value if attempt.failure else 'no score'}"

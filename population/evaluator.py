@@ -17,6 +17,7 @@ which the payoff table is made as well.
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -313,7 +314,19 @@ class Evaluator:
         weights = np.array([one.weight for one in met])
         errors = weights * [one.stderr for one in met]
         u = float(weights @ [one.mean for one in met])
-        return Score(u, float(np.sqrt(np.square(errors).sum())), met)
+        error = float(np.sqrt(np.square(errors).sum()))
+        return Score(u, max(error, self._error_of_sample(met)), met)
+
+    def _error_of_sample(self, met: Sequence[Against]) -> float:
+        """What u may be off where some of the hidden opponents stand for all; 0 where all are met.
+
+        By how much those who were met differ, the noise of their matches included.
+        """
+        hidden = [one for one in met if one.digest in self._least and one.weight is not None]
+        if not 2 <= len(hidden) < len(self._least):
+            return 0.0
+        share = math.fsum(one.weight or 0.0 for one in hidden)
+        return share * statistics.stdev(one.mean for one in hidden) / math.sqrt(len(hidden))
 
     def _forfeit(self, digest: str, spans: Mapping[str, tuple[int, int]]) -> Failure:
         """Why a candidate forfeited one of its matches: the first one, whenever it was played."""

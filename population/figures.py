@@ -253,7 +253,9 @@ def _told_about(attempts: Sequence[Attempt], game: Game) -> list[str]:
     for attempt in sorted(attempts, key=lambda one: -one.score.u if one.score else math.inf):
         if attempt.score is not None:
             u = u_intervals.told(u_intervals.of_score(attempt.score, game))
-            told.append(f"attempt {attempt.number}: {u}, {attempt.fate}")
+            given = u_intervals.forfeits_told(attempt.score.against, "opponents")
+            said = filter(None, (u, given, attempt.fate))
+            told.append(f"attempt {attempt.number}: {', '.join(said)}")
         else:
             kind = attempt.failure.kind.value if attempt.failure else "no score"
             told.append(f"attempt {attempt.number}: {kind}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from typing import Any
 
 from oracle.end import End
@@ -115,4 +115,8 @@ def attempt_of(row: AttemptRow) -> Attempt:
 
 
 def _against(kept: Sequence[Mapping[str, Any]] | None) -> tuple[Against, ...]:
-    return tuple(Against(**one) for one in kept or ())
+    # What a newer program keeps beside these is left out.
+    names = [field.name for field in fields(Against)]
+    return tuple(
+        Against(**{name: one[name] for name in names if name in one}) for one in kept or ()
+    )

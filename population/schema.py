@@ -11,7 +11,7 @@ from sqlmodel import Field, SQLModel
 
 from registry.schema import UtcDateTime
 
-VERSION = 2
+VERSION = 3
 """Rises when an older program could not read a newer file (`PRAGMA user_version`)."""
 _LATER = {
     "attempt": {"repairs": "integer not null default 0", "stopped": "boolean"},

@@ -7,6 +7,7 @@ of the game differ by is taken from the u itself, so that it is told alike in ev
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from arena.analysis.stakes import doubted, stakes_of
 from arena.figures.text import labelled, signed
 from arena.games.protocol import Game
 from arena.payoffs import Scatter
-from oracle.values import Score
+from oracle.values import Against, Score
 from population.config import RunConfig
 from population.records import Iteration
 
@@ -35,11 +36,34 @@ def of_iteration(one: Iteration, config: RunConfig, game: Game) -> Estimate | No
     return None if one.u is None else _around(one.u, one.stderr, config.matches.evaluation, game)
 
 
-def forfeits_in(one: Iteration) -> str:
-    """How many of the matches behind u a member of sigma forfeited, "" for none."""
-    given = sum(against.forfeited for against in one.against)
-    played = sum(against.matches for against in one.against)
-    return f"members forfeited {given} of {played} matches" if given else ""
+def forfeits_of(against: Sequence[Against]) -> int:
+    """How many of the matches behind a u its opponents forfeited."""
+    return sum(one.forfeited for one in against)
+
+
+def forfeits_told(against: Sequence[Against], who: str = "members") -> str:
+    """The same in words, "" for none."""
+    given, played = forfeits_of(against), sum(one.matches for one in against)
+    return f"{who} forfeited {given} of {played} matches" if given else ""
+
+
+def remark(one: Iteration) -> str:
+    """What to know beside an iteration's u: what members forfeited, and that nobody new joined."""
+    already = "is a member already" if one.accepted in one.sigma.weights else ""
+    return ", ".join(filter(None, (forfeits_told(one.against), already)))
+
+
+def remarks(iterations: Sequence[Iteration]) -> list[str]:
+    """Those of a whole run; where some are of forfeits, it says of whom these were not kept.
+
+    An earlier program kept who joined with their u alone.
+    """
+    known = any(forfeits_of(one.against) for one in iterations)
+    lost = [known and one.u is not None and not one.against for one in iterations]
+    return [
+        ", ".join(filter(None, (remark(one), "forfeits were not kept" if gone else "")))
+        for one, gone in zip(iterations, lost, strict=True)
+    ]
 
 
 def of_score(score: Score, game: Game) -> Estimate:

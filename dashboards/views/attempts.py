@@ -55,7 +55,7 @@ def show(facts: RunFacts) -> None:
 
 
 def _table(facts: RunFacts, iterations: Sequence[Iteration]) -> None:
-    given = [u_intervals.forfeits_in(one) or None for one in iterations]
+    remarks = [one or None for one in u_intervals.remarks(iterations)]
     st.dataframe(
         pa.table(
             {
@@ -65,7 +65,7 @@ def _table(facts: RunFacts, iterations: Sequence[Iteration]) -> None:
                     interval(u_intervals.of_iteration(one, facts.record.config, facts.game))
                     for one in iterations
                 ],
-                **({"In which": given} if any(given) else {}),
+                **({"Of which": remarks} if any(remarks) else {}),
                 "Attempts": [len(one.attempts) for one in iterations],
                 "Rejected": [
                     ", ".join(f"{count} {kind}" for kind, count in step.rejected.items())
@@ -131,6 +131,8 @@ def _attempt(facts: RunFacts, tried: Tried) -> None:
         },
         {"u": labelled(u_intervals.of_score(score, facts.game))} if score else {},
     )
+    if score and (given := u_intervals.forfeits_told(score.against, "Opponents")):
+        st.markdown(f"{given} behind this u.")
     if attempt.failure:
         st.markdown(f"**Rejected**: {in_markdown(attempt.failure.kind.value)}")
         st.code(shown(attempt.failure.reason) or "(no reason)", language=None, wrap_lines=True)

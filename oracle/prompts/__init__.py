@@ -7,7 +7,7 @@ import hashlib
 from importlib.resources import files
 from string import Template
 
-VERSION = 10
+VERSION = 11
 """Rises whenever a text changes, so that runs can say which prompts they used."""
 NAMES = (
     "aim",

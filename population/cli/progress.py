@@ -46,8 +46,8 @@ class Bars:
         failed = sum(attempt.failure is not None for attempt in iteration.attempts)
         u = u_intervals.of_iteration(iteration, self._config, game_named(self._config.game))
         found = nothing_joins(iteration.attempts) if u is None else f"u = {u_intervals.told(u)}"
-        given = u_intervals.forfeits_in(iteration)
-        found += f" ({given})" if given else ""
+        remark = u_intervals.remark(iteration)
+        found += f" ({remark})" if remark else ""
         notice(
             f"k = {iteration.k:>2}  {found}  attempts {len(iteration.attempts)}, "
             f"rejected {failed}{_told(iteration.end)}, {iteration.effort.seconds:.1f} s"

@@ -16,7 +16,6 @@ from arena.cli.session import (
     progress_bar,
     session_options,
 )
-from arena.cli.standings import document_of
 from arena.cli.walls import sandbox_options
 from arena.cli.workers import workers_options
 from arena.games import GAMES
@@ -25,7 +24,6 @@ from arena.house.population import default_population
 from population import paper
 from population.cli.advice import advise, starting
 from population.cli.keeping import folders_for, runs_of, writing
-from population.cli.listing import summary_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,7 +38,7 @@ if TYPE_CHECKING:
     from population.records import RunRecord
     from population.report.facts import RunFacts
     from population.runs import Runs
-    from population.scores import Measured, Scores
+    from population.scores import Measured
     from sandbox.choose import WallChoice
 
 # What the commands do is imported where they do it: their help would take five times as long.
@@ -122,8 +120,12 @@ def report(
     wall: WallChoice,
 ) -> None:
     """Tells about RUN: a summary here, a page with --html, tables with --csv."""
+    from population.cli.asking import refuse_given
+    from population.cli.report_document import report_document
     from population.report.facts import gather
 
+    if count is None:
+        refuse_given("without --evaluate", "steps")
     with session.arena(wall, workers) as arena:
         runs = runs_of(session)
         record = runs.get(run_name)
@@ -144,54 +146,8 @@ def report(
         with writing(html):
             html.write_text(text, encoding="utf-8")
         written.append(html)
-    document = {**_told(facts), "files": [str(path) for path in written]}
+    document = {**report_document(facts), "files": [str(path) for path in written]}
     session.answer(document, lambda out: _say(out, session, facts, written))
-
-
-def _told(facts: RunFacts) -> dict[str, Any]:
-    labels = {member.digest: member.label for member in facts.members}
-    total = facts.usage.total
-    return {
-        **summary_of(facts.record, len(facts.steps)),
-        "configuration": facts.record.config.described(),
-        "ref": facts.mixture or None,
-        "sigma": {labels[d]: w for d, w in facts.sigma.support.items()} if facts.sigma else {},
-        "population": facts.measured.population,
-        "matches_per_cell": facts.scores.matches if facts.scores else 0,
-        "scores": _scores(facts.scores),
-        "best_single": None
-        if facts.best is None
-        else {"label": labels[facts.best[0]], **(_scores(facts.best[1]) or {})},
-        "usage": {"calls": total.calls, "tokens": total.tokens, "cost_usd": total.cost},
-        "seconds": sum(step.iteration.effort.seconds for step in facts.steps),
-        "initial_scores": _scores(facts.begun),
-        "iterations_told": [
-            {
-                "k": step.iteration.k,
-                "u": step.iteration.u,
-                "stderr": step.iteration.stderr,
-                "attempts": len(step.iteration.attempts),
-                "rejected": step.rejected,
-                "calls": step.spent.calls,
-                "tokens": step.spent.tokens,
-                "cost_usd": step.spent.cost,
-                "seconds": step.iteration.effort.seconds,
-                "ended": step.iteration.end.document() if step.iteration.end else None,
-                "scores": _scores(step.scores),
-            }
-            for step in facts.steps
-        ],
-    }
-
-
-def _scores(scores: Scores | None) -> dict[str, Any] | None:
-    if scores is None:
-        return None
-    return {
-        "pop_return": document_of(scores.pop_return),
-        "pop_expl": document_of(scores.pop_expl),
-        "agg_score": document_of(scores.agg_score),
-    }
 
 
 def _say(out: Console, session: Session, facts: RunFacts, written: Sequence[Path]) -> None:
@@ -224,12 +180,13 @@ def _iterations(facts: RunFacts) -> Sheet:
     told: list[dict[str, Cell]] = []
     if facts.begun is not None:
         told.append({"k": "0", score: estimated(facts.begun.agg_score)})
-    for step in facts.steps:
+    remarks = u_intervals.remarks([step.iteration for step in facts.steps])
+    for step, remark in zip(facts.steps, remarks, strict=True):
         one = step.iteration
         row: dict[str, Cell] = {
             "k": str(one.k),
             "u [95 %]": estimated(u_intervals.of_iteration(one, facts.record.config, facts.game)),
-            "in which": u_intervals.forfeits_in(one),
+            "of which": remark,
             "tried": str(len(one.attempts)),
             "rejected": ", ".join(f"{n} {kind}" for kind, n in step.rejected.items()),
             "tokens": f"{step.spent.tokens:,}" if step.spent.calls else "",
@@ -266,9 +223,12 @@ def table(
     session: Session, game: Game, count: int | None, steps: int, workers: Workers, wall: WallChoice
 ) -> None:
     """Prints the paper's table of a game with our finished runs beside it."""
+    from population.cli.asking import refuse_given
     from population.comparison import our_rows
     from population.records import RunState
 
+    if count is None:
+        refuse_given("without --evaluate", "steps")
     published = paper.published_rows(game.name)
     with session.arena(wall, workers) as arena:
         runs = runs_of(session)

@@ -43,7 +43,7 @@ def page(facts: RunFacts) -> str:
         matches=f"{facts.scores.matches:,}" if facts.scores else "",
         results=_results(facts),
         over_iterations=_over_iterations(facts),
-        iterations=[_iteration(step, facts) for step in facts.steps],
+        iterations=_iterations(facts),
         attempts=_attempts(facts),
         meaning=u_intervals.meaning(facts.record.config),
         rejected=_rejected(facts),
@@ -83,9 +83,9 @@ def _results(facts: RunFacts) -> list[tuple[str, ...]]:
 
 
 def _scored(name: str, scores: Scores) -> tuple[str, ...]:
-    agg = scores.agg_score
-    values = (scores.pop_return.value, scores.pop_expl.value, agg.value)
-    return (name, *map(number, values), f"{number(agg.low)} to {number(agg.high)}")
+    metrics = (scores.pop_return, scores.pop_expl, scores.agg_score)
+    told = ((number(one.value), f"{number(one.low)} to {number(one.high)}") for one in metrics)
+    return (name, *(text for pair in told for text in pair))
 
 
 def _over_iterations(facts: RunFacts) -> Markup | None:
@@ -99,14 +99,21 @@ def _over_iterations(facts: RunFacts) -> Markup | None:
     return over_iterations(series, unit, reference_lines(facts.game.name)).alone()
 
 
-def _iteration(step: Step, facts: RunFacts) -> tuple[str, ...]:
+def _iterations(facts: RunFacts) -> list[tuple[str, ...]]:
+    remarks = u_intervals.remarks([step.iteration for step in facts.steps])
+    return [
+        _iteration(step, remark, facts) for step, remark in zip(facts.steps, remarks, strict=True)
+    ]
+
+
+def _iteration(step: Step, remark: str, facts: RunFacts) -> tuple[str, ...]:
     one = step.iteration
     u = u_intervals.of_iteration(one, facts.record.config, facts.game)
     rejected = ", ".join(f"{count} {kind}" for kind, count in step.rejected.items())
     return (
         str(one.k),
         number(one.u) if one.accepted else "nothing joined",
-        "; ".join(filter(None, (interval(u), u_intervals.forfeits_in(one)))),
+        "; ".join(filter(None, (interval(u), remark))),
         str(len(one.attempts)),
         rejected,
         str(sum(attempt.repairs for attempt in one.attempts)),

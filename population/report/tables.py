@@ -6,7 +6,10 @@ import csv
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from arena.analysis.estimates import Estimate
 from oracle.end import End
+from oracle.values import Against
+from population import u_intervals
 from population.report.facts import RunFacts, Step
 from population.scores import Scores
 from registry.display import shown
@@ -31,17 +34,19 @@ def write_tables(facts: RunFacts, folder: Path) -> tuple[Path, ...]:
 
 
 _FORMULA = ("=", "+", "-", "@")
-_SCORES = ("pop_return", "pop_expl", "agg_score")
+_METRICS = ("pop_return", "pop_expl", "agg_score")
+_SCORES = tuple(f"{name}{end}" for name in _METRICS for end in ("", "_low", "_high"))
 _ITERATION = (
-    *("k", "u", "stderr", "accepted", "attempts", "rejected", "repairs", "exploitability"),
+    *("k", "u", "stderr", "u_low", "u_high", "u_matches", "u_forfeited"),
+    *("accepted", "attempts", "rejected", "repairs", "exploitability"),
     *("calls", "tokens", "cost_usd", "matches", "trials", "seconds", "match_seconds"),
     "oracle_seconds",
     *_SCORES,
     *("ended", "most", "most_stderr", "most_exact"),
 )
 _ATTEMPT = (
-    *("k", "number", "digest", "parent", "call", "u", "stderr", "rejected", "reason"),
-    *("kept", "repairs", "given_up"),
+    *("k", "number", "digest", "parent", "call", "u", "stderr", "u_low", "u_high"),
+    *("u_matches", "u_forfeited", "rejected", "reason", "kept", "repairs", "given_up"),
 )
 _MEMBER = (
     *("label", "ref", "digest", "parent", "weight"),
@@ -53,15 +58,16 @@ _MEMBER = (
 def _iterations(facts: RunFacts) -> Iterable[tuple[object, ...]]:
     begun = dict(zip(_SCORES, _scored(facts.begun), strict=True)) | {"k": 0}
     yield tuple(begun.get(name) for name in _ITERATION)
-    yield from map(_iteration, facts.steps)
+    for step in facts.steps:
+        u = u_intervals.of_iteration(step.iteration, facts.record.config, facts.game)
+        yield _iteration(step, u)
 
 
-def _iteration(step: Step) -> tuple[object, ...]:
+def _iteration(step: Step, u: Estimate | None) -> tuple[object, ...]:
     one, effort = step.iteration, step.iteration.effort
     return (
         one.k,
-        one.u,
-        one.stderr,
+        *_told(u, one.against),
         one.accepted,
         len(one.attempts),
         " ".join(f"{kind}:{count}" for kind, count in step.rejected.items()),
@@ -83,8 +89,17 @@ def _iteration(step: Step) -> tuple[object, ...]:
 
 def _scored(scores: Scores | None) -> tuple[float | None, ...]:
     if scores is None:
-        return (None, None, None)
-    return (scores.pop_return.value, scores.pop_expl.value, scores.agg_score.value)
+        return (None,) * len(_SCORES)
+    metrics: tuple[Estimate, ...] = tuple(getattr(scores, name) for name in _METRICS)
+    return tuple(number for one in metrics for number in (one.value, one.low, one.high))
+
+
+def _told(u: Estimate | None, against: Sequence[Against]) -> tuple[object, ...]:
+    """A u, its error and 95 % interval, the matches behind it, and those that others forfeited."""
+    known = (None,) * 4 if u is None else (u.value, u.stderr, u.low, u.high)
+    if not against:
+        return (*known, None, None)
+    return (*known, sum(one.matches for one in against), u_intervals.forfeits_of(against))
 
 
 def _most(end: End | None) -> tuple[object, ...]:
@@ -103,8 +118,10 @@ def _attempts(facts: RunFacts) -> Iterable[tuple[object, ...]]:
                 one.digest,
                 one.parent,
                 one.call,
-                one.score.u if one.score else None,
-                one.score.stderr if one.score else None,
+                *_told(
+                    u_intervals.of_score(one.score, facts.game) if one.score else None,
+                    one.score.against if one.score else (),
+                ),
                 one.failure.kind.value if one.failure else "",
                 one.failure.reason if one.failure else "",
                 int(one.kept),

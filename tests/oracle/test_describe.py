@@ -189,12 +189,38 @@ def test_blocked_and_empty_replies_are_failures():
         ("{", Rejected.NO_CODE),
         ('{"idea": "only"}', Rejected.NO_CODE),
         (spoken(idea=3), Rejected.NO_CODE),
+        ("{" * 200_000, Rejected.NO_CODE),
+        ('{"a":' * 200_000, Rejected.NO_CODE),
         ("{" + '"a":[' * 50_000 + "}", Rejected.NO_CODE),
     ],
 )
 def test_other_shapes_are_refused(text, kind):
     assert parse_description(Reply(text)).kind is kind
     assert parse_description(Reply('{"idea": "cut', Finish.CUT_OFF)).kind is Rejected.TRUNCATED
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"In {{short}}: {spoken()} So {{it}} plays.",
+        f'{{"draft": 1}}\n{spoken()}',
+        f'{{"description": {spoken()}}}',
+        f"[{spoken()}]",
+        spoken().replace('"idea"', '"Idea"'),
+        spoken(idea=["It has a word", " on idea."]).replace('word", "', 'word", "'),
+        spoken().replace("It has a word on idea", "It has\na\tword on idea"),
+    ],
+)
+def test_objects_that_are_slightly_off_are_read(text):
+    found = parse_description(Reply(text))
+    assert isinstance(found, Description), found
+    assert found.idea.replace(";", "").split() == ["It", "has", "a", "word", "on", "idea."]
+    assert found.weaknesses == "It has a word on weaknesses."
+
+
+def test_of_several_objects_the_last_that_has_all_counts():
+    first, last = spoken(idea="First."), spoken(idea="Last.")
+    assert parse_description(Reply(first + last + '{"idea": "part"}')).idea == "Last."
 
 
 def test_a_fence_around_the_object_does_no_harm():

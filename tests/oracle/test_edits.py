@@ -63,6 +63,53 @@ def test_a_unique_shift_of_the_indentation_is_forgiven():
     )
 
 
+@pytest.mark.parametrize(
+    ("search", "replace"),
+    [
+        ("\n    y = 2", "    y = 3"),
+        ("    y = 2\n\n\n", "    y = 3\n"),
+        ("    x = 1\n\n    y = 2", "    x = 1\n    y = 3"),
+        ("    y  =  2", "    y = 3"),
+        ("y  = 2", "y = 3"),
+    ],
+)
+def test_blanks_within_lines_and_empty_lines_are_forgiven_in_a_unique_place(search, replace):
+    assert edited(block(search, replace)) == SOURCE.replace("y = 2", "y = 3")
+    twice = SOURCE + SOURCE
+    if search != "    y = 2\n\n\n":
+        assert "2 places" in refused(block(search, replace), twice)
+
+
+def test_an_empty_line_that_the_search_leaves_out_goes_with_the_rest():
+    assert edited(block("    y = 2\n    def f(self):", "    def g(self):")) == SOURCE.replace(
+        "    y = 2\n\n    def f(self):", "    def g(self):"
+    )
+
+
+def test_no_end_of_looking_for_a_place_but_for_blanks_is_waited_for():
+    lines = "x\n" * 60_000
+    search = "x\n" * 30_000 + " y"
+    assert "not in the program" in refused(block(search, "z"), lines)
+
+
+@pytest.mark.parametrize(
+    "comment", ["# ... existing code ...", "# (unchanged)", "pass  # as before"]
+)
+def test_a_replacement_that_leaves_lines_out_is_refused(comment):
+    quoted = "    def f(self):\n        x = 1\n        return x"
+    reply = block(quoted, f"    def f(self):\n        {comment}\n        return 2 * x")
+    assert f'"{comment}" stands for lines that are not there' in refused(reply)
+    commented = SOURCE.replace("        x = 1", f"        {comment}\n        x = 1")
+    kept = quoted.replace("        x = 1", f"        {comment}\n        x = 1")
+    assert edited(block(kept, kept.replace("x = 1", "x = 2")), commented).count(comment) == 1
+
+
+def test_of_several_blocks_all_are_to_be_sent_again():
+    good, bad = block("    y = 2", "    y = 3"), block("nowhere", "x")
+    assert "No block was applied: send all of them again." in refused(good + bad)
+    assert "No block" not in refused(bad)
+
+
 def test_an_ambiguous_shift_is_refused():
     assert "2 places" in refused(block("x = 1", "x = 5"))
 
@@ -180,6 +227,13 @@ def test_the_limit_counts_bytes_and_is_met_exactly():
         (">>>>>>> REPLACE", ">>>>>>> REPLACE```"),
         (">>>>>>> REPLACE", ">>>>>>> REPLACE ```"),
         (">>>>>>> REPLACE", ">>>>>>>  REPLACE"),
+        ("<<<<<<< SEARCH", "<<<<<<< SEARCH (line 3)"),
+        ("<<<<<<< SEARCH", "------- SEARCH"),
+        ("<<<<<<< SEARCH", "<<< SEARCH"),
+        ("<<<<<<< SEARCH", "**<<<<<<< SEARCH**"),
+        (">>>>>>> REPLACE", "+++++++ REPLACE"),
+        (">>>>>>> REPLACE", "**>>>>>>> REPLACE**"),
+        (">>>>>>> REPLACE", ">>>>>>>"),
     ],
 )
 def test_marks_that_are_slightly_off_are_taken(written, instead):
@@ -188,7 +242,9 @@ def test_marks_that_are_slightly_off_are_taken(written, instead):
     assert without_edits(f"before\n{reply}{reply}behind") == "before\nbehind"
 
 
-@pytest.mark.parametrize("mark", ["<<<<<<< SEARCHING", "<<<<<<< SEARCH for this", "< SEARCH"])
+@pytest.mark.parametrize(
+    "mark", ["<<<<<<< SEARCHING", "<<<<<<< SEARCH for this", "< SEARCH", "--- search.py"]
+)
 def test_words_are_no_marks(mark):
     assert "no SEARCH/REPLACE block" in refused(mark)
 

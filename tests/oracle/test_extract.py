@@ -1,12 +1,14 @@
 """Replies to programs: strict, named refusals, and never an exception."""
 
+import html
+import json
 import textwrap
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.extract import CodeBlock, code_blocks, extract_program
+from oracle.extract import CodeBlock, code_blocks, extract_program, joined
 from oracle.values import Failure, Rejected
 
 POLICY = "class Agent:\n\n    def act(self, observation):\n        return 'ROCK'\n"
@@ -157,6 +159,63 @@ def test_three_dots_in_words_leave_nothing_out():
     )
     reply = fenced(OTHER) + fenced(talkative)
     assert extract_program(reply, "Agent", is_sound=is_sound) == talkative
+
+
+def test_a_body_of_dots_that_is_none_of_the_policy_s_leaves_nothing_out():
+    base = f"class Guess:\n    def guess(self, history): ...\n\n\n{OTHER}"
+    assert extract_program(fenced(POLICY) + fenced(base), "Agent", is_sound=is_sound) == base
+    remark = OTHER.replace(
+        "        return", "        # Counts as before, but from 1.\n        return"
+    )
+    assert extract_program(fenced(POLICY) + fenced(remark), "Agent", is_sound=is_sound) == remark
+
+
+@pytest.mark.parametrize("end", ["```<|im_end|>\n", "```", "", "``` That is all.", "</s>"])
+def test_the_last_program_counts_however_it_is_closed(end):
+    reply = f"First draft:\n{fenced(POLICY)}Final:\n```python\n{OTHER}{end}"
+    assert extract_program(reply, "Agent", is_sound=is_sound) == OTHER
+    if end:
+        glued = reply.replace(f"\n{end}", end)
+        assert extract_program(glued, "Agent", is_sound=is_sound) == OTHER
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        f"<answer>\n{POLICY}</answer>",
+        f"I copy.\n<code>\n{POLICY}</code>\nThat is all.",
+        f"<answer>\n<![CDATA[\n{POLICY}]]>\n</answer>",
+        f"[PYTHON]\n{POLICY}[/PYTHON]",
+        f"{POLICY}```\nIt copies.",
+        f"python\n{POLICY}```",
+        f"{POLICY}<|eot_id|>",
+        f"```python\n{POLICY}<end_of_turn>\n",
+        json.dumps({"plan": "copy", "code": POLICY}),
+        fenced(json.dumps({"code": POLICY}, indent=1), "json"),
+        '{"code": "' + POLICY + '"}',
+        POLICY.replace("_", r"\_").replace("'ROCK'", "\u2018ROCK\u2019"),
+        fenced(html.escape(POLICY)),
+    ],
+)
+def test_a_program_without_fences_is_found_where_nothing_else_is(reply):
+    assert extract_program(reply, "Agent") == POLICY
+
+
+def test_texts_in_json_are_not_trusted_where_the_reply_was_cut_off():
+    reply = json.dumps({"code": POLICY})
+    assert refusal(reply, cut_off=True) is Rejected.TRUNCATED
+
+
+def test_a_block_with_words_in_it_is_not_said_to_be_too_long():
+    assert "shorter" not in reason(f"```python\n{POLICY}That beats rock.")
+    assert "is not closed" in reason(f"```python\n{POLICY}That beats rock.")
+
+
+def test_closed_blocks_are_joined_in_order():
+    assert joined(f"a\n{fenced('x = 1' + chr(10))}b\n{fenced(POLICY)}```python\ny") == (
+        f"x = 1\n\n\n{POLICY}"
+    )
+    assert joined(fenced(POLICY)) == ""
 
 
 def test_the_only_program_is_not_checked_here():

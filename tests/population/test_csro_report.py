@@ -167,6 +167,8 @@ def test_csv_files_hold_the_run(measured: Arena, tmp_path: Path) -> None:
     with open(tmp_path / "iterations.csv", newline="") as file:
         _, *rows = csv.DictReader(file)  # after that of the initial policy
     assert [float(row["u"]) for row in rows] == [step.iteration.u for step in facts.steps]
+    assert all(float(row["u_low"]) <= float(row["u"]) <= float(row["u_high"]) for row in rows)
+    assert {row["u_forfeited"] for row in rows} == {"0"}
 
 
 def test_words_of_others_are_no_formulas_for_a_spreadsheet(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import statistics
 from dataclasses import replace
 
 import pytest
@@ -66,6 +68,12 @@ def test_a_quarter_of_the_effort_meets_a_quarter_of_the_hidden(arena: Arena, sam
         assert evaluate.needs(effort) == sum(one.matches for one in score.against)
         among = sum(one.mean for one in others) / len(others)
         assert score.u == pytest.approx((1 - SHARE) * shown.mean + SHARE * among)
+        assert sum(one.weight or 0.0 for one in score.against) == pytest.approx(1.0)
+        apart = SHARE * statistics.stdev(one.mean for one in others) / math.sqrt(len(others))
+        alone = math.hypot(*((one.weight or 0.0) * one.stderr for one in score.against))
+        partly = len(others) < len(hidden)
+        assert score.stderr == pytest.approx(max(apart, alone) if partly else alone)
+        assert not partly or apart > alone, "else nothing is seen of it"
 
 
 def test_independent_drafts_of_a_run_are_halved(arena: Arena) -> None:
