@@ -167,9 +167,8 @@ def _objects(text: str) -> list[dict[str, Any]]:
 
 def _words(value: object) -> str:
     """A text, or several in a list; "" for anything else."""
-    if isinstance(value, list):
-        return "; ".join(filter(None, map(_words, value)))
-    return value.strip() if isinstance(value, str) else ""
+    texts = value if isinstance(value, list) else [value]
+    return "; ".join(one.strip() for one in texts if isinstance(one, str) and one.strip())
 
 
 def without_code(

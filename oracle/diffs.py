@@ -14,11 +14,8 @@ from oracle.extract import CodeBlock, code_blocks
 
 _LANGUAGES = {"diff", "patch", "udiff"}
 _HUNK = re.compile(r"^@@.*$", re.MULTILINE)
-_PATCH = re.compile(
-    r"^\*\*\* Begin Patch[ \t]*+\n((?:(?!\*\*\* End Patch)[^\n]*+\n)*+)\*\*\* End Patch",
-    re.MULTILINE,
-)
-"""Needs no fence."""
+_BEGINS, _ENDS = "*** Begin Patch", "*** End Patch"
+"""Such a patch needs no fence."""
 _ABOUT_FILES = re.compile(r"(?:--- |\+\+\+ |\*\*\* |diff |index |\\ No newline)")
 
 
@@ -28,7 +25,7 @@ def parse_diffs(reply: str) -> tuple[Edit, ...]:
     texts = [block.text for block in code_blocks(reply) if _is_diff(block)]
     hunks = [
         [line for line in part.strip("\n").split("\n") if not _ABOUT_FILES.match(line)]
-        for text in texts or [patch[1] for patch in _PATCH.finditer(reply)]
+        for text in texts or _patches(reply)
         for part in _HUNK.split(text)
     ]
     return tuple(
@@ -36,6 +33,15 @@ def parse_diffs(reply: str) -> tuple[Edit, ...]:
         for hunk in hunks
         if any(line[:1] in ("+", "-") for line in hunk)
     )
+
+
+def _patches(reply: str) -> list[str]:
+    found = []
+    at = reply.find(_BEGINS)
+    while at >= 0 and (end := reply.find(_ENDS, at)) >= 0:
+        found.append(reply[at + len(_BEGINS) : end])
+        at = reply.find(_BEGINS, end)
+    return found
 
 
 def _is_diff(block: CodeBlock) -> bool:

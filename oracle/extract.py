@@ -33,8 +33,9 @@ _BOUND = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 """What may stand where a fence should: tags on lines of their own, or nothing at all."""
-_TOKENS = re.compile(r"(?:\s*+(?:<\|[\w-]++\|>|</s>|<end_of_turn>|\[/INST\]))++\s*+\Z")
+_TOKEN = re.compile(r"(?:<\|[\w-]{1,40}\|>|</s>|<end_of_turn>|\[/INST\])\Z")
 """Of a model's template, behind its answer."""
+_MOST_TOKENS, _LONGEST_TOKEN = 4, 44
 _IN_JSON = re.compile(r'[:\[,][ \t\n]*+("(?:[^"\\]++|\\.)*+")', re.DOTALL)
 _MOST_JUDGED = 8
 """Programs of one reply among which one is chosen, the last ones: each is read by itself."""
@@ -114,6 +115,16 @@ def _between(reply: str) -> list[str]:
     return found[::-1]
 
 
+def _without_tokens(reply: str) -> str:
+    for _ in range(_MOST_TOKENS):
+        said = reply.rstrip()
+        token = _TOKEN.search(said, max(0, len(said) - _LONGEST_TOKEN))
+        if token is None:
+            break
+        reply = said[: token.start()]
+    return reply
+
+
 def plain(text: str) -> str:
     """The text as it was probably meant: plain blanks and quotes, nothing escaped for a page."""
     return html.unescape(text.translate(_PLAIN).replace(r"\_", "_"))
@@ -137,9 +148,9 @@ def extract_program(
     The last block that defines the class wins, which nothing need close; then the widest span
     between fences; then the bare reply, where that is a whole program; then what stands between
     fences that are not written as they should be, or tags.  Where several define it, one that is
-    sound and leaves nothing out goes before the others:
-    behind a whole program a model may show again what it changed.  Only where there is no program
-    at all, texts in JSON are looked at, and uncommon blanks and quotes are taken for plain ones.
+    sound and leaves nothing out goes before the others: behind a whole program a model may show
+    again what it changed.  Only where there is no program at all, texts in JSON are looked at, and
+    uncommon blanks and quotes are taken for plain ones.
 
     Args:
       reply: the model's text; None where it gave none.
@@ -152,7 +163,7 @@ def extract_program(
     if len(reply) > MAX_REPLY_CHARS:
         return Failure(Rejected.NO_CODE, f"the reply has {len(reply):,} characters; be brief")
     reply = reply.replace("\ufeff", "")  # a byte order mark: invisible, and no Python
-    reply = _TOKENS.sub("", reply)
+    reply = _without_tokens(reply)
     blocks = code_blocks(reply)
     blamed = _blamed(blocks, class_name)
     texts = _candidates(reply, blocks, blamed, class_name, cut_off)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -157,6 +158,8 @@ def _cell(value: object) -> object:
 
     Descriptions and reasons are the words of a model, or of whoever wrote a program.
     """
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
     if not isinstance(value, str):
         return value
     text = shown(value)

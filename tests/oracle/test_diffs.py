@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -57,6 +59,19 @@ def test_what_is_no_diff_is_none() -> None:
     assert parse_diffs("```python\nx = 1\n- 2\n```") == ()
     assert parse_diffs("```diff\n x = 1\n```") == ()
     assert parse_diffs("*** Begin Patch\n-a\n+b\n") == ()  # it may be cut off
+
+
+def test_long_replies_are_read_in_no_time() -> None:
+    started = time.process_time()
+    for text in (
+        "*** Begin Patch\n" * 24_000,
+        "@@" * 200_000,
+        "@@\n-a\n" * 60_000,
+        "-a\n" * 120_000,
+    ):
+        parse_diffs(text)
+        parse_diffs(f"```diff\n{text}\n```")
+    assert time.process_time() - started < 20.0
 
 
 @given(st.text(max_size=300))

@@ -3,6 +3,7 @@
 import html
 import json
 import textwrap
+import time
 
 import pytest
 from hypothesis import given
@@ -209,6 +210,25 @@ def test_texts_in_json_are_not_trusted_where_the_reply_was_cut_off():
 def test_a_block_with_words_in_it_is_not_said_to_be_too_long():
     assert "shorter" not in reason(f"```python\n{POLICY}That beats rock.")
     assert "is not closed" in reason(f"```python\n{POLICY}That beats rock.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        " " * 390_000 + "x",
+        "</s>" * 90_000,
+        ' ,"\\' * 90_000,
+        "<a>" * 120_000,
+        "``` " * 90_000,
+        "\n<a>" * 90_000,
+        "[PYTHON]" * 45_000 + "x",
+    ],
+)
+def test_long_replies_are_read_in_no_time(text):
+    started = time.process_time()
+    for reply in (text, f"```\nclass Agent(\n{text}", f"{text}Agent"):
+        extract_program(reply, "Agent")
+    assert time.process_time() - started < 20.0
 
 
 def test_closed_blocks_are_joined_in_order():

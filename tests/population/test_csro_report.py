@@ -174,6 +174,8 @@ def test_csv_files_hold_the_run(measured: Arena, tmp_path: Path) -> None:
 def test_words_of_others_are_no_formulas_for_a_spreadsheet(tmp_path: Path) -> None:
     words = ("=1+1", "+1", "-1", "@sum", "plain = fine", "\x1b[2J\tx")
     path = tables._write(tmp_path / "t.csv", ("a", "b"), [(word, -1.5) for word in words])
+    unknown = tables._write(tmp_path / "u.csv", ("a", "b"), [(float("nan"), float("inf"))])
+    assert unknown.read_text().split() == ["a,b", ","]
     with open(path, newline="") as file:
         _, *rows = csv.reader(file)
     assert [row[0] for row in rows[:5]] == ["'=1+1", "'+1", "'-1", "'@sum", "plain = fine"]
