@@ -16,8 +16,13 @@ _OF_AN_OBJECT = {*dir(object), "__dict__", "__module__", "__weakref__"}
 _UNSETTLED = {"exec", "eval", "globals", "locals", "vars"}
 """With these, names may come from anywhere; likewise with a star import."""
 _UNSETTLED_ATTRIBUTES = {"setattr", "getattr", "hasattr", "AttributeError", "super"}
-_UNSETTLED_METHODS = {"__getattr__", "__getattribute__", "__dict__", "__class__"}
+_UNSETTLED_METHODS = {
+    *("__getattr__", "__getattribute__", "__setattr__"),
+    *("__dict__", "__class__", "__new__"),
+}
 _DATACLASS = "dataclass"
+_LONGEST, _MOST = 120, 20
+"""Characters of a name that are told, and names."""
 _DEFINES = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
@@ -38,7 +43,7 @@ def loose_end(tree: ast.Module, class_name: str) -> str:
     loose = [node for node in nodes if isinstance(node, ast.Name) and node.id not in known]
     if loose:
         first = min(loose, key=lambda node: (node.lineno, node.col_offset))
-        return f"line {first.lineno}: the name {first.id} is defined nowhere"
+        return f"line {first.lineno}: the name {first.id[:_LONGEST]} is defined nowhere"
     attributes = [node for node in nodes if isinstance(node, ast.Attribute)]
     if used & _UNSETTLED_ATTRIBUTES or bound & _UNSETTLED_METHODS:
         return ""
@@ -51,7 +56,8 @@ def loose_end(tree: ast.Module, class_name: str) -> str:
 def doubled(tree: ast.Module) -> tuple[str, ...]:
     """Classes and functions that stand twice in one body: the later one is all that counts.
 
-    Those with decorators are left out (a property and its setter have one name), and "_".
+    Those with decorators are left out (a property and its setter have one name), and "_"; at most
+    20 are told.
     """
     found: dict[str, None] = {}
     for name, body in _bodies(tree):
@@ -59,9 +65,9 @@ def doubled(tree: ast.Module) -> tuple[str, ...]:
         for node in body:
             if isinstance(node, _DEFINES) and not node.decorator_list and node.name != "_":
                 if node.name in seen:
-                    found[f"{name}{node.name}"] = None
+                    found[f"{name[:_LONGEST]}{node.name[:_LONGEST]}"] = None
                 seen.add(node.name)
-    return tuple(found)
+    return tuple(found)[:_MOST]
 
 
 def bound_names(tree: ast.Module) -> Iterator[str]:
@@ -89,17 +95,18 @@ def _unset(tree: ast.Module, class_name: str, known: set[str]) -> str:
         for owner in tree.body
         if isinstance(owner, ast.ClassDef) and owner.name == class_name and _is_alone(owner)
         for method in owner.body
-        if isinstance(method, ast.FunctionDef) and not method.decorator_list and method.args.args
-        for node in _evaluated(method)
+        if isinstance(method, ast.FunctionDef) and not method.decorator_list
+        for own in [*method.args.posonlyargs, *method.args.args][:1]
+        for node in _evaluated(method, own.arg)
         if isinstance(node, ast.Attribute)
         and isinstance(node.value, ast.Name)
-        and node.value.id == method.args.args[0].arg
+        and node.value.id == own.arg
         and node.attr not in known
     ]
     if not loose:
         return ""
     first = min(loose, key=lambda node: (node.lineno, node.col_offset))
-    return f"line {first.lineno}: {ast.unparse(first)} is set nowhere"
+    return f"line {first.lineno}: {ast.unparse(first)[:_LONGEST]} is set nowhere"
 
 
 def _is_alone(owner: ast.ClassDef) -> bool:
@@ -114,17 +121,30 @@ def _is_starred(node: ast.ImportFrom) -> bool:
     return any(alias.name == "*" for alias in node.names)
 
 
-def _evaluated(tree: ast.AST) -> Iterator[ast.AST]:
-    """All nodes but annotations, which Python need not look at."""
+def _evaluated(tree: ast.AST, own: str = "") -> Iterator[ast.AST]:
+    """All nodes but annotations, which Python need not look at.
+
+    Args:
+      tree: where to begin.
+      own: a name; then nothing within that may bind it to something else.
+    """
     waiting = [tree]
     while waiting:
         node = waiting.pop()
+        if own and node is not tree and _binds(node, own):
+            continue
         yield node
         for name, value in ast.iter_fields(node):
             if name in {"annotation", "returns"}:
                 continue
             children = value if isinstance(value, list) else [value]
             waiting += [child for child in children if isinstance(child, ast.AST)]
+
+
+def _binds(node: ast.AST, own: str) -> bool:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        return any(isinstance(one, ast.arg) and one.arg == own for one in ast.walk(node.args))
+    return isinstance(node, ast.ClassDef)
 
 
 def _bodies(tree: ast.Module) -> Iterator[tuple[str, Sequence[ast.stmt]]]:

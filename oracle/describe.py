@@ -136,11 +136,12 @@ def parse_description(reply: Reply) -> Description | Failure:
     if not documents:
         kind = Rejected.TRUNCATED if reply.cut_off else Rejected.NO_CODE
         return Failure(kind, "the reply is not a JSON object")
-    told = [{name: _words(one.get(name)) for name in FIELDS} for one in documents]
-    best = max(reversed(told), key=lambda one: sum(map(bool, one.values())))
-    wrong = [name for name in FIELDS if not best[name]]
-    if wrong:
-        return Failure(Rejected.NO_CODE, f"these texts are missing: {', '.join(wrong)}")
+    read = [{name: _words(one.get(name)) for name in FIELDS} for one in documents]
+    told = [{name: text for name, text in one.items() if text is not None} for one in read]
+    best = max(reversed(told), key=len)
+    if len(best) < len(FIELDS):
+        wrong = ", ".join(name for name in FIELDS if name not in best)
+        return Failure(Rejected.NO_CODE, f"these texts are missing: {wrong}")
     return Description(**best)
 
 
@@ -165,10 +166,11 @@ def _objects(text: str) -> list[dict[str, Any]]:
     return found
 
 
-def _words(value: object) -> str:
-    """A text, or several in a list; "" for anything else."""
-    texts = value if isinstance(value, list) else [value]
-    return "; ".join(one.strip() for one in texts if isinstance(one, str) and one.strip())
+def _words(value: object) -> str | None:
+    """A text, or several in a list; None for anything else."""
+    given = value if isinstance(value, list) else [value]
+    texts = [one.strip() for one in given if isinstance(one, str)]
+    return "; ".join(filter(None, texts)) if len(texts) == len(given) else None
 
 
 def without_code(

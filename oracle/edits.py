@@ -62,14 +62,14 @@ def parse_edits(reply: str) -> tuple[Edit, ...] | Failure:
     """The blocks of a reply, in order; a failure where one is malformed or there is none."""
     found: list[Edit] = []
     block: list[str] | None = None  # None outside of blocks
-    begun = 0
+    begun, divided = 0, False
     for number, line in enumerate(reply.replace("\r\n", "\n").split("\n"), 1):
         if _HEAD.match(line):
             if block is not None:
                 inside = _bad(f"line {number}: a SEARCH begins inside another block")
                 return _doubled(block, begun) or inside
-            block, begun = [], number
-        elif _ends(line, block):
+            block, begun, divided = [], number, False
+        elif _ends(line, divided=block is not None and divided):
             edit = _divided(block or [], begun, number)
             if isinstance(edit, Failure):
                 return edit
@@ -77,6 +77,7 @@ def parse_edits(reply: str) -> tuple[Edit, ...] | Failure:
             block = None
         elif block is not None:
             block.append(line)
+            divided = divided or _MIDDLE.match(line) is not None
     if block is not None:
         unended = "the last block does not end with a REPLACE line; the reply may be cut off"
         return _doubled(block, begun) or _bad(unended)
@@ -86,25 +87,22 @@ def parse_edits(reply: str) -> tuple[Edit, ...] | Failure:
     return tuple(dict.fromkeys(found))
 
 
-def _ends(line: str, block: list[str] | None) -> bool:
-    if _TAIL.match(line):
-        return True
-    return block is not None and bool(_BARE_TAIL.match(line)) and bool(_dividers(block))
+def _ends(line: str, *, divided: bool) -> bool:
+    return bool(_TAIL.match(line) or (divided and _BARE_TAIL.match(line)))
 
 
 def without_edits(reply: str) -> str:
     """What stands outside of the blocks of a reply, all of which `parse_edits` takes."""
     kept: list[str] = []
-    block: list[str] | None = None
+    inside = divided = False
     for line in reply.replace("\r\n", "\n").split("\n"):
-        if block is None and not _HEAD.match(line):
-            kept.append(line)
-        elif block is None:
-            block = []
-        elif _ends(line, block):
-            block = None
+        if inside:
+            inside = not _ends(line, divided=divided)
+            divided = divided or _MIDDLE.match(line) is not None
+        elif _HEAD.match(line):
+            inside, divided = True, False
         else:
-            block.append(line)
+            kept.append(line)
     return "\n".join(kept)
 
 
@@ -190,9 +188,11 @@ def _apply(lines: list[str], edit: Edit, name: str) -> list[str] | Failure:
             return _bad(f"{name}: its lines stand in {len(places)} places; quote more around them")
         if places:
             return _replaced(lines, places, edit, name)
-    near = _nearly(lines, edit)
+    near = _nearly(lines, edit.search)
     if len(near) == 1:
-        at, end, moved = near[0]
+        at, end, shift = near[0]
+        by_tabs = any(line.startswith("\t") for line in lines[at:end])
+        moved = tuple(_moved(line, shift, by_tabs) for line in _tight(edit.replace))
         return _replaced(lines, [at], Edit(tuple(lines[at:end]), moved), name)
     if near:
         return _bad(
@@ -202,25 +202,23 @@ def _apply(lines: list[str], edit: Edit, name: str) -> list[str] | Failure:
     return _bad(f"{name}: its SEARCH part is not in the program. {_nearest(lines, edit.search)}")
 
 
-def _nearly(lines: list[str], edit: Edit) -> list[tuple[int, int, tuple[str, ...]]]:
+def _nearly(lines: list[str], search: tuple[str, ...]) -> list[tuple[int, int, int]]:
     """Where the search stands but for empty lines, blanks within lines and a shift of all.
 
     Returns:
-      Of each place its first line, the line behind its last, and what takes its place there.
+      Of each place its first line, the line behind its last, and by how many columns it is indented
+      more than the search.
     """
     said = [at for at, line in enumerate(lines) if line.strip()]
-    search = [line for line in edit.search if line.strip()]
-    found: list[tuple[int, int, tuple[str, ...]]] = []
-    if len(said) * len(search) > _MOST_TRIED:
-        return found
-    for first in range(len(said) - len(search) + 1):
-        spot = said[first : first + len(search)]
-        shift = _shift([lines[at] for at in spot], search)
+    have = [(lines[at].split(), _indent(lines[at])) for at in said]
+    wanted = [(line.split(), _indent(line)) for line in search if line.strip()]
+    if len(have) * len(wanted) > _MOST_TRIED:
+        return []
+    found = []
+    for first in range(len(have) - len(wanted) + 1):
+        shift = _shift(have, first, wanted)
         if shift is not None:
-            at, end = spot[0], spot[-1] + 1
-            by_tabs = any(line.startswith("\t") for line in lines[at:end])
-            moved = tuple(_moved(line, shift, by_tabs) for line in _tight(edit.replace))
-            found.append((at, end, moved))
+            found.append((said[first], said[first + len(wanted) - 1] + 1, shift))
     return found
 
 
@@ -282,14 +280,21 @@ def _indent(line: str) -> int:
     return len(line[: len(line) - len(line.lstrip())].expandtabs(_TAB))
 
 
-def _shift(window: list[str], search: list[str]) -> int | None:
-    """By how many columns the window is indented more than the search; None if not uniformly."""
-    shifts = set()
-    for line, wanted in zip(window, search, strict=True):
-        if line.split() != wanted.split():
+_Words = tuple[list[str], int]
+"""Of a line, and the columns before them."""
+
+
+def _shift(have: Sequence[_Words], first: int, wanted: Sequence[_Words]) -> int | None:
+    """By how many columns lines from the first one on are indented more than those wanted.
+
+    Returns:
+      None where they are others, or not uniformly indented.
+    """
+    shift = have[first][1] - wanted[0][1]
+    for offset, (words, indent) in enumerate(wanted):
+        if have[first + offset] != (words, indent + shift):
             return None
-        shifts.add(_indent(line) - _indent(wanted))
-    return shifts.pop() if len(shifts) == 1 else None
+    return shift
 
 
 def _moved(line: str, shift: int, by_tabs: bool) -> str:

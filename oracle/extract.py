@@ -127,7 +127,11 @@ def _without_tokens(reply: str) -> str:
 
 def plain(text: str) -> str:
     """The text as it was probably meant: plain blanks and quotes, nothing escaped for a page."""
-    return html.unescape(text.translate(_PLAIN).replace(r"\_", "_"))
+    meant = text.translate(_PLAIN).replace(r"\_", "_")
+    try:
+        return html.unescape(meant)
+    except ValueError:  # a character by a number of thousands of digits
+        return meant
 
 
 def joined(reply: str) -> str:
@@ -162,6 +166,16 @@ def extract_program(
         return Failure(Rejected.EMPTY, "the reply was empty; answer with one Python code block")
     if len(reply) > MAX_REPLY_CHARS:
         return Failure(Rejected.NO_CODE, f"the reply has {len(reply):,} characters; be brief")
+    found = _extracted(reply, class_name, cut_off, is_sound)
+    if isinstance(found, Failure) and (meant := plain(reply)) != reply:
+        again = _extracted(meant, class_name, cut_off, is_sound)
+        return found if isinstance(again, Failure) else again
+    return found
+
+
+def _extracted(
+    reply: str, class_name: str, cut_off: bool, is_sound: Callable[[str], bool]
+) -> str | Failure:
     reply = reply.replace("\ufeff", "")  # a byte order mark: invisible, and no Python
     reply = _without_tokens(reply)
     blocks = code_blocks(reply)
@@ -175,8 +189,6 @@ def extract_program(
     at = find_program(in_json, class_name).number
     if at is not None:
         return _tidy(in_json[at])
-    if plain(reply) != reply:
-        return extract_program(plain(reply), class_name, cut_off=cut_off, is_sound=is_sound)
     return _why_not(blamed, class_name, cut_off, found.problem)
 
 

@@ -10,26 +10,38 @@ import math
 import re
 from collections.abc import Iterable
 
-_SAID = re.compile(r'"""(?:\\.|[^\\])*?"""|' r"|'''(?:\\.|[^\\])*?'''|#[^\n]*", re.DOTALL)
+_SAID = re.compile(
+    r'"""(?:\\.|[^\\"]|"(?!""))*+(?:"""|\\?\Z)'
+    r"|'''(?:\\.|[^\\']|'(?!''))*+(?:'''|\\?\Z)|#[^\n]*",
+    re.DOTALL,
+)
+"""Nothing in it is tried twice."""
 _DOTS = re.compile(r"(?:^|:)[ \t]*+\.\.\.[ \t]*+$", re.MULTILINE)
-_COMMENT = re.compile(r"[ \t]*+(?:pass[ \t]++)?#++[ \t]*+(.*)")
+_COMMENT = re.compile(r"[ \t]*+(pass[ \t]++)?#++[ \t]*+(.*)")
 _CLEARLY = 0.95
 _LONGEST = 100
 """Characters of a comment that stands for code; longer ones explain something."""
 _WHAT = r"(?:code|methods?|functions?|logic|implementation|class(?:es)?|imports?|constants?)"
 _OLD = r"(?:existing|previous|original|remaining|other|old)"
-_SAME = (
-    r"(?:unchanged|the same|as (?:above|before|it is|it was|they are)|untouched|stays?|remains?)"
-)
+_REST = r"(?:rest|remainder|everything else|all else)"
+_OF = rf"(?: of (?:the |your |my |this )?(?:{_WHAT}|program|file|bot|agent|body|script))?"
+_SAME = r"(?:unchanged|the same|untouched|as (?:above|before|it is|it was|they are|they were))"
+_STAYS = r"(?:stays?|remains?|goes here|continues?|follows)"
+_AND = r"(?:is|are|all|exactly|kept|left|completely|just|stays?|remains?|continues?)"
+_DOT = r"(?:\.{3}|\u2026)"
 _STANDS_FOR_CODE = re.compile(
-    r"[\[(<{]?\s?(?:\.{3}|\u2026)(?:[\s\])>}].*)?"  # ... existing code ...
-    rf"|\W*(?:the |your )?(?:rest|remainder|everything else|all else|{_OLD})\b.*\b{_SAME}\W*"
-    rf"|\W*(?:same |code )?(?:unchanged|as (?:above|before))\W*"
+    rf"\W?{_DOT}\W*|\W?{_DOT}.*{_DOT}\W?"
+    rf"|\W?{_DOT}.*\b(?:existing|rest|remaining|unchanged|omitted|truncated|{_WHAT})\b.*"
+    rf"|\W*(?:all |the |your |my )*(?:{_REST}{_OF}|{_OLD} (?:\w+ )?{_WHAT})\b"
+    rf"(?: (?:{_AND} )*?(?:{_SAME}|{_STAYS})(?: as (?:above|before))?)\W*"
+    r"|\W*(?:code )?unchanged\W*"
     rf"|\W*(?:{_WHAT} |rest |body )?omitted(?: (?:for|here)\b.*)?\W*"
-    rf"|\W*(?:the |your )?{_OLD} {_WHAT}(?: (?:goes|continues|stays|remains|here|follows))+\W*"
-    rf"|\W*(?:the |your )?(?:existing|previous|original) {_WHAT}\W*"
-    r"|.*\bexisting code\W*",
+    rf"|[\[(<{{]\W*(?:the |your )?{_OLD} {_WHAT}.*[\])>}}]"
+    r"|.*\bexisting (?:code|methods)(?: here)?\W*",
     re.IGNORECASE,
+)
+_STANDS_BEHIND_PASS = re.compile(
+    rf"{_STANDS_FOR_CODE.pattern}|\W*(?:same )?as (?:above|before)\W*", re.IGNORECASE
 )
 
 
@@ -42,9 +54,9 @@ def is_sketch(program: str, beside: Iterable[str] = ()) -> bool:
     said = left_out(program)
     if said is not None and said[1].strip("#.\u2026 \t"):
         return True
-    dotted = said is not None or _DOTS.search(_SAID.sub("", program)) is not None
-    largest = max(map(_size, beside), default=math.inf)
-    return dotted and _size(program) < _CLEARLY * largest
+    if said is None and _DOTS.search(_SAID.sub("", program)) is None:
+        return False
+    return _size(program) < _CLEARLY * max(map(_size, beside), default=math.inf)
 
 
 def left_out(program: str, known: Iterable[str] = ()) -> tuple[int, str] | None:
@@ -57,9 +69,10 @@ def left_out(program: str, known: Iterable[str] = ()) -> tuple[int, str] | None:
     spared = {line.strip() for line in known}
     for number, line in enumerate(program.split("\n"), 1):
         found = _COMMENT.fullmatch(line)
-        if found is None or len(found[1]) > _LONGEST or line.strip() in spared:
+        if found is None or len(found[2]) > _LONGEST or line.strip() in spared:
             continue
-        if _STANDS_FOR_CODE.fullmatch(found[1].strip()):
+        stands = _STANDS_BEHIND_PASS if found[1] else _STANDS_FOR_CODE
+        if stands.fullmatch(found[2].strip()):
             return number, line.strip()
     return None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from dataclasses import dataclass, field
 
-from arena.source_check import read_program
+from arena.source_check import Reading, read_program
 from oracle.context import TOP_5, Filter, OpponentInput, View
 from oracle.describe import describe
 from oracle.diffs import parse_diffs
@@ -172,19 +172,29 @@ def read_reply(task: Task, draft: Draft, reply: Reply) -> str | Failure:
         return reply.failure
     wanted = _edited if wants_edits(draft) else _whole
     source = wanted(task, draft, reply)
-    return source if isinstance(source, Failure) else _problem(task, source) or source
+    return source if isinstance(source, Failure) else _problem(task, draft, source) or source
 
 
-def _problem(task: Task, source: str) -> Failure | None:
-    """What keeps a source from being a program that somebody would write."""
+def _problem(task: Task, draft: Draft, source: str) -> Failure | None:
+    """What keeps a source from being a program that somebody would write.
+
+    What the draft's own program leaves undefined may stay so: nothing may come to it.
+    """
     reading = read_program(source, task.game.contract)
     if reading.rejection is not None:
         said = f"{reading.rejection.kind}: {reading.rejection.message}"
         return Failure(Rejected.NOT_A_POLICY, said)
-    if reading.loose_end:
+    if reading.loose_end and _undefined(reading) != _undefined(
+        read_program(draft.source, task.game.contract)
+    ):
         said = f"{reading.loose_end}; the program has to have all that it uses in itself"
         return Failure(Rejected.NOT_A_POLICY, said)
     return None
+
+
+def _undefined(reading: Reading) -> str:
+    """The same without the line."""
+    return reading.loose_end.partition(": ")[2]
 
 
 def _whole(task: Task, draft: Draft, reply: Reply, rest: str | None = None) -> str | Failure:
@@ -193,7 +203,7 @@ def _whole(task: Task, draft: Draft, reply: Reply, rest: str | None = None) -> s
 
     def is_sound(source: str) -> bool:
         # The program to start from may be quoted behind the one that was made of it.
-        return source.strip() != draft.source.strip() and _problem(task, source) is None
+        return source.strip() != draft.source.strip() and _problem(task, draft, source) is None
 
     found = extract_program(text, contract.class_name, cut_off=reply.cut_off, is_sound=is_sound)
     if isinstance(found, Failure):
@@ -216,24 +226,35 @@ def _edited(task: Task, draft: Draft, reply: Reply) -> str | Failure:
     """The draft's program after the reply's edits; a whole program is as welcome."""
     if len(reply.text) > MAX_REPLY_CHARS:
         return _whole(task, draft, reply)  # which refuses it: nobody looks for blocks in it
-    as_written, as_meant = (_edits(text) for text in (reply.text, plain(reply.text)))
-    found = [edits for edits in (as_written, as_meant) if not isinstance(edits, Failure)]
-    if isinstance(as_written, Failure) and not found:
-        whole = _whole(task, draft, reply)
-        if isinstance(whole, Failure):
-            return whole if whole.kind is Rejected.TRUNCATED else as_written
-        return as_written if whole.strip() == draft.source.strip() else whole
+    texts = dict.fromkeys((reply.text, plain(reply.text)))
+    read = [parse_edits(text) for text in texts]
+    blocks = [edits for edits in read if not isinstance(edits, Failure)]
+    if not blocks:
+        return _without_blocks(task, draft, reply, next(iter(read)))
     if reply.cut_off:
         return _INCOMPLETE
-    results = [_after(task, draft, edits) for edits in dict.fromkeys(found)]
+    results = [_after(task, draft, edits) for edits in dict.fromkeys(blocks)]
     programs = [one for one in results if isinstance(one, str)]
     unfit = [one for one in results if isinstance(one, Failure)]
-    return programs[0] if programs else _beside(task, draft, reply, found[0], unfit[0])
+    return programs[0] if programs else _beside(task, draft, reply, blocks[0], unfit[0])
 
 
-def _edits(text: str) -> tuple[Edit, ...] | Failure:
-    edits = parse_edits(text)
-    return (parse_diffs(text) or edits) if isinstance(edits, Failure) else edits
+def _without_blocks(
+    task: Task, draft: Draft, reply: Reply, none: tuple[Edit, ...] | Failure
+) -> str | Failure:
+    """A new program, else a diff; a program may be shown again as what changed in it."""
+    whole = _whole(task, draft, reply)
+    new = isinstance(whole, str) and whole.strip() != draft.source.strip()
+    if isinstance(whole, str) and new and _problem(task, draft, whole) is None:
+        return whole
+    diffs = () if reply.cut_off else parse_diffs(reply.text)
+    after = _after(task, draft, diffs) if diffs else none
+    if isinstance(after, str):
+        return after
+    if isinstance(whole, Failure) and whole.kind is Rejected.TRUNCATED:
+        return whole
+    assert isinstance(after, Failure)
+    return whole if new and not diffs else after
 
 
 def _after(task: Task, draft: Draft, edits: tuple[Edit, ...]) -> str | Failure:
@@ -241,7 +262,7 @@ def _after(task: Task, draft: Draft, edits: tuple[Edit, ...]) -> str | Failure:
     edited, contract = apply_edits(draft.source, edits), task.game.contract
     if isinstance(edited, Failure):
         return edited
-    if (problem := _problem(task, edited)) is not None:
+    if (problem := _problem(task, draft, edited)) is not None:
         return problem
     before = read_program(draft.source, contract).doubled
     twice = [one for one in read_program(edited, contract).doubled if one not in before]
@@ -269,4 +290,4 @@ def _beside(
     whole = _whole(task, draft, reply, text)
     if isinstance(whole, Failure) or whole.strip() == draft.source.strip():
         return unfit
-    return unfit if is_sketch(whole) or _problem(task, whole) else whole
+    return unfit if is_sketch(whole) or _problem(task, draft, whole) else whole

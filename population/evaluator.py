@@ -314,19 +314,24 @@ class Evaluator:
         weights = np.array([one.weight for one in met])
         errors = weights * [one.stderr for one in met]
         u = float(weights @ [one.mean for one in met])
-        error = float(np.sqrt(np.square(errors).sum()))
-        return Score(u, max(error, self._error_of_sample(met)), met)
+        alone = float(np.sqrt(np.square(errors).sum()))
+        return Score(u, math.hypot(alone, self._of_sample(met)), met)
 
-    def _error_of_sample(self, met: Sequence[Against]) -> float:
-        """What u may be off where some of the hidden opponents stand for all; 0 where all are met.
+    def _of_sample(self, met: Sequence[Against]) -> float:
+        """What error u has beside that of the matches, where some hidden opponents stand for all.
 
-        By how much those who were met differ, the noise of their matches included.
+        Of n of N whose means have the variance s^2, the matches' noise included, the error is
+        s^2 / n * (1 - n / N), and n / N of the noise in it, squared (two stages of sampling:
+        Cochran 1977, Sampling Techniques, chapter 10).
         """
-        hidden = [one for one in met if one.digest in self._least and one.weight is not None]
+        hidden = [one for one in met if one.digest in self._least]
         if not 2 <= len(hidden) < len(self._least):
             return 0.0
+        drawn = len(hidden) / len(self._least)
         share = math.fsum(one.weight or 0.0 for one in hidden)
-        return share * statistics.stdev(one.mean for one in hidden) / math.sqrt(len(hidden))
+        noise = math.fsum(((one.weight or 0.0) * one.stderr) ** 2 for one in hidden)
+        apart = share**2 * statistics.variance(one.mean for one in hidden) / len(hidden)
+        return math.sqrt(max(0.0, (1.0 - drawn) * (apart - noise)))
 
     def _forfeit(self, digest: str, spans: Mapping[str, tuple[int, int]]) -> Failure:
         """Why a candidate forfeited one of its matches: the first one, whenever it was played."""

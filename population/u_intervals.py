@@ -81,9 +81,16 @@ def of_score(score: Score, game: Game) -> Estimate:
     error = doubted(error, deals, Scatter.of(error, deals), stakes_of(game))
     parts, means = np.array([weights]), np.array([[one.mean for one in score.against]])
     summed = weighted_sum_of(parts, means, error, np.maximum(freedom_of(deals), 1.0))
-    # The u of a race's loser is another's and a difference, and its error the larger for that.
-    error = np.maximum(summed.stderr, score.stderr)
-    return around(np.array([score.u]), error, summed.freedom)[0].within(game.most)
+    more = score.stderr**2 - float(summed.stderr[0]) ** 2
+    if not more > 0.0 or math.isinf(more):
+        error = np.maximum(summed.stderr, score.stderr)
+        return around(np.array([score.u]), error, summed.freedom)[0].within(game.most)
+    # A sample of the hidden opponents brings this, met by all but few of those here; and the u of a
+    # race's loser is another's and a difference to it.
+    errors = np.array([[summed.stderr[0], math.sqrt(more)]])
+    freedom = np.array([[summed.freedom[0], max(1.0, len(score.against) - 2.0)]])
+    told = weighted_sum_of(np.ones((1, 2)), np.array([[score.u, 0.0]]), errors, freedom)
+    return told[0].within(game.most)
 
 
 def deals_of(matches: int, game: Game) -> int:

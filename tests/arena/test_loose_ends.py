@@ -106,6 +106,13 @@ def test_an_attribute_that_nothing_sets_is_told() -> None:
         AGENT + "Agent.plan = 3\n",
         AGENT.replace("def act", "@staticmethod\n    def act"),
         AGENT.replace("self.plan", "self.plan if hasattr(self, 'plan') else 1"),
+        AGENT.replace("self, o", "self, /, plan").replace("self.plan", "plan.get(1)"),
+        AGENT + "    def __init__(self): object.__setattr__(self, 'plan', 1)\n",
+        AGENT.replace("self.plan", "(lambda self: self.plan)(o)"),
+        AGENT.replace(
+            "return self.plan", "\n        class A(dict):\n            def f(self): self.plan"
+        ),
+        "class Agent:\n    def __new__(cls):\n        return cls.__name__\n",
     ],
 )
 def test_an_attribute_that_may_be_set_is_not_told(source: str) -> None:
@@ -123,6 +130,16 @@ def test_what_stands_twice_in_one_body_is_told() -> None:
         "    def f(self): pass\nclass B:\n    def f(self): pass\ndef _(): pass\ndef _(): pass\n"
     )
     assert doubled(ast.parse(fine)) == ()
+
+
+def test_long_names_and_many_are_told_in_part() -> None:
+    long = "n" * 20_000
+    methods = "".join(f"    def m{n}(self): pass\n" * 2 for n in range(400))
+    source = f"class {long}:\n{methods}class Agent:\n    def act(self, o): return {long[1:]}\n"
+    reading = read_program(source, game("rrps").contract)
+    assert reading.rejection is None
+    assert len(reading.loose_end) < 200
+    assert len(reading.doubled) == 20 and len(reading.doubled[0]) < 300
 
 
 def test_a_reading_tells_both_and_refuses_neither() -> None:

@@ -218,6 +218,12 @@ def test_objects_that_are_slightly_off_are_read(text):
     assert found.weaknesses == "It has a word on weaknesses."
 
 
+def test_a_field_may_be_empty():
+    found = parse_description(Reply(spoken(randomness="")))
+    assert isinstance(found, Description)
+    assert found.randomness == ""
+
+
 def test_of_several_objects_the_last_that_has_all_counts():
     first, last = spoken(idea="First."), spoken(idea="Last.")
     assert parse_description(Reply(first + last + '{"idea": "part"}')).idea == "Last."

@@ -1,5 +1,7 @@
 """SEARCH/REPLACE blocks: all exact matches, then forgiven blanks, then one unique indent."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -257,6 +259,18 @@ def test_long_marks_are_read_in_no_time():
         f">>>>>>> REPLACE{blanks}:{blanks}a b",
     ):
         assert "no SEARCH/REPLACE block" in refused(mark)
+
+
+def test_long_replies_are_read_in_no_time():
+    started = time.process_time()
+    for text in (">>>>>>>\n", "=======\n", "=======\n>>>>>>>\n", "<<<<<<< SEARCH\n"):
+        reply = "<<<<<<< SEARCH\n" + text * (390_000 // len(text))
+        refused(reply)
+        without_edits(reply)
+    program = "    else:\n" * 6_000
+    assert "6000 places" in refused(block("else:", "x = 1\n" * 60_000), program)
+    assert "not in the program" in refused(block("a " * 100_000, "b"), program)
+    assert time.process_time() - started < 20.0
 
 
 def test_fences_around_the_parts_are_dropped():

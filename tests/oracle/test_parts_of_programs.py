@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from oracle.drafts import Draft
-from oracle.models.protocol import Reply
+from oracle.models.protocol import Finish, Reply
 from oracle.values import Failure, Rejected
 from oracle.writer import read_reply
 from tests.oracle.stated_returns import a_task, score_of
@@ -96,7 +96,8 @@ def test_a_program_that_says_that_it_leaves_code_out_is_sent_back() -> None:
         reason = answer.reason if isinstance(answer, Failure) else ""
         assert "stands for code that is not there" in reason or "no SEARCH" in reason
     commented = Draft("a02", source=sketch, score=score_of(TASK, 1.0))
-    assert written(fenced(sketch.replace("[last]", "[BEATS[last]]")), commented) != sketch
+    changed = sketch.replace("[last]", "[BEATS[last]]")
+    assert written(fenced(changed), commented) == changed  # its own program has it as well
 
 
 def test_the_program_to_start_from_is_not_taken_where_it_is_quoted() -> None:
@@ -138,6 +139,36 @@ def test_edits_that_leave_the_old_code_beside_the_new_are_sent_back() -> None:
 )
 def test_edits_of_a_plain_meaning_cost_no_repair(reply: str) -> None:
     assert edited(reply) == OTHER
+
+
+def test_what_the_program_so_far_leaves_undefined_may_stay_so() -> None:
+    loose = f"{WHOLE}\n\ndef unused():\n    return never_defined\n"
+    draft = Draft("a01", source=loose, score=score_of(TASK, 1.0), edit=True)
+    answer = written(block("        self.count = 0", "        self.count = 1"), draft)
+    assert answer == loose.replace("count = 0", "count = 1")
+    assert "defined nowhere" in refused(written(block(LAST, "        return strange"), draft))
+
+
+def test_a_whole_program_goes_before_a_diff_that_shows_a_part_of_it() -> None:
+    new = OTHER.replace("self.count = 0", "self.count = 7")
+    diff = fenced(f"@@\n-{LAST}\n+        return BEATS[BEATS[last]]", "diff")
+    assert edited(f"{fenced(new)}The main change:\n{diff}") == new
+    cut = f"{fenced(new)}The main change:\n{diff[:30]}"
+    answer = read_reply(
+        TASK,
+        Draft("a01", source=WHOLE, score=score_of(TASK, 1.0), edit=True),
+        Reply(cut, Finish.CUT_OFF),
+    )
+    assert answer == new
+
+
+@pytest.mark.parametrize(
+    "text", ["&#" + "1" * 5_000, "\\" * 1_100 + "_", "&" + "amp;" * 1_100, "&#x110000;"]
+)
+def test_whatever_a_page_could_mean_is_no_error(text: str) -> None:
+    for reply in (text, f"```python\n{text}\n```", block(text, text)):
+        for answer in (written(reply), edited(reply)):
+            assert isinstance(answer, Failure)
 
 
 def test_a_quoted_program_and_a_diff_is_the_diff() -> None:

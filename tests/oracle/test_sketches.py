@@ -24,7 +24,12 @@ WHOLE = 'class Agent:\n    """Plays."""\n\n    def act(self, o):\n        return
         "# Other methods remain the same as before",
         "# (unchanged)",
         "pass  # unchanged",
-        "# same as before",
+        "pass  # same as before",
+        "# everything else stays the same",
+        "# ... __init__ as above ...",
+        "# (other helper methods remain unchanged)",
+        "# rest unchanged",
+        "# ...",
         "# omitted for brevity",
         "# [previous code here]",
         "# --- existing code ---",
@@ -51,6 +56,18 @@ def test_comments_that_stand_for_code(comment: str) -> None:
         "# Old moves",
         "# A throw that is omitted counts as rock",
         "x = 1  # as before",
+        "# Same as above",
+        "# Previous throw was the same",
+        "# Previous two throws are the same",
+        "# Remaining hands: play as before",
+        "# Other player stays",
+        "# Other cards as above",
+        "# The rest of the hands are the same",
+        "# Rest of the hand remains",
+        "# Original logic",
+        "# Previous implementation:",
+        "# ... otherwise at random",
+        "# ... then bluff more often",
         "# " + "existing code and " * 9,
     ],
 )
@@ -72,5 +89,7 @@ def test_long_texts_take_no_time() -> None:
     for line in ("# " + "(" * 90, "# " + "existing " * 10, "#" * 90, " " * 90):
         left_out(f"{line}\n" * 4_000)
     left_out("#" * 400_000)
+    for text in ('"""\\"""\\', '"""\\', '"', "'\\", "\\"):
+        is_sketch("x = '" + text * (60_000 // len(text)))
     left_out("# " + " " * 400_000)
     assert time.process_time() - started < 20.0

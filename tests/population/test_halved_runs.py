@@ -69,11 +69,12 @@ def test_a_quarter_of_the_effort_meets_a_quarter_of_the_hidden(arena: Arena, sam
         among = sum(one.mean for one in others) / len(others)
         assert score.u == pytest.approx((1 - SHARE) * shown.mean + SHARE * among)
         assert sum(one.weight or 0.0 for one in score.against) == pytest.approx(1.0)
-        apart = SHARE * statistics.stdev(one.mean for one in others) / math.sqrt(len(others))
-        alone = math.hypot(*((one.weight or 0.0) * one.stderr for one in score.against))
-        partly = len(others) < len(hidden)
-        assert score.stderr == pytest.approx(max(apart, alone) if partly else alone)
-        assert not partly or apart > alone, "else nothing is seen of it"
+        apart = SHARE**2 * statistics.variance(one.mean for one in others) / len(others)
+        noise = [((one.weight or 0.0) * one.stderr) ** 2 for one in score.against]
+        drawn = len(others) / len(hidden)
+        sampled_error = (1.0 - drawn) * apart + drawn * sum(noise[1:])
+        assert score.stderr == pytest.approx(math.sqrt(noise[0] + sampled_error))
+        assert drawn == 1.0 or apart > sum(noise[1:]), "else nothing is seen of it"
 
 
 def test_independent_drafts_of_a_run_are_halved(arena: Arena) -> None:

@@ -41,8 +41,16 @@ def test_one_opponent_who_brings_all_of_the_error_is_known_by_its_own_matches() 
 
 
 def test_the_error_of_a_race_s_loser_is_the_larger_that_was_told() -> None:
-    against = (Against("aa", 0.0, 9.0, 8, weight=1.0),)
-    assert of_score(Score(5.0, 20.0, against, stopped=True), game("rrps")).stderr == 20.0
+    against = tuple(Against(f"{n}", 0.0, 9.0, 8, weight=0.2) for n in range(5))
+    found = of_score(Score(5.0, 20.0, against, stopped=True), game("rrps"))
+    assert found.stderr == pytest.approx(20.0)
+    # Nearly all of it comes from few of them: 3 degrees, and not the 35 of their matches.
+    assert found.high - 5.0 == pytest.approx(20.0 * 2.9, rel=0.08)
+    endless = Score(5.0, math.inf, against, stopped=True)
+    assert (of_score(endless, game("rrps")).low, of_score(endless, game("rrps")).high) == (
+        -1000.0,
+        1000.0,
+    )
 
 
 @pytest.mark.parametrize(
