@@ -29,7 +29,6 @@ from population.comparison import title_of
 from population.config import OracleChoice, RunConfig
 from population.measuring import Measuring
 from population.records import Sigma
-from population.report import tables
 from population.report.facts import gather
 from population.report.page import page
 from population.report.tables import write_tables
@@ -169,18 +168,6 @@ def test_csv_files_hold_the_run(measured: Arena, tmp_path: Path) -> None:
     assert [float(row["u"]) for row in rows] == [step.iteration.u for step in facts.steps]
     assert all(float(row["u_low"]) <= float(row["u"]) <= float(row["u_high"]) for row in rows)
     assert {row["u_forfeited"] for row in rows} == {"0"}
-
-
-def test_words_of_others_are_no_formulas_for_a_spreadsheet(tmp_path: Path) -> None:
-    words = ("=1+1", "+1", "-1", "@sum", "plain = fine", "\x1b[2J\tx")
-    path = tables._write(tmp_path / "t.csv", ("a", "b"), [(word, -1.5) for word in words])
-    unknown = tables._write(tmp_path / "u.csv", ("a", "b"), [(float("nan"), float("inf"))])
-    assert unknown.read_text().split() == ["a,b", ","]
-    with open(path, newline="") as file:
-        _, *rows = csv.reader(file)
-    assert [row[0] for row in rows[:5]] == ["'=1+1", "'+1", "'-1", "'@sum", "plain = fine"]
-    assert "\x1b" not in rows[5][0]
-    assert {row[1] for row in rows} == {"-1.5"}
 
 
 def invoke(arena: Arena, *arguments: str) -> tuple[int, str, str]:
