@@ -84,8 +84,7 @@ def _results(facts: RunFacts) -> list[tuple[str, ...]]:
 
 def _scored(name: str, scores: Scores) -> tuple[str, ...]:
     metrics = (scores.pop_return, scores.pop_expl, scores.agg_score)
-    told = ((number(one.value), f"{number(one.low)} to {number(one.high)}") for one in metrics)
-    return (name, *(text for pair in told for text in pair))
+    return (name, *(text for one in metrics for text in (number(one.value), interval(one))))
 
 
 def _over_iterations(facts: RunFacts) -> Markup | None:
