@@ -178,14 +178,16 @@ def read_reply(task: Task, draft: Draft, reply: Reply) -> str | Failure:
 def _problem(task: Task, draft: Draft, source: str) -> Failure | None:
     """What keeps a source from being a program that somebody would write.
 
-    What the draft's own program leaves undefined may stay so: nothing may come to it.
+    What the draft's own program leaves undefined may stay so, where that was scored: nothing came
+    to it.
     """
     reading = read_program(source, task.game.contract)
+    borne = draft.source if draft.score is not None else ""
     if reading.rejection is not None:
         said = f"{reading.rejection.kind}: {reading.rejection.message}"
         return Failure(Rejected.NOT_A_POLICY, said)
     if reading.loose_end and _undefined(reading) != _undefined(
-        read_program(draft.source, task.game.contract)
+        read_program(borne, task.game.contract)
     ):
         said = f"{reading.loose_end}; the program has to have all that it uses in itself"
         return Failure(Rejected.NOT_A_POLICY, said)

@@ -149,6 +149,13 @@ def test_what_the_program_so_far_leaves_undefined_may_stay_so() -> None:
     assert "defined nowhere" in refused(written(block(LAST, "        return strange"), draft))
 
 
+def test_what_made_a_program_fail_may_not_stay_so() -> None:
+    loose = WHOLE.replace("return BEATS[last]", "return never_defined")
+    failed = Draft("a01", source=loose, failure=Failure(Rejected.FAULTY, "NameError"), edit=True)
+    again = loose.replace("self.count = 0", "self.count = 1")
+    assert "never_defined is defined nowhere" in refused(written(fenced(again), failed))
+
+
 def test_a_whole_program_goes_before_a_diff_that_shows_a_part_of_it() -> None:
     new = OTHER.replace("self.count = 0", "self.count = 7")
     diff = fenced(f"@@\n-{LAST}\n+        return BEATS[BEATS[last]]", "diff")

@@ -176,6 +176,13 @@ def invoke(arena: Arena, *arguments: str) -> tuple[int, str, str]:
     return result.exit_code, result.stdout, result.stderr
 
 
+@pytest.mark.parametrize("command", [("report", "s1"), ("table", "leduc")])
+def test_steps_are_played_with_the_others_only(measured: Arena, command: tuple[str, ...]) -> None:
+    code, _, err = invoke(measured, *command, "--steps", "3")
+    assert code == 2
+    assert "without --evaluate, --steps would do nothing" in err
+
+
 def test_the_whole_stands_beside_what_its_parts_reach(measured: Arena, tmp_path: Path) -> None:
     facts = gather(measured, Runs(measured.home.path), "s1")
     names = [name for name, _ in facts.results]
