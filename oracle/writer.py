@@ -182,20 +182,18 @@ def _problem(task: Task, draft: Draft, source: str) -> Failure | None:
     to it.
     """
     reading = read_program(source, task.game.contract)
-    borne = draft.source if draft.score is not None else ""
     if reading.rejection is not None:
         said = f"{reading.rejection.kind}: {reading.rejection.message}"
         return Failure(Rejected.NOT_A_POLICY, said)
-    if reading.loose_end and _undefined(reading) != _undefined(
-        read_program(borne, task.game.contract)
-    ):
+    before = read_program(draft.source if draft.score else "", task.game.contract)
+    if reading.loose_end and _undefined(reading) != _undefined(before):
         said = f"{reading.loose_end}; the program has to have all that it uses in itself"
         return Failure(Rejected.NOT_A_POLICY, said)
     return None
 
 
 def _undefined(reading: Reading) -> str:
-    """The same without the line."""
+    """A program's loose end, wherever in it that is."""
     return reading.loose_end.partition(": ")[2]
 
 
@@ -232,7 +230,8 @@ def _edited(task: Task, draft: Draft, reply: Reply) -> str | Failure:
     read = [parse_edits(text) for text in texts]
     blocks = [edits for edits in read if not isinstance(edits, Failure)]
     if not blocks:
-        return _without_blocks(task, draft, reply, next(iter(read)))
+        (why, *_) = (one for one in read if isinstance(one, Failure))
+        return _without_blocks(task, draft, reply, why)
     if reply.cut_off:
         return _INCOMPLETE
     results = [_after(task, draft, edits) for edits in dict.fromkeys(blocks)]
@@ -241,22 +240,20 @@ def _edited(task: Task, draft: Draft, reply: Reply) -> str | Failure:
     return programs[0] if programs else _beside(task, draft, reply, blocks[0], unfit[0])
 
 
-def _without_blocks(
-    task: Task, draft: Draft, reply: Reply, none: tuple[Edit, ...] | Failure
-) -> str | Failure:
-    """A new program, else a diff; a program may be shown again as what changed in it."""
+def _without_blocks(task: Task, draft: Draft, reply: Reply, why: Failure) -> str | Failure:
+    """A new program, else what a diff makes of the old one; else why there is neither.
+
+    A diff beside a new program may show a part of what changed.
+    """
     whole = _whole(task, draft, reply)
     new = isinstance(whole, str) and whole.strip() != draft.source.strip()
     if isinstance(whole, str) and new and _problem(task, draft, whole) is None:
         return whole
     diffs = () if reply.cut_off else parse_diffs(reply.text)
-    after = _after(task, draft, diffs) if diffs else none
-    if isinstance(after, str):
-        return after
-    if isinstance(whole, Failure) and whole.kind is Rejected.TRUNCATED:
-        return whole
-    assert isinstance(after, Failure)
-    return whole if new and not diffs else after
+    if diffs:
+        return _after(task, draft, diffs)
+    cut = isinstance(whole, Failure) and whole.kind is Rejected.TRUNCATED
+    return whole if new or cut else why
 
 
 def _after(task: Task, draft: Draft, edits: tuple[Edit, ...]) -> str | Failure:
