@@ -64,6 +64,16 @@ def class_problem(tree: ast.Module, contract: AuthorContract) -> Rejection | Non
     return None
 
 
+def makes_class(tree: ast.Module, name: str) -> bool:
+    """Whether a module makes a class of that name, or something that only running it can tell.
+
+    One that imports the name, or binds it to another that it does not define, only uses it.
+    """
+    top = _bindings(tree.body)
+    bound = _as_class(top.get(name, tree), top)
+    return not isinstance(bound, Function | ast.Module | ast.Import | ast.ImportFrom | ast.Name)
+
+
 @dataclass(frozen=True, slots=True)
 class _Classes:
     """The classes of one file and how names are looked up in them."""

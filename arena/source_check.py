@@ -138,7 +138,7 @@ class Found:
 
 
 def find_program(texts: Sequence[str], class_name: str, blamed: int | None = None) -> Found:
-    """The first text that is Python and defines a class of that name at its top level.
+    """The first text that is Python and makes a class of that name, as far as one can see.
 
     Args:
       texts: in order of preference; all of them together have the budget of one question.

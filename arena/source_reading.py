@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Iterator
 from typing import Any, TypeGuard
 
-from arena.class_check import class_problem
+from arena.class_check import class_problem, makes_class
 from arena.contract import AuthorContract
 from arena.fingerprint import fingerprint
 from arena.loose_ends import bound_names, doubled, loose_end
@@ -66,7 +66,7 @@ def read(question: dict[str, Any]) -> dict[str, Any]:
 
 
 def find_program(question: dict[str, Any]) -> dict[str, Any]:
-    """Finds the first of some texts that is a program with a class of that name at its top level.
+    """Finds the first of some texts that is a program which makes a class of that name.
 
     Args:
       question: "texts"; "class_name"; "blamed", the number of a text or None.
@@ -84,7 +84,7 @@ def find_program(question: dict[str, Any]) -> dict[str, Any]:
         if isinstance(tree, Rejection):
             if number == question["blamed"]:
                 problem = tree.message
-        elif any(_is_class(node, question["class_name"]) for node in tree.body):
+        elif makes_class(tree, question["class_name"]):
             return {"found": number, "problem": ""}
     return {"found": None, "problem": problem}
 

@@ -35,6 +35,8 @@ _VOTES = 8
 """How many places of one line in a search count: a line such as "pass" may stand anywhere."""
 _MOST_TRIED = 4_000_000
 """Lines that are compared in looking for a place that fits but for blanks."""
+_MOST_COLUMNS = 8
+"""Indentations that are tried for a line that may have lost its own."""
 _COMPARED = 200
 """Characters of a line that are compared."""
 
@@ -188,6 +190,7 @@ def _apply(lines: list[str], edit: Edit, name: str) -> list[str] | Failure:
             return _bad(f"{name}: its lines stand in {len(places)} places; quote more around them")
         if places:
             return _replaced(lines, places, edit, name)
+    edit = _with_first_indented(lines, edit)
     near = _nearly(lines, edit.search)
     if len(near) == 1:
         at, end, shift = near[0]
@@ -200,6 +203,29 @@ def _apply(lines: list[str], edit: Edit, name: str) -> list[str] | Failure:
             "it exactly, with more lines around it"
         )
     return _bad(f"{name}: its SEARCH part is not in the program. {_nearest(lines, edit.search)}")
+
+
+def _with_first_indented(lines: list[str], edit: Edit) -> Edit:
+    """The edit with the blanks that its first lines alone lost, as where a part was stripped.
+
+    It stays as it is unless the rest of SEARCH stands as it is below just one such line.
+    """
+    search, new = _tight(edit.search), _tight(edit.replace)
+    if len(search) < 2 or _nearly(lines, search):
+        return edit
+    own, words = _indent(search[0]), search[0].split()
+    columns = {_indent(line) for line in lines if line.split() == words} - {own}
+    found = []
+    for shift in sorted(one - own for one in columns)[:_MOST_COLUMNS]:
+        moved = (_moved(search[0], shift, False), *search[1:])
+        if [place for place in _nearly(lines, moved) if place[2] == 0]:
+            found.append((shift, moved))
+    if len(found) != 1:
+        return edit
+    ((shift, moved),) = found
+    if new and _indent(new[0]) == own:
+        new = (_moved(new[0], shift, False), *new[1:])
+    return replace(edit, search=moved, replace=new)
 
 
 def _nearly(lines: list[str], search: tuple[str, ...]) -> list[tuple[int, int, int]]:

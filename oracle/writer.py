@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from arena.source_check import Reading, read_program
 from oracle.context import TOP_5, Filter, OpponentInput, View
@@ -253,7 +253,11 @@ def _without_blocks(task: Task, draft: Draft, reply: Reply, why: Failure) -> str
     if diffs:
         return _after(task, draft, diffs)
     cut = isinstance(whole, Failure) and whole.kind is Rejected.TRUNCATED
-    return whole if new or cut else why
+    if new or cut:
+        return whole
+    if isinstance(whole, Failure) and whole.kind is Rejected.NOT_A_POLICY:
+        return replace(why, reason=f"{why.reason}, and as a whole program: {whole.reason}")
+    return why
 
 
 def _after(task: Task, draft: Draft, edits: tuple[Edit, ...]) -> str | Failure:

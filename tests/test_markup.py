@@ -118,7 +118,8 @@ def interval_lines(name: str) -> str:
 
 def payoffs(*names: str) -> Picture:
     square = np.zeros((len(names), len(names)))
-    table = SimpleNamespace(mean=square, stderr=square, count=square.astype(np.int32) + 1)
+    met = square.astype(np.int32) + 1
+    table = SimpleNamespace(mean=square, stderr=square, count=met, forfeits=met)
     return payoff_heatmap(table, names, "chips")
 
 

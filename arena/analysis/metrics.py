@@ -255,6 +255,17 @@ class Evaluation:
     missing: tuple[str, ...]
 
 
+def payoff_intervals(table: PayoffTable, stakes: Stakes) -> Estimates:
+    """Every payoff of a table of n policies with its 95 % interval: (n, n) arrays.
+
+    Args:
+      table: payoffs.
+      stakes: as for `meetings`.
+    """
+    stderr = doubted(table.stderr, table.deals, table.scatter, stakes)
+    return around(table.mean, stderr, freedom_of(table.deals)).within(stakes.most)
+
+
 def evaluate(
     table: PayoffTable, digest: str, population: Sequence[str], stakes: Stakes = UNKNOWN
 ) -> Evaluation:

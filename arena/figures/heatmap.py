@@ -41,6 +41,22 @@ class Payoffs(Protocol):
     def count(self) -> Counts:
         """(n, n) matches."""
 
+    @property
+    def forfeits(self) -> Counts:
+        """(n, n) matches that the row's policy forfeited."""
+
+
+class Ends(Protocol):
+    """Where 95 % intervals of n x n payoffs end (`arena.analysis.estimates.Estimates`)."""
+
+    @property
+    def low(self) -> Floats:
+        """(n, n); NaN where it is not known."""
+
+    @property
+    def high(self) -> Floats:
+        """(n, n)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Shades:
@@ -98,6 +114,7 @@ def payoff_heatmap(
     height: int = 720,
     dark: bool = False,
     shades: Shades | None = None,
+    ends: Ends | None = None,
 ) -> Picture:
     """Mean return of row against column, in the order of the table.
 
@@ -108,6 +125,7 @@ def payoff_heatmap(
       height: of the cells together, in pixels.
       dark: whether it stands on a dark ground.
       shades: of the colours; by default wide ones.
+      ends: of the payoffs' intervals; by default their standard errors are told.
     """
     n = len(refs)
     means = np.where(table.count > 0, table.mean, np.nan)
@@ -126,14 +144,30 @@ def payoff_heatmap(
         numbers=_numbers(means, colour_of) if 0 < n <= MOST_NUMBERS else None,
         legend=_legend(shades, unit, dark),
     )
-    return Picture(
-        html,
-        labels,
-        labels,
-        [Layer(means, signed=True), Layer(table.stderr), Layer(table.count, digits=0)],
-        f"{{row}} against {{column}}\n{{0}} {unit} a match\nstandard error {{1}}, {{2}} matches",
-        "{row} and {column}: no matches",
-    )
+    layers, told = _told(table, means, ends, unit)
+    return Picture(html, labels, labels, layers, told, "{row} and {column}: no matches")
+
+
+def _told(
+    table: Payoffs, means: np.ndarray, ends: Ends | None, unit: str
+) -> tuple[list[Layer], str]:
+    """What is told about a cell; of forfeits where there are any among those drawn."""
+    layers = [Layer(means, signed=True)]
+    parts = [f"{{row}} against {{column}}\n{{0}} {unit} a match\n"]
+
+    def number_of(values: np.ndarray, digits: int = 1) -> str:
+        layers.append(Layer(values, digits))
+        return f"{{{len(layers) - 1}}}"
+
+    if ends is None:
+        parts.append(f"standard error {number_of(table.stderr)}, ")
+    else:
+        parts.append(f"95 % [{number_of(ends.low)}, {number_of(ends.high)}], ")
+    parts.append(f"{number_of(table.count, 0)} matches")
+    if table.forfeits.any():
+        lost = number_of(table.forfeits, 0), number_of(table.forfeits.T, 0)
+        parts.append(f"\nforfeits {lost[0]} : {lost[1]}")
+    return layers, "".join(parts)
 
 
 def _colours(shares: np.ndarray, dark: bool) -> np.ndarray:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import streamlit as st
 
-from arena.analysis.metrics import evaluate
+from arena.analysis.metrics import evaluate, payoff_intervals
 from arena.analysis.stakes import stakes_of
 from arena.figures.heatmap import MOST_LABELS, Shades, clustered, payoff_heatmap
 from arena.figures.text import labelled, signed
@@ -158,6 +158,7 @@ def _map_and_pair(
             height=_height(len(names)),
             dark=theme.is_dark(),
             shades=shades,
+            ends=payoff_intervals(table, stakes_of(game)),
         ),
         key="payoffs_map",
         on_pick=choose,

@@ -9,6 +9,8 @@ import pyarrow as pa
 import streamlit as st
 
 from arena.analysis.estimates import Estimate
+from arena.analysis.metrics import payoff_intervals
+from arena.analysis.stakes import stakes_of
 from arena.figures.heatmap import payoff_heatmap
 from arena.figures.text import interval, labelled, number
 from arena.games.protocol import Game
@@ -264,13 +266,15 @@ def _payoffs(facts: RunFacts) -> None:
         added = st.slider("Policies added", 1, added, value=added, key=f"added_{len(members)}")
     shown = members[: int(added) + 1]
     st.markdown("**Payoffs** among the members in the order of joining, row against column")
+    table = facts.payoffs.restrict([member.digest for member in shown])
     pointed(
         payoff_heatmap(
-            facts.payoffs.restrict([member.digest for member in shown]),
+            table,
             [member.label for member in shown],
             facts.game.unit,
             height=min(120 + 14 * len(shown), 620),
             dark=theme.is_dark(),
+            ends=payoff_intervals(table, stakes_of(facts.game)),
         ),
         key="run_payoffs",
     )

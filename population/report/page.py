@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from arena.analysis.metrics import payoff_intervals
+from arena.analysis.stakes import stakes_of
 from arena.figures.heatmap import payoff_heatmap
 from arena.figures.intervals import Line, intervals
 from arena.figures.templates import fill_page
@@ -152,7 +154,9 @@ def _payoffs(facts: RunFacts) -> Markup | None:
         return None
     labels = [member.label for member in facts.members]
     height = min(120 + 14 * len(labels), 620)
-    return payoff_heatmap(facts.payoffs, labels, facts.game.unit, height=height).alone()
+    table, game = facts.payoffs, facts.game
+    ends = payoff_intervals(table, stakes_of(game))
+    return payoff_heatmap(table, labels, game.unit, height=height, ends=ends).alone()
 
 
 def _sigma(facts: RunFacts) -> Markup | None:

@@ -23,11 +23,13 @@ from arena.analysis.metrics import (
     agg_score,
     evaluate,
     meetings,
+    payoff_intervals,
     pop_expl,
     pop_expl_cross_fitted,
     pop_return,
     population_metrics,
 )
+from arena.analysis.stakes import Stakes
 from arena.payoffs import PayoffTable
 from tests.arena.simulated_returns import Played, pair_stats, round_robin
 
@@ -98,6 +100,23 @@ def test_evaluation_counts_oneself_as_zero_and_lists_opponents():
     assert cc.payoff.high - cc.payoff.value == pytest.approx(spread)
     with pytest.raises(ValueError, match="at least one"):
         evaluate(table, "aa", ())
+
+
+def test_a_whole_table_has_the_intervals_of_each_pair():
+    """Also of pairs that played one deal, the same one again and again, or not at all."""
+    matches = [Played("aa", "bb", deal, 3.0 * (-1) ** deal) for deal in range(6)]
+    matches += [Played("aa", "cc", deal, 5.0) for deal in range(3)]
+    matches += [Played("bb", "cc", 0, 2.0), Played("bb", "dd", 1, 9.0), Played("bb", "dd", 2, 7.0)]
+    table, stakes = PayoffTable.from_pair_stats(pair_stats(matches), BOTS), Stakes(10.0, 2.0)
+    whole = payoff_intervals(table, stakes)
+    for row, bot in enumerate(BOTS):
+        for column, one in enumerate(evaluate(table, bot, BOTS, stakes).per_opponent):
+            if one.payoff is not None and not one.itself:
+                alone = np.array([one.payoff.value, one.payoff.low, one.payoff.high])
+                there = [part[row, column] for part in (whole.value, whole.low, whole.high)]
+                np.testing.assert_array_equal(alone, there)
+    assert np.isnan(whole.low[1, 2]) and np.isnan(whole.low[0, 3])
+    assert whole.low[0, 2] < 5.0 < whole.high[0, 2] <= 10.0
 
 
 def test_pop_return_error_propagates():

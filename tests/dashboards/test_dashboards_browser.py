@@ -277,7 +277,7 @@ def test_a_cell_tells_its_numbers_and_chooses_the_pair(address: str, browse: Bro
         at = ((column + 0.5) / n, (row + 0.5) / n)
         browser.point(".pointed-surface", *at)
         browser.wait_for(f"{names[row]} against {names[column]}")
-        assert re.search(r"standard error [0-9.]+, 4 matches", browser.text)
+        assert re.search(r"95 % \[-?[0-9.]+, -?[0-9.]+\], 4 matches", browser.text)
         browser.point(".pointed-surface", *at, click=True)
         for label, name in (("Policy", names[row]), ("Against", names[column])):
             browser.wait_for(element=f'input[aria-label="{label}"][value^="{name}@"]')

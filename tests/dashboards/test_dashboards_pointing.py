@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import re
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -22,6 +23,12 @@ from dashboards.charts import pointing
 from dashboards.charts.pointing import pointed
 
 HOSTILE = "<img src=x onerror=alert(1)>"
+
+
+@dataclass
+class Ends:
+    low: np.ndarray
+    high: np.ndarray
 
 
 def table(n: int) -> PayoffTable:
@@ -68,6 +75,18 @@ def test_the_browser_is_sent_every_number_of_the_table() -> None:
     assert counts[1, 2] == 4 and counts[0, 4] == 0
     assert sent["rows"] == sent["columns"] == [f"a/p{place}" for place in range(n)]
     assert sent["picks"] is True
+
+
+def test_a_cell_tells_its_interval_and_who_forfeited() -> None:
+    n = 3
+    lost = np.zeros((n, n), np.int32)
+    lost[0, 1] = 3
+    known = replace(table(n), forfeits=lost)
+    ends = Ends(known.mean - 1.5, known.mean + 1.5)
+    told = str(payoff_heatmap(known, list("abc"), "chips", ends=ends).alone())
+    assert "a against b\n+1.0 chips a match\n95 % [-0.5, 2.5], 4 matches\nforfeits 3 : 0" in told
+    assert "b against a\n-1.0 chips a match\n95 % [-2.5, 0.5], 4 matches\nforfeits 0 : 3" in told
+    assert "forfeits" not in payoff_heatmap(table(n), list("abc"), "chips", ends=ends).alone()
 
 
 def test_wins_are_blue_losses_orange_and_cells_without_matches_transparent() -> None:

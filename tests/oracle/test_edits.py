@@ -65,6 +65,23 @@ def test_a_unique_shift_of_the_indentation_is_forgiven():
     )
 
 
+@pytest.mark.parametrize("first", ["", "    "])
+def test_a_first_line_that_alone_lost_its_blanks_gets_them_back(first):
+    want = SOURCE.replace("f(self)", "f(self, z)").replace("return x", "return z")
+    search = "def f(self):\n        x = 1\n        return x"
+    replace = f"{first}def f(self, z):\n        x = 1\n        return z"
+    assert edited(block(search, replace)) == want
+    tabs, wanted = (one.replace("    ", "\t") for one in (SOURCE, want))
+    assert edited(block(search, replace), tabs) == wanted
+    assert edited(block("x = 1\n    y = 2", "x = 3\n    y = 2")) == SOURCE.replace(
+        "    x = 1\n    y", "    x = 3\n    y"
+    )
+    twice = SOURCE + SOURCE
+    assert "in 2 places" in refused(block(search, replace), twice)
+    deeper = SOURCE.replace("\n    def", "\n     def") + SOURCE
+    assert "not in the program" in refused(block(search, replace), deeper)
+
+
 @pytest.mark.parametrize(
     ("search", "replace"),
     [

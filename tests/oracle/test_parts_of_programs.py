@@ -85,6 +85,27 @@ def test_blocks_that_are_a_program_only_together_are_joined(reply: str) -> None:
     assert answer.split() == WHOLE.split()
 
 
+@pytest.mark.parametrize(
+    "program",
+    [
+        WHOLE.replace("class Agent:", "class Beater:") + "\n\nAgent = Beater\n",
+        WHOLE.replace("class Agent:", "class Beater:")
+        + '\n\nAgent = type("Agent", (Beater,), {})\n',
+        f"if True:\n    pass\n{HEAD}try:\n"
+        + "".join(f"    {one}\n" for one in CLASS.split("\n"))
+        + "finally:\n    pass\n",
+    ],
+)
+def test_a_class_may_be_made_in_any_way(program: str) -> None:
+    assert written(fenced(program)) == program
+
+
+def test_who_only_uses_the_class_does_not_make_it() -> None:
+    for use in ("from program import Agent\nprint(Agent())", "Agent = Beater\nprint(Agent())"):
+        assert written(f"{fenced(WHOLE)}To try it:\n{fenced(use)}") == WHOLE
+        assert "no code block defines the class Agent" in refused(written(fenced(use)))
+
+
 def test_blocks_that_do_not_make_one_program_are_not_joined() -> None:
     assert "defined nowhere" in refused(written(fenced("x = 1") + fenced(CLASS)))
     assert "defined nowhere" in refused(written(fenced(CLASS) + fenced(HEAD + CLASS[:-9]) * 2))
@@ -92,9 +113,10 @@ def test_blocks_that_do_not_make_one_program_are_not_joined() -> None:
 
 def test_a_program_that_says_that_it_leaves_code_out_is_sent_back() -> None:
     sketch = WHOLE.replace("        self.count += 1", "        # ... existing code ...")
-    for answer in (written(fenced(sketch)), edited(fenced(sketch))):
-        reason = answer.reason if isinstance(answer, Failure) else ""
-        assert "stands for code that is not there" in reason or "no SEARCH" in reason
+    told = refused(written(fenced(sketch)))
+    assert 'line 13: "# ... existing code ..." stands for code that is not there' in told
+    both = refused(edited(fenced(sketch)), Rejected.BAD_EDIT)
+    assert both == f"there is no SEARCH/REPLACE block in the reply, and as a whole program: {told}"
     commented = Draft("a02", source=sketch, score=score_of(TASK, 1.0))
     changed = sketch.replace("[last]", "[BEATS[last]]")
     assert written(fenced(changed), commented) == changed  # its own program has it as well
