@@ -170,8 +170,7 @@ class Child:
             user += secrets.randbelow(seal.USERS)
         null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
         self._seal.narrow()
-        # The kernel's limit is for a worker that nobody watches any more.
-        self._seal.close_in((*ends, null), user, self._memory, math.ceil(self._cpu) + 1)
+        self._seal.close_in((*ends, null), user, self._memory, math.ceil(self._cpu))
 
     def _answer_of(self, worker: Worker) -> bytes | None:
         """What the worker answers; None where it does not, and the host was told why."""

@@ -44,7 +44,7 @@ class Birth(NamedTuple):
       token: what to say hello with.
       worker: it becomes a worker; otherwise a zygote, and none of the rest means anything.
       memory_bytes: address space.
-      cpu_seconds: after which the kernel kills it.
+      cpu_seconds: that it may use; see `Seal.close_in`.
       user: a user number of its own, or -1.
       sealed: with the system call filter.
       salt: random bytes that its memory follows from; see `unrest`.

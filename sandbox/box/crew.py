@@ -58,7 +58,7 @@ class Crew:
                 zygote,
                 [(worker.far_read, worker.far_write) for worker in workers],
                 limits.memory_bytes(instances),
-                limits.kernel_cpu(instances),
+                limits.whole_cpu(instances),
             )
             for worker, pid in zip(workers, pids, strict=True):
                 worker.born(pid)

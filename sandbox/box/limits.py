@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 
@@ -50,6 +51,6 @@ class Limits:
         """Processor time for all calls of a worker."""
         return self.match_seconds * instances
 
-    def kernel_cpu(self, instances: int) -> int:
-        """When the kernel kills a worker, should the referee not have done it."""
-        return int(self.shared(self.load_seconds, instances) + self.match_cpu(instances)) + 5
+    def whole_cpu(self, instances: int) -> int:
+        """Processor time for all that a worker does, in whole seconds."""
+        return math.ceil(self.shared(self.load_seconds, instances) + self.match_cpu(instances))

@@ -98,7 +98,8 @@ def test_limits_grow_with_the_instances() -> None:
     assert limits.shared(0.5, 1) == 0.5
     assert 0.5 < limits.shared(0.5, 32) < 0.5 * 32
     assert limits.match_cpu(3) == 60.0
-    assert limits.kernel_cpu(1) > 22
+    assert limits.whole_cpu(1) == 22
+    assert limits.whole_cpu(2) == 43  # 40 for the match, and 2.125 to load it
 
 
 def test_random_is_a_stream_of_its_own() -> None:

@@ -1,6 +1,8 @@
 """The limited child: what it answers, what it refuses, and that nothing of it is left behind."""
 
+import math
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -95,6 +97,22 @@ def test_what_is_too_much_is_told_and_does_not_hold_the_parent_up(ask: Asking) -
     assert ask("text", 20_000) is Excess.ANSWER
     assert ask("compiled", nested_finally(3)) == "compiled"
     assert time.process_time() - before < 0.5
+
+
+@linux
+def test_the_kernel_ends_nobody_whom_the_watch_would_not(ask: Asking) -> None:
+    """On a busy machine it charges much more than was used: a bomb was nobody's fault then."""
+    ask("echo")
+    assert ask.child.pid is not None
+    deadline = time.monotonic() + 10.0
+    limits: list[int] = []
+    while not limits and time.monotonic() < deadline:  # the next worker seals itself meanwhile
+        for pid in descendants(ask.child.pid):
+            found = re.search(r"Max cpu time +(\d+) ", Path(f"/proc/{pid}/limits").read_text())
+            limits += [int(found[1])] if found else []
+        time.sleep(0.01)
+    assert limits and limits[0] >= 5 * math.ceil(SMALL.cpu_seconds)
+    assert resource.getrlimit(resource.RLIMIT_CPU)[1] == resource.RLIM_INFINITY
 
 
 def test_a_crash_of_the_interpreter_is_told(ask: Asking) -> None:
