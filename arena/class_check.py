@@ -69,6 +69,8 @@ def makes_class(tree: ast.Module, name: str) -> bool:
 
     One that imports the name, or binds it to another that it does not define, only uses it.
     """
+    if any(isinstance(one, ast.ClassDef) and one.name == name for one in _statements(tree.body)):
+        return True
     top = _bindings(tree.body)
     bound = _as_class(top.get(name, tree), top)
     return not isinstance(bound, Function | ast.Module | ast.Import | ast.ImportFrom | ast.Name)

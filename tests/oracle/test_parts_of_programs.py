@@ -91,6 +91,7 @@ def test_blocks_that_are_a_program_only_together_are_joined(reply: str) -> None:
         WHOLE.replace("class Agent:", "class Beater:") + "\n\nAgent = Beater\n",
         WHOLE.replace("class Agent:", "class Beater:")
         + '\n\nAgent = type("Agent", (Beater,), {})\n',
+        f"{WHOLE}\n\nAgent = Agent\n",
         f"if True:\n    pass\n{HEAD}try:\n"
         + "".join(f"    {one}\n" for one in CLASS.split("\n"))
         + "finally:\n    pass\n",
