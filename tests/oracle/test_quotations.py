@@ -153,6 +153,7 @@ def test_any_part_of_eight_tokens_is_found_however_it_is_set(first, more, data):
     start = data.draw(st.integers(0, len(words) - LEAK_TOKENS))  # a word is a token, or several
     part = words[start : data.draw(st.integers(start + LEAK_TOKENS, len(words)))]
     tokens = re.findall(r"[\"']\w+[\"']|\d+\.\d+|\w+|//|==|>=|\S", "".join(part))
+    assert len(tokens) >= LEAK_TOKENS
     assume(any(re.fullmatch(r"[-+*=/>\[\]]+", one) for one in tokens))
     assume(any(one.isidentifier() and one not in ("and", "if") for one in tokens))
     turned = [one.translate(str.maketrans("\"'", "'\"")) for one in tokens]

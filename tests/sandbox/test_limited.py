@@ -12,6 +12,7 @@ import threading
 import time
 import warnings
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -108,11 +109,11 @@ def test_the_kernel_ends_nobody_whom_the_watch_would_not(ask: Asking) -> None:
     limits: list[int] = []
     while not limits and time.monotonic() < deadline:  # the next worker seals itself meanwhile
         for pid in descendants(ask.child.pid):
-            found = re.search(r"Max cpu time +(\d+) ", Path(f"/proc/{pid}/limits").read_text())
-            limits += [int(found[1])] if found else []
+            with suppress(OSError):  # the one before it may end just now
+                found = re.search(r"Max cpu time +(\d+) ", Path(f"/proc/{pid}/limits").read_text())
+                limits += [int(found[1])] if found else []
         time.sleep(0.01)
     assert limits and limits[0] >= 5 * math.ceil(SMALL.cpu_seconds)
-    assert resource.getrlimit(resource.RLIMIT_CPU)[1] == resource.RLIM_INFINITY
 
 
 def test_a_crash_of_the_interpreter_is_told(ask: Asking) -> None:
